@@ -30,8 +30,8 @@ from sqlalchemy import Connection, insert
 from tests.factories.constraints import KINDS, RULES, STAGES, TYPES, WEEK, version_of
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.constraint_rows import VERSION, version_values
-from fateforger.constraints import Context, Version, applicability, read_context
+from fateforger.adapters.store.constraint_rows import VERSION, build_version_values
+from fateforger.constraints import Context, Version, decide_applicability, read_context
 from fateforger.constraints.reading import write_answer
 
 ROUNDS = 400
@@ -119,7 +119,7 @@ def first_question() -> float:
     """Milliseconds of the first question of a process, recurrence rules read for the first time."""
     versions, asked = history(), contexts()[0]
     started = time.process_time()
-    applicability(versions, asked)
+    decide_applicability(versions, asked)
     return (time.process_time() - started) * 1_000
 
 
@@ -158,7 +158,7 @@ async def _asked(store: Store, context: Context) -> dict[str, float]:
     processor, wall = time.process_time(), time.perf_counter()
     versions = await store.constraints.of("U1")
     reading = time.process_time() - processor
-    applicability(versions, context)
+    decide_applicability(versions, context)
     whole, seen = time.process_time() - processor, time.perf_counter() - wall
     return {"reading": reading * 1_000, "whole": whole * 1_000, "wall": seen * 1_000}
 
@@ -173,7 +173,7 @@ def _foreign(connection: Connection, versions: Sequence[Version]) -> None:
         rows = []
         for n in range(begin, begin + 5_000):
             version = versions[n % len(versions)].model_copy(update={"user_id": f"U1{n % PEOPLE}"})
-            rows.append(version_values(version, f"foreign {n}", 0))
+            rows.append(build_version_values(version, f"foreign {n}", 0))
         connection.execute(insert(VERSION), rows)
 
 
@@ -186,12 +186,13 @@ def main() -> int:
     )
     versions, asked = history(), contexts()
     for context in asked:
-        applicability(versions, context)
+        decide_applicability(versions, context)
     ours, theirs = measured(
-        lambda n: applicability(versions, asked[n % len(asked)]), lambda n: least(versions, asked[n % len(asked)])
+        lambda n: decide_applicability(versions, asked[n % len(asked)]),
+        lambda n: least(versions, asked[n % len(asked)]),
     )
     explained, _ = measured(
-        lambda n: write_answer(applicability(versions, asked[n % len(asked)]), explain=True), lambda _: None
+        lambda n: write_answer(decide_applicability(versions, asked[n % len(asked)]), explain=True), lambda _: None
     )
     result = {
         "constraints": CONSTRAINTS,

@@ -27,15 +27,15 @@ from tests.factories.moving import moved_share
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import slots_of
-from fateforger.drafting.compile import compiled
-from fateforger.drafting.conflict import conflict_of
+from fateforger.drafting.compile import compile_problem
+from fateforger.drafting.conflict import find_conflict
 from fateforger.drafting.costs import cost
-from fateforger.drafting.ground import Ground, ground_of
+from fateforger.drafting.ground import DraftContext, build_context
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.layout import Layout
 from fateforger.drafting.naming import must_ids
 from fateforger.drafting.problem import Placed, Problem
-from fateforger.drafting.solve import STEPS, Solved, draft_instance, solved, told
+from fateforger.drafting.solve import STEPS, Solution, draft_instance, solve_context, to_draft
 from fateforger.drafting.writing import write_draft
 
 TRIES = 3
@@ -95,12 +95,12 @@ def measured(family: str, best: dict[str, float], *, look_for_best: bool) -> dic
         first.append(ms)
         ms, late = timed(lambda instance=instance: _whole(instance, STEPS))
         final.append(ms)
-        ms, listed = timed(lambda instance=instance: as_listed(compiled(ground_of(instance))))
+        ms, listed = timed(lambda instance=instance: as_listed(compile_problem(build_context(instance))))
         peer.append(ms)
         name = f"{family}-{number}"
         known = [worth(r.problem, r.found.placed) for r in (early, late)]
         if look_for_best:
-            longer = [solved(ground_of(instance), steps=STEPS * times) for times in LONG]
+            longer = [solve_context(build_context(instance), steps=STEPS * times) for times in LONG]
             best[name] = max(best.get(name, known[1]), *(worth(r.problem, r.found.placed) for r in longer))
         best[name] = max(best.get(name, known[1]), *known)
         gaps.append(1 - known[1] / best[name])
@@ -125,8 +125,8 @@ def conflicts() -> dict[str, float]:
     took = []
     for document in days("heavy"):
         strict = {**document, "tasks": [{**t, "required": True} for t in document["tasks"]]}
-        ground: Ground = ground_of(read_instance(strict))
-        ms, conflict = timed(lambda ground=ground: conflict_of(ground))
+        ground: DraftContext = build_context(read_instance(strict))
+        ms, conflict = timed(lambda ground=ground: find_conflict(ground))
         if conflict is not None:
             took.append(ms)
         assert len(must_ids(ground)) >= len(document["tasks"])
@@ -169,10 +169,10 @@ def _plans(lines: list[str]) -> str:
     return json.dumps([write_draft(draft_instance(read_instance(json.loads(line)))) for line in lines])
 
 
-def _whole(instance: Instance, steps: int) -> Solved:
+def _whole(instance: Instance, steps: int) -> Solution:
     """Everything that a draft takes but the reasons: the search, and what is told of what did not fit."""
-    result = solved(ground_of(instance), steps=steps)
-    told(result)
+    result = solve_context(build_context(instance), steps=steps)
+    to_draft(result)
     return result
 
 
@@ -189,7 +189,7 @@ def cp_sat(family: str) -> dict[str, Any]:
     imported = (time.process_time() - started) * 1_000
     firsts, proofs, proved = [], [], 0
     for document in list(days(family))[:8]:
-        problem = compiled(ground_of(read_instance(document)))
+        problem = compile_problem(build_context(read_instance(document)))
         model, solver = cp_model.CpModel(), cp_model.CpSolver()
         solver.parameters.num_workers, solver.parameters.max_time_in_seconds = 1, 10
         slots: dict[int, list[Any]] = {}
@@ -237,7 +237,7 @@ def memory_mb() -> float:
 
 def drafts_only() -> None:
     for document in days("crowded"):
-        solved(ground_of(read_instance(document)), steps=STEPS)
+        solve_context(build_context(read_instance(document)), steps=STEPS)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 

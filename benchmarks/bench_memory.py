@@ -27,9 +27,9 @@ from tests.factories.constraints import WEEK, context_of, version_of
 
 from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory
 from fateforger.adapters.store import open_store
-from fateforger.background.indexing import Indexing
+from fateforger.background.indexing import Indexer
 from fateforger.constraints import Version
-from fateforger.constraints.routing import ConstraintQuery, queries_for, retrieve
+from fateforger.constraints.routing import ConstraintQuery, build_queries, retrieve
 from fateforger.plan import ET
 
 CONSTRAINTS, OTHERS = 1_000, 1_000
@@ -95,7 +95,7 @@ def in_words(day: date, types: tuple[str, ...]) -> str:
 
 
 def queries(day: date, types: tuple[str, ...]) -> tuple[ConstraintQuery, ...]:
-    return queries_for("REFINE", day, tuple(ET(kind) for kind in types))
+    return build_queries("REFINE", day, tuple(ET(kind) for kind in types))
 
 
 def percentiles(times: list[float]) -> dict[str, float]:
@@ -122,7 +122,7 @@ async def measured(folder: Path) -> dict[str, object]:
     await memory.report()
     opening = time.perf_counter() - started
     started, busy = time.perf_counter(), time.process_time()
-    await Indexing(store.constraints, memory).catch_up()
+    await Indexer(store.constraints, memory).catch_up()
     indexing, working = time.perf_counter() - started, time.process_time() - busy
 
     async def by_fields(day: date, types: tuple[str, ...]) -> set[str]:

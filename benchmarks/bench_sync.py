@@ -37,12 +37,12 @@ from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.calendar import open_mcp_calendar
 from fateforger.adapters.store import open_store
-from fateforger.commit import CalendarSubmitter, Outside
+from fateforger.commit import CalendarSubmitter, CommitContext
 from fateforger.plan import TBPlan
 from fateforger.ports import Outcome
-from fateforger.sync import numbered, plan_sync
-from fateforger.sync.canonical import canon
-from fateforger.sync.matching import Candidate, event_candidate, pair_alike
+from fateforger.sync import number_ops, plan_sync
+from fateforger.sync.canonical import canonicalize
+from fateforger.sync.matching import Candidate, build_candidate, pair_alike
 from fateforger.sync.model import (
     PLAIN,
     DesiredDay,
@@ -54,7 +54,7 @@ from fateforger.sync.model import (
     OwnedId,
     Snapshot,
 )
-from fateforger.sync.words import changes_between
+from fateforger.sync.words import list_changes
 
 ROUNDS = 300
 WARM_UP = 20
@@ -93,13 +93,13 @@ def unknown(count: int) -> Decided:
 
 def ours(case: Decided) -> int:
     desired, snapshot, ledger = case
-    return len(plan_sync(desired, snapshot, ledger, op_ids=numbered("t")).writes)
+    return len(plan_sync(desired, snapshot, ledger, op_ids=number_ops("t")).writes)
 
 
 def pairing(case: Decided) -> int:
     desired, snapshot, _ = case
-    blocks = [Candidate(wish.key, canon(wish.fields), wish.type) for wish in desired.blocks]
-    return len(pair_alike(blocks, [event_candidate(event.id, canon(event)) for event in snapshot.events]))
+    blocks = [Candidate(wish.key, canonicalize(wish.fields), wish.type) for wish in desired.blocks]
+    return len(pair_alike(blocks, [build_candidate(event.id, canonicalize(event)) for event in snapshot.events]))
 
 
 def naming(case: Decided) -> int:
@@ -107,14 +107,15 @@ def naming(case: Decided) -> int:
     desired, snapshot, _ = case
     pairs = zip(snapshot.events, desired.blocks, strict=True)
     zone = ZoneInfo(desired.tz)
-    return sum(len(changes_between(canon(event), canon(wish.fields), zone)) for event, wish in pairs)
+    return sum(len(list_changes(canonicalize(event), canonicalize(wish.fields), zone)) for event, wish in pairs)
 
 
 def naming_by_deepdiff(case: Decided) -> int:
     desired, snapshot, _ = case
     pairs = zip(snapshot.events, desired.blocks, strict=True)
     return sum(
-        len(DeepDiff(canon(event)._asdict(), canon(wish.fields)._asdict()).affected_root_keys) for event, wish in pairs
+        len(DeepDiff(canonicalize(event)._asdict(), canonicalize(wish.fields)._asdict()).affected_root_keys)
+        for event, wish in pairs
     )
 
 
@@ -234,7 +235,7 @@ async def one_by_one(calls: int) -> None:
 async def measure_carrying_out(folder: Path) -> dict[str, dict[str, float]]:
     store = open_store(folder / "state.db")
     calendar = SlowCalendar()
-    outside = Outside(calendar, store.journal, RealTime(), asyncio.sleep)
+    outside = CommitContext(calendar, store.journal, RealTime(), asyncio.sleep)
     submitter = CalendarSubmitter(outside, owner="bench", new_id=lambda: uuid.uuid4().hex)
     steps: Sequence[tuple[str, float, Callable[[], Awaitable[object]]]] = [
         ("40 creates", 5, lambda: submitter.submit_plan(forty(), cause="1")),
@@ -268,7 +269,7 @@ async def managed_view(calendar: GoogleCalendarFake) -> object:
     """What a person sees of our blocks, by key."""
     first, last = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 4, tzinfo=UTC)
     events = await GoogleCalendarFake.window(calendar, first, last)
-    return sorted((event.properties["ffu"], *map(str, canon(event))) for event in events)
+    return sorted((event.properties["ffu"], *map(str, canonicalize(event))) for event in events)
 
 
 async def count_requests() -> dict[str, int]:
@@ -279,7 +280,7 @@ async def count_requests() -> dict[str, int]:
         GoogleMcp(tools) as server,
         aclosing(open_mcp_calendar(server.url, time_zone="Europe/Berlin")) as calendar,
     ):
-        outside = Outside(calendar, MemoryJournal(), RealTime(), asyncio.sleep)
+        outside = CommitContext(calendar, MemoryJournal(), RealTime(), asyncio.sleep)
         submitter = CalendarSubmitter(outside, owner="bench", new_id=lambda: uuid.uuid4().hex)
         await submitter.submit_plan(forty(), cause="1")
         before = tools.spent

@@ -31,7 +31,7 @@ from tests.unit.coordinator.person import House, Person, open_house_at
 from fateforger.ports import Prompt
 from fateforger.session.commands import Command
 from fateforger.stages import TimeboxingStage
-from fateforger.turn.graph import DECISION, PRESENTER, TRANSITION, TURN_INIT, leading, stage_node
+from fateforger.turn.graph import DECISION, PRESENTER, TRANSITION, TURN_INIT, group_moves_by_goal, stage_node
 
 ROUNDS = 60
 WARM_UP = 5
@@ -109,7 +109,7 @@ def bare_graph() -> GraphFlow:
     edge(TRANSITION, PRESENTER)
     for stage in TimeboxingStage:
         edge(TRANSITION, stage_node(stage))
-        for goal in leading(stage):
+        for goal in group_moves_by_goal(stage):
             edge(stage_node(stage), PRESENTER if goal is stage else stage_node(goal))
     builder.set_entry_point(TURN_INIT)
     return GraphFlow(builder.get_participants(), graph=builder.build(), max_turns=12, custom_message_types=[Message])

@@ -20,13 +20,13 @@ from tests.factories import rules as draw
 from tests.laws import ltlf
 from tests.unit.turn.sessions import planned, task
 
-from fateforger.coordinator.keeping import ended
+from fateforger.coordinator.keeping import end_turn
 from fateforger.session import guard
 from fateforger.session.gates import gate
 from fateforger.session.model import Session
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.model import TurnOutcome
-from fateforger.workflow import Step, check, declared, read_rule, wrap_rule
+from fateforger.workflow import Step, check, declare_names, read_rule, wrap_rule
 
 RULES = 1_000
 STEPS = 1_000
@@ -63,14 +63,14 @@ def turn(before: Session) -> Session:
     for _ in range(GATES):
         gate(before)
     outcome = TurnOutcome(session=before, gate=gate(before))
-    return ended(before, outcome, before, ())[0]
+    return end_turn(before, outcome, before, ())[0]
 
 
 def of_a_turn() -> float:
     """Milliseconds, each time with another plan."""
     sessions = [planned(TimeboxingStage.REFINE, *(task(f"{n} {m}", 45) for m in range(8))) for n in range(50)]
     for _ in range(guard.MOST_STEPS):
-        sessions = [guard.remembered(each, guard.step(each, "write")) for each in sessions]
+        sessions = [guard.record_steps(each, guard.make_step(each, "write")) for each in sessions]
     return statistics.median(measured(partial(turn, each))[0] for each in sessions)
 
 
@@ -78,7 +78,7 @@ def main() -> int:
     random = Random(3)
     sys.setrecursionlimit(20_000)
     drawn = [draw.rule(random) for _ in range(RULES)]
-    names = declared(draw.ACTIONS, draw.STATES)
+    names = declare_names(draw.ACTIONS, draw.STATES)
     texts = [draw.text(*rule) for rule in drawn]
     reading, read = measured(lambda: [read_rule(text, names) for text in texts])
     rules = [wrap_rule(rule) for rule in read]

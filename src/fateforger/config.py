@@ -15,22 +15,22 @@ from fateforger.errors import BadInput
 from fateforger.plan.zones import zone
 
 
-def _aware(value: datetime) -> datetime:
+def _assume_utc(value: datetime) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-def _known_zone(name: str) -> str:
+def _check_zone(name: str) -> str:
     return zone(name).key
 
 
-def _http_address(address: str) -> str:
+def _check_http_address(address: str) -> str:
     parts = urlsplit(address.strip())
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("it should be an address like http://127.0.0.1:3000/mcp")
     return address.strip()
 
 
-def _pairs(value: object) -> object:
+def _parse_pairs(value: object) -> object:
     """Parse ``a=1,b=2`` into a mapping."""
     if not isinstance(value, str):
         return value
@@ -59,10 +59,10 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="Address the local page listens on.")
     port: int = Field(8765, ge=0, le=65535, description="Port of the local page; 0 picks a free one.")
-    time_zone: Annotated[str, AfterValidator(_known_zone)] = Field(
+    time_zone: Annotated[str, AfterValidator(_check_zone)] = Field(
         "Europe/Amsterdam", description="Zone of the embedded calendar and of people whose zone is unknown."
     )
-    now: Annotated[datetime, AfterValidator(_aware)] | None = Field(
+    now: Annotated[datetime, AfterValidator(_assume_utc)] | None = Field(
         None, description="Start the clock at this instant (RFC 3339) instead of the real time; for demos and tests."
     )
     calendar_write: Literal["refine", "okay", "commit"] = Field(
@@ -125,7 +125,7 @@ class Settings(BaseSettings):
     notion_url: str | None = Field(
         None, description="Another address that speaks Notion's API; left out, Notion's own."
     )
-    ticktick_mcp_url: Annotated[str, AfterValidator(_http_address)] | None = Field(
+    ticktick_mcp_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
         None,
         validation_alias=AliasChoices("TICKTICK_MCP_URL", "FATEFORGER_TICKTICK_MCP_URL"),
         description="Address of an MCP server for TickTick (streamable HTTP); Stage 2 offers what is open there.",
@@ -150,14 +150,14 @@ class Settings(BaseSettings):
         None, description="Address of any server with OpenAI's chat completions, ending in /v1."
     )
     model_key: SecretStr | None = Field(None, description="Key for that server; Ollama and vLLM need none.")
-    model_roles: Annotated[dict[str, str], NoDecode, BeforeValidator(_pairs)] = Field(
+    model_roles: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_pairs)] = Field(
         {},
         description="Other models for some roles (decide, gate, draft, patch, extract), like patch=NAME,draft=NAME.",
     )
     model_answers: Literal["schema", "json", "text"] = Field(
         "json", description="How that server can be held to JSON: schema, json or text; doctor --model finds out."
     )
-    model_prices: Annotated[dict[str, str], NoDecode, BeforeValidator(_pairs)] = Field(
+    model_prices: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_pairs)] = Field(
         {}, description="US dollars for a million tokens in and out, to count costs, like NAME=0.25/2.00."
     )
     memory_store: Literal["embedded", "pgvector", "qdrant"] = Field(

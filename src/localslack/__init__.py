@@ -1,11 +1,18 @@
 """A Slack-compatible workspace in one process: Web API, Socket Mode and a web page, kept in one SQLite file."""
 
-from localslack.config import WorkspaceConfig
-from localslack.faults import RATE_LIMITED, Fault
-from localslack.listening import listening_socket
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from localslack.people import DEFAULT_USERS, WorkspaceUser
-from localslack.server import create_workspace
-from localslack.workspace import Workspace
+
+if TYPE_CHECKING:
+    from localslack.config import WorkspaceConfig
+    from localslack.faults import RATE_LIMITED, Fault
+    from localslack.listening import listening_socket
+    from localslack.server import create_workspace
+    from localslack.workspace import Workspace
 
 __all__ = [
     "DEFAULT_USERS",
@@ -17,3 +24,18 @@ __all__ = [
     "create_workspace",
     "listening_socket",
 ]
+_HOMES = {
+    "RATE_LIMITED": "faults",
+    "Fault": "faults",
+    "Workspace": "workspace",
+    "WorkspaceConfig": "config",
+    "create_workspace": "server",
+    "listening_socket": "listening",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the server when it is asked for: a caller that only needs to know the people pays for none of it."""
+    if name not in _HOMES:
+        raise AttributeError(name)
+    return getattr(import_module(f"localslack.{_HOMES[name]}"), name)

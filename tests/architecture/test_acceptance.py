@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fateforger.workflow import read_workflow, shipped_text
+from fateforger.workflow import read_shipped, read_workflow
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "workflows.md"
@@ -55,6 +55,6 @@ def test_the_workflow_on_the_page_can_be_read() -> None:
     """What a reader copies from the page is a workflow, with the rules that it inherits."""
     text = PAGE.read_text().partition("    workflow: ship\n")
     example = textwrap.dedent("".join(text[1:]).partition("\n\n")[0])
-    workflow = read_workflow(example, shipped_text)
+    workflow = read_workflow(example, read_shipped)
     assert workflow.name == "ship"
     assert {"reviewed-first", "ON reviewed: INVOKE ship"} <= {rule.id for rule in workflow.rules}

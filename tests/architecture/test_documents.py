@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from fateforger import __version__
-from fateforger.cli.command_line import doors
+from fateforger.cli.command_line import root_command
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -92,7 +92,7 @@ def mistake(line: str) -> str | None:
     if program == "make":
         targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
         return next((word for word in words if "=" not in word and word not in targets), None)
-    command: click.Command = doors
+    command: click.Command = root_command
     context = click.Context(command)
     options = names(command)
     for word in words:

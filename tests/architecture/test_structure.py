@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from fateforger import __version__
-from fateforger.cli.command_line import doors
+from fateforger.cli.command_line import root_command
 from fateforger.ports import Prompt
 from fateforger.turn.patcher import patch_schema
 from fateforger.turn.reading.values import PatchWords
@@ -176,6 +176,6 @@ def test_the_version_that_is_shown_is_that_of_the_file() -> None:
     file = (ROOT / project["tool"]["hatch"]["version"]["path"]).read_text()
     (written,) = re.findall(r'^__version__ = "([^"]+)"$', file, re.MULTILINE)
     assert written == __version__
-    assert CliRunner().invoke(doors, ["--version"]).output == f"fateforger, version {written}\n"
+    assert CliRunner().invoke(root_command, ["--version"]).output == f"fateforger, version {written}\n"
     elsewhere = [name for name in modules() if name != "__init__.py" and f'"{written}"' in (SOURCE / name).read_text()]
     assert elsewhere == []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 
-from fateforger.constraints import Event, Version, applicability, eras, newest, read_context
+from fateforger.constraints import Event, Version, build_eras, decide_applicability, read_context, select_newest
 from fateforger.constraints.kinds import Action
 from fateforger.errors import BadInput, InternalError, VersionConflict
 from fateforger.ports import Constraints, IndexTask
@@ -66,11 +66,11 @@ class ConstraintsContract:
 
     async def test_a_cause_writes_once(self, constraints: Constraints, other: Constraints) -> None:
         """S190, S192: said again, tried again, imported again: once, even if it would say something else now."""
-        assert await constraints.written("U1", "c1") == ()
+        assert await constraints.find_written("U1", "c1") == ()
         saved = await constraints.write([version_of("a"), version_of("b")], cause="c1", expected={"a": 0})
         assert await other.write([version_of("x")], cause="c1", expected={"a": 0, "x": 77}) == saved
-        assert await other.written("U1", "c1") == await constraints.of("U1") == saved
-        assert await other.written("U2", "c1") == ()
+        assert await other.find_written("U1", "c1") == await constraints.of("U1") == saved
+        assert await other.find_written("U2", "c1") == ()
         theirs = await other.write([version_of("a", user="U2")], cause="c1")
         assert (await constraints.of("U1"), await constraints.of("U2")) == (saved, theirs)
 
@@ -95,7 +95,7 @@ class ConstraintsContract:
             with pytest.raises(VersionConflict):
                 await constraints.write([version_of("b"), version_of("a")], cause="c3", expected={"a": seq, "b": 0})
         assert await other.of("U1") == (first, second)
-        assert await other.written("U1", "c3") == ()
+        assert await other.find_written("U1", "c3") == ()
         await constraints.write([version_of("b")], cause="c3", expected={"a": second.seq, "b": 0})
 
     async def test_the_newest_is_the_one_that_counts(self, constraints: Constraints, other: Constraints) -> None:
@@ -111,8 +111,8 @@ class ConstraintsContract:
             [version_of("a", at=EARLIER, name="Changed")], cause="c2", expected={"a": first.seq}
         )
         assert second.updated_at == first.updated_at
-        assert newest(await constraints.of("U1"), "U1")["a"] == second
-        assert [era.version.seq for era in eras(await constraints.of("U1"), "U1", "a")] == [first.seq, second.seq]
+        assert select_newest(await constraints.of("U1"), "U1")["a"] == second
+        assert [era.version.seq for era in build_eras(await constraints.of("U1"), "U1", "a")] == [first.seq, second.seq]
 
     async def test_two_concurrent_revisions_give_one_winner(self, constraints: Constraints, other: Constraints) -> None:
         """S186 (L-02): no lost update: the others are told, and the winner's words stand."""
@@ -162,10 +162,10 @@ class ConstraintsContract:
         for user, store in product(UNUSUAL, (constraints, other)):
             rows = await store.of(user)
             assert [(row.user_id, row.record.name) for row in rows] == [(user, f"Of {user!r}"[:300])]
-            assert await store.written(user, "c1") == await store.readable(user) == rows
-            answer = applicability(rows, read_context({"user_id": user, "as_of": "2026-03-03"}))
+            assert await store.find_written(user, "c1") == await store.readable(user) == rows
+            answer = decide_applicability(rows, read_context({"user_id": user, "as_of": "2026-03-03"}))
             assert [item.version.user_id for item in answer.applicable] == [user]
-        tasks = await other.unindexed(limit=1_000)
+        tasks = await other.list_unindexed(limit=1_000)
         assert sorted(task.user_id for task in tasks) == sorted(UNUSUAL)
         assert all(task.version is not None and task.version.user_id == task.user_id for task in tasks)
 
@@ -173,7 +173,7 @@ class ConstraintsContract:
     async def test_who_has_nothing_gets_nothing(self, constraints: Constraints, user: str) -> None:
         for known in UNUSUAL:
             await constraints.write([version_of("c", user=known)], cause="c1")
-        assert (await constraints.of(user), await constraints.written(user, "c1")) == ((), ())
+        assert (await constraints.of(user), await constraints.find_written(user, "c1")) == ((), ())
         assert (await constraints.reindex(user), await constraints.forget(user)) == (0, 0)
         assert len(await constraints.people()) == len(UNUSUAL)
 
@@ -188,7 +188,7 @@ class ConstraintsContract:
             with pytest.raises(BadInput):
                 await call(user)
         with pytest.raises(BadInput):
-            await constraints.written(user, "c1")
+            await constraints.find_written(user, "c1")
         with pytest.raises(BadInput):
             await constraints.write([version_of("c").model_copy(update={"user_id": user})], cause="c2")
         assert await constraints.people() == ("U1",)
@@ -205,49 +205,49 @@ class ConstraintsContract:
         """Also for who has just looked, and when they come back."""
         await constraints.write([version_of("a"), version_of("b")], cause="c1")
         kept = await constraints.write([version_of("a", user="U2")], cause="c1")
-        await constraints.indexed(await constraints.unindexed())
+        await constraints.mark_indexed(await constraints.list_unindexed())
         assert len(await other.of("U1")) == 2
         assert await constraints.forget("U1") == 2
-        assert (await other.of("U1"), await other.written("U1", "c1"), await other.people()) == ((), (), ("U2",))
-        assert parts(await other.unindexed()) == [("U1", "a", None), ("U1", "b", None)]
+        assert (await other.of("U1"), await other.find_written("U1", "c1"), await other.people()) == ((), (), ("U2",))
+        assert parts(await other.list_unindexed()) == [("U1", "a", None), ("U1", "b", None)]
         again = await other.write([version_of("b", name="Again")], cause="c1")
         assert await constraints.of("U1") == await other.of("U1") == again
-        assert parts(await other.unindexed()) == [("U1", "a", None), ("U1", "b", again[0].seq)]
+        assert parts(await other.list_unindexed()) == [("U1", "a", None), ("U1", "b", again[0].seq)]
         assert await other.of("U2") == kept
 
     # --- what the index does not show yet ---
 
     async def test_each_constraint_waits_for_the_index_once(self, constraints: Constraints, other: Constraints) -> None:
-        assert await other.unindexed() == ()
+        assert await other.list_unindexed() == ()
         a, _ = await constraints.write([version_of("a"), version_of("b", at=EARLIER)], cause="c1")
         (newer,) = await constraints.write([version_of("b", at=LATER)], cause="c2")
         await constraints.write([version_of("b", at=EARLIER)], cause="c3")
-        tasks = await other.unindexed()
+        tasks = await other.list_unindexed()
         assert [(task.uid, task.version) for task in tasks] == [("a", a), ("b", newer)]
-        assert [task.uid for task in await other.unindexed(limit=1)] == ["a"]
-        await other.indexed(tasks[:1])
-        await other.indexed([])
-        assert [task.uid for task in await constraints.unindexed()] == ["b"]
-        await constraints.indexed(tasks)
-        assert await other.unindexed() == ()
+        assert [task.uid for task in await other.list_unindexed(limit=1)] == ["a"]
+        await other.mark_indexed(tasks[:1])
+        await other.mark_indexed([])
+        assert [task.uid for task in await constraints.list_unindexed()] == ["b"]
+        await constraints.mark_indexed(tasks)
+        assert await other.list_unindexed() == ()
 
     async def test_what_is_written_meanwhile_stays_on_the_list(
         self, constraints: Constraints, other: Constraints
     ) -> None:
         await constraints.write([version_of("a"), version_of("b")], cause="c1")
-        tasks = await other.unindexed()
+        tasks = await other.list_unindexed()
         (newer,) = await constraints.write([version_of("a", at=LATER)], cause="c2")
-        await other.indexed(tasks)
-        assert parts(await other.unindexed()) == [("U1", "a", newer.seq)]
+        await other.mark_indexed(tasks)
+        assert parts(await other.list_unindexed()) == [("U1", "a", newer.seq)]
 
     async def test_everything_can_be_put_on_the_list_again(self, constraints: Constraints, other: Constraints) -> None:
         """Also while somebody works on the list: what was done before counts for nothing."""
         (a,) = await constraints.write([version_of("a")], cause="c1")
         (b,) = await constraints.write([version_of("b", user="U2")], cause="c1")
-        tasks = await other.unindexed()
+        tasks = await other.list_unindexed()
         assert (await constraints.reindex(), await constraints.reindex("U2")) == (2, 1)
-        await other.indexed(tasks)
-        assert parts(await other.unindexed()) == [("U1", "a", a.seq), ("U2", "b", b.seq)]
-        await other.indexed(await other.unindexed())
+        await other.mark_indexed(tasks)
+        assert parts(await other.list_unindexed()) == [("U1", "a", a.seq), ("U2", "b", b.seq)]
+        await other.mark_indexed(await other.list_unindexed())
         assert await constraints.reindex("U2") == 1
-        assert parts(await other.unindexed()) == [("U2", "b", b.seq)]
+        assert parts(await other.list_unindexed()) == [("U2", "b", b.seq)]

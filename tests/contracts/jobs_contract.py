@@ -98,19 +98,19 @@ class JobsContract:
 
     async def test_a_job_can_be_found_until_it_is_done(self, jobs: Jobs, other: Jobs) -> None:
         """S119: whoever waits for it sees whether it is still to come; looking takes nothing away."""
-        assert await other.unfinished("turns", "a") is None
+        assert await other.find_unfinished("turns", "a") is None
         await put(jobs, "a")
-        found = await other.unfinished("turns", "a")
+        found = await other.find_unfinished("turns", "a")
         assert found is not None
         assert found.payload == {"name": "a"}
-        assert await other.unfinished("sync", "a") is None
+        assert await other.find_unfinished("sync", "a") is None
         first = await taken(jobs)
-        assert await other.unfinished("turns", "a") == first
+        assert await other.find_unfinished("turns", "a") == first
         assert await jobs.finish(first)
-        assert await other.unfinished("turns", "a") is None
+        assert await other.find_unfinished("turns", "a") is None
         await put(jobs, "b")
         assert await jobs.bury(await taken(jobs), "broken")
-        assert await other.unfinished("turns", "b") is None
+        assert await other.find_unfinished("turns", "b") is None
 
     async def test_keys_of_different_lanes_do_not_meet(self, jobs: Jobs) -> None:
         await put(jobs, "a", lane="turns")

@@ -59,7 +59,7 @@ class JournalContract:
     async def test_an_unknown_transaction_is_none(self, journal: Journal) -> None:
         assert await journal.get("nope") is None
         assert await journal.by_cause(CALENDAR, "nope") is None
-        assert await journal.unsettled() == ()
+        assert await journal.list_unsettled() == ()
         assert await journal.history(CALENDAR) == ()
         assert await journal.ledger(CALENDAR, DAY) == Ledger()
 
@@ -207,18 +207,18 @@ class JournalContract:
     async def test_close_settles(self, journal: Journal, other: Journal) -> None:
         done = await finished(journal, transaction())
         assert await other.get("t1") == done
-        assert await other.unsettled() == ()
+        assert await other.list_unsettled() == ()
 
     async def test_a_paused_transaction_goes_on(self, journal: Journal) -> None:
         await journal.begin(transaction())
         await journal.close("t1", TxState.PAUSED, later(1))
         paused = transaction(state=TxState.PAUSED)
-        assert await journal.unsettled() == (paused,)
+        assert await journal.list_unsettled() == (paused,)
         await journal.close("t1", TxState.APPLYING, later(2))
-        assert await journal.unsettled() == (transaction(),)
+        assert await journal.list_unsettled() == (transaction(),)
         await journal.settle("t1", applied(create(0)))
         await journal.close("t1", TxState.PARTIAL, later(3))
-        assert await journal.unsettled() == ()
+        assert await journal.list_unsettled() == ()
 
     @pytest.mark.parametrize("open_op", [OpState.PENDING, OpState.INFLIGHT])
     @pytest.mark.parametrize("state", [TxState.COMMITTED, TxState.PARTIAL, TxState.UNDONE])
@@ -228,7 +228,7 @@ class JournalContract:
         await journal.mark("t1", ["t1-1"], open_op)
         with pytest.raises(InternalError):
             await journal.close("t1", state, later(1))
-        assert [tx.id for tx in await journal.unsettled()] == ["t1"]
+        assert [tx.id for tx in await journal.list_unsettled()] == ["t1"]
 
     @pytest.mark.parametrize("first", [TxState.COMMITTED, TxState.PARTIAL])
     @pytest.mark.parametrize("then", [TxState.APPLYING, TxState.PAUSED, TxState.COMMITTED, TxState.PARTIAL])
@@ -306,8 +306,8 @@ class JournalContract:
         for n, calendar in enumerate([CALENDAR, "local:you", CALENDAR]):
             await journal.begin(transaction(f"t{n}", [create(n, tx=f"t{n}")], calendar=calendar, created_at=later(-n)))
         await journal.close("t2", TxState.PAUSED, NOON)
-        assert [tx.id for tx in await journal.unsettled()] == ["t0", "t1", "t2"]
-        assert [tx.id for tx in await journal.unsettled(CALENDAR)] == ["t0", "t2"]
+        assert [tx.id for tx in await journal.list_unsettled()] == ["t0", "t1", "t2"]
+        assert [tx.id for tx in await journal.list_unsettled(CALENDAR)] == ["t0", "t2"]
 
     async def test_history_is_newest_first(self, journal: Journal) -> None:
         for n in range(4):

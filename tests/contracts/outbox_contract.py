@@ -33,10 +33,10 @@ class OutboxContract:
 
     async def test_each_session_has_one_message_at_a_time(self, outbox: Outbox, other: Outbox) -> None:
         assert await outbox.pending(now=later(0)) == (message("a1", "root"), message("b1", session_id="s2"))
-        await outbox.sent("a1", HERE, now=later(0))
+        await outbox.mark_sent("a1", HERE, now=later(0))
         assert await _pending(other) == ["a2", "b1"]
-        await outbox.sent("b1", HERE, now=later(0))
-        await outbox.sent("a2", HERE, now=later(0))
+        await outbox.mark_sent("b1", HERE, now=later(0))
+        await outbox.mark_sent("a2", HERE, now=later(0))
         assert await _pending(other) == ["a3", "b2"]
         assert [m.id for m in await other.pending(now=later(0), limit=1)] == ["a3"]
 
@@ -49,21 +49,21 @@ class OutboxContract:
         order = []
         while pending := [m for m in await outbox.pending(now=later(0)) if m.session_id == "s1"]:
             order.append(pending[0].id)
-            await outbox.sent(pending[0].id, HERE, now=later(0))
+            await outbox.mark_sent(pending[0].id, HERE, now=later(0))
         assert order == ["a1", "a2", "a3", "a0"]
 
     async def test_a_retry_waits_and_holds_back_its_session_only(self, outbox: Outbox, other: Outbox) -> None:
-        await outbox.failed("a1", "Slack is down", retry_at=later(10))
+        await outbox.mark_failed("a1", "Slack is down", retry_at=later(10))
         assert await _pending(other, 9.9) == ["b1"]
         assert await _pending(other, 10) == ["a1", "b1"]
 
     async def test_what_a_session_owes(self, outbox: Outbox, other: Outbox) -> None:
         """Until the last of its messages was sent or given up, also while one of them waits for a later try."""
-        await outbox.sent("b1", HERE, now=later(0))
+        await outbox.mark_sent("b1", HERE, now=later(0))
         assert await other.owes("s2")
-        await outbox.failed("b2", "Slack is down", retry_at=later(1000))
+        await outbox.mark_failed("b2", "Slack is down", retry_at=later(1000))
         assert await other.owes("s2")
-        await outbox.failed("b2", "refused", retry_at=None)
+        await outbox.mark_failed("b2", "refused", retry_at=None)
         assert not await other.owes("s2")
         assert await other.owes("s1")
         assert not await other.owes("nobody")
@@ -75,52 +75,52 @@ class OutboxContract:
         whispered = message("a5", "aside").model_copy(update={"ephemeral_to": "U1"})
         await sessions.save(session("s1"), expected=1, outgoing=[beside, whispered])
         for outgoing_id in ("a1", "a2", "a3", "a4", "a5"):
-            await outbox.sent(outgoing_id, HERE, now=later(0))
+            await outbox.mark_sent(outgoing_id, HERE, now=later(0))
         assert await other.latest("s1") == message("a3")
 
     async def test_a_message_given_up_lets_the_next_one_pass(self, outbox: Outbox, other: Outbox) -> None:
-        await outbox.failed("a1", "no such channel", retry_at=None)
+        await outbox.mark_failed("a1", "no such channel", retry_at=None)
         assert await _pending(other) == ["a2", "b1"]
         assert await _pending(other, 10**6) == ["a2", "b1"]
         assert await other.slot("s1", "root") is None
 
     async def test_sent_and_failed_are_final(self, outbox: Outbox) -> None:
-        await outbox.sent("a1", HERE, now=later(0))
-        await outbox.failed("a1", "late", retry_at=later(0))
-        await outbox.sent("a1", Sent("D1", "9.9"), now=later(0))
+        await outbox.mark_sent("a1", HERE, now=later(0))
+        await outbox.mark_failed("a1", "late", retry_at=later(0))
+        await outbox.mark_sent("a1", Sent("D1", "9.9"), now=later(0))
         assert await _pending(outbox) == ["a2", "b1"]
         assert await outbox.slot("s1", "root") == HERE
-        await outbox.failed("a2", "never", retry_at=None)
-        await outbox.failed("a2", "late", retry_at=later(0))
+        await outbox.mark_failed("a2", "never", retry_at=None)
+        await outbox.mark_failed("a2", "late", retry_at=later(0))
         assert await _pending(outbox) == ["a3", "b1"]
 
     async def test_a_message_that_was_lost_from_sight_changes_nothing(self, outbox: Outbox) -> None:
-        await outbox.sent("nope", HERE, now=later(0))
-        await outbox.failed("nope", "why", retry_at=None)
+        await outbox.mark_sent("nope", HERE, now=later(0))
+        await outbox.mark_failed("nope", "why", retry_at=None)
         assert await _pending(outbox) == ["a1", "b1"]
 
     async def test_a_slot_stands_where_its_last_message_was_sent(self, outbox: Outbox, other: Outbox) -> None:
         """S213"""
         assert await other.slot("s1", "card") is None
-        assert await other.shown("s1", "card") is None
-        await outbox.sent("a1", HERE, now=later(0))
-        await outbox.sent("a2", Sent("D1", "2.2"), now=later(1))
+        assert await other.find_shown("s1", "card") is None
+        await outbox.mark_sent("a1", HERE, now=later(0))
+        await outbox.mark_sent("a2", Sent("D1", "2.2"), now=later(1))
         assert await other.slot("s1", "card") == Sent("D1", "2.2")
-        assert await other.shown("s1", "card") == message("a2")
-        await outbox.sent("a3", Sent("D1", "3.3"), now=later(2))
+        assert await other.find_shown("s1", "card") == message("a2")
+        await outbox.mark_sent("a3", Sent("D1", "3.3"), now=later(2))
         assert await other.slot("s1", "card") == Sent("D1", "3.3")
-        assert await other.shown("s1", "card") == message("a3")
+        assert await other.find_shown("s1", "card") == message("a3")
         assert await other.slot("s1", "root") == HERE
         assert await other.slot("s2", "card") is None
 
     async def test_what_one_person_sees_does_not_stand(self, outbox: Outbox, sessions: Sessions) -> None:
-        await outbox.sent("a1", HERE, now=later(0))
-        await outbox.sent("a2", Sent("D1", "2.2"), now=later(0))
-        await outbox.sent("a3", Sent("D1", "3.3"), now=later(0))
+        await outbox.mark_sent("a1", HERE, now=later(0))
+        await outbox.mark_sent("a2", Sent("D1", "2.2"), now=later(0))
+        await outbox.mark_sent("a3", Sent("D1", "3.3"), now=later(0))
         await sessions.save(session("s1"), expected=1, outgoing=[message("a4", ephemeral_to="U2")])
-        await outbox.sent("a4", Sent("D1", "4.4"), now=later(0))
+        await outbox.mark_sent("a4", Sent("D1", "4.4"), now=later(0))
         assert await outbox.slot("s1", "card") == Sent("D1", "3.3")
-        assert await outbox.shown("s1", "card") == message("a3")
+        assert await outbox.find_shown("s1", "card") == message("a3")
 
 
 async def _pending(outbox: Outbox, seconds: float = 0) -> list[str]:

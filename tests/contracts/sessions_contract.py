@@ -41,7 +41,7 @@ class SessionsContract:
 
     async def test_each_save_counts_the_version(self, sessions: Sessions, other: Sessions) -> None:
         first = await sessions.save(session(), expected=0)
-        second = await other.save(first.touched("c1", later(1)), expected=1)
+        second = await other.save(first.after_command("c1", later(1)), expected=1)
         assert (second.version, second.handled) == (2, ("c1",))
         assert await sessions.load("s1") == second
 
@@ -111,7 +111,7 @@ class SessionsContract:
         """The first message is posted while the next turn is under way already."""
         turn = await sessions.save(session(), expected=0)
         await other.attach_thread("s1", "D9", "17.5")
-        saved = await sessions.save(turn.touched("c1", later(1)), expected=1)
+        saved = await sessions.save(turn.after_command("c1", later(1)), expected=1)
         assert (saved.version, saved.channel, saved.thread_ts) == (2, "D9", "17.5")
         assert await other.in_thread("D9", "17.5") == saved
 
@@ -132,5 +132,5 @@ class SessionsContract:
         assert [found.id for found in await sessions.of_user("U2")] == ["s3"]
         latest = await sessions.load("s2")
         assert latest is not None
-        await sessions.save(latest.touched("c", later(20)), expected=1)
+        await sessions.save(latest.after_command("c", later(20)), expected=1)
         assert [found.id for found in await sessions.of_user("U1")] == ["s2", "s1", "s0"]

@@ -12,7 +12,7 @@ from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW, client, proposal
 
 from fateforger.adapters.store import Store
-from fateforger.agents import MOST_PENDING, Asked, ProposalState
+from fateforger.agents import MAX_PENDING, NewCall, ProposalState
 from fateforger.errors import BadInput
 from fateforger.ports.agents import PROPOSAL_LANE
 
@@ -63,7 +63,7 @@ class TestClients:
 
 
 class TestCalls:
-    ASKED = Asked(client="robot", user_id="U1", tool="pull", asked='{"a":"\\u0000 “🙂”"}', at=NOW)
+    ASKED = NewCall(client="robot", user_id="U1", tool="pull", asked='{"a":"\\u0000 “🙂”"}', at=NOW)
 
     async def test_a_call_is_there_before_its_outcome(self, both: Both) -> None:
         store, other = both
@@ -71,7 +71,7 @@ class TestCalls:
         assert number is not None
         (call,) = await other.calls.latest()
         assert (call.number, call.outcome, call.ended_at) == (number, None, None)
-        assert Asked(**call.model_dump(include=set(Asked.model_fields))) == self.ASKED
+        assert NewCall(**call.model_dump(include=set(NewCall.model_fields))) == self.ASKED
         await other.calls.end(number, "done", now=NOW + AN_HOUR)
         (call,) = await store.calls.latest()
         assert (call.outcome, call.ended_at) == ("done", NOW + AN_HOUR)
@@ -147,7 +147,7 @@ class TestProposals:
     async def test_only_so_many_wait(self, both: Both) -> None:
         store, other = both
         await store.clients.add(client(), "hash")
-        for n in range(MOST_PENDING):
+        for n in range(MAX_PENDING):
             await store.proposals.stage(proposal(f"p{n}"))
         with pytest.raises(BadInput, match="wait for the person already"):
             await other.proposals.stage(proposal("more"))
@@ -180,5 +180,5 @@ class TestProposals:
         store, other = both
         await store.clients.add(client(), "hash")
         await store.proposals.stage(proposal())
-        await store.proposals.placed("p1", "D1", "1.000200")
+        await store.proposals.record_place("p1", "D1", "1.000200")
         assert await other.proposals.get("p1") == proposal(place=("D1", "1.000200"))

@@ -165,7 +165,7 @@ class TestMcpCalendarOverCalDav(CalendarContract):
 
     @pytest.fixture
     def calendar(self, account: CalDavAccount, name: str) -> Calendar:
-        return account.calendar.beside(f"{name}@127.0.0.1")
+        return account.calendar.for_calendar(f"{name}@127.0.0.1")
 
     @pytest.fixture
     def person(self, account: CalDavAccount, name: str) -> Person:
@@ -179,7 +179,7 @@ class TestMcpCalendarOverAQuirkyCalDav(CalendarContract):
 
     @pytest.fixture
     def calendar(self, quirky: CalDavAccount, name: str) -> Calendar:
-        return quirky.calendar.beside(f"{name}@127.0.0.1")
+        return quirky.calendar.for_calendar(f"{name}@127.0.0.1")
 
     @pytest.fixture
     def person(self, quirky: CalDavAccount, name: str) -> Person:

@@ -15,7 +15,7 @@ from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.place import database_url, make_engine
+from fateforger.adapters.store.place import make_engine, parse_database_url
 from fateforger.ports import Claim, Closing, OwnerRecord
 
 ANNA, BORIS = "U1", "U2"
@@ -64,7 +64,7 @@ async def test_erasing_the_owner_closes_the_calendar_until_it_is_claimed(both: B
     store, other = both
     await store.owners.offer("hash", "salt", tries=2)
     await store.owners.claim(ANNA, "hash", now=NOW)
-    assert await other.people.held(ANNA) == {"ownership": 1}
+    assert await other.people.count_held(ANNA) == {"ownership": 1}
     ((row,),) = (await other.people.export(ANNA)).values()
     assert (row["person"], row["since"], [name for name in row if "hash" in name or "salt" in name]) == (
         ANNA,
@@ -98,7 +98,7 @@ async def test_who_planned_first_keeps_the_calendar(kind: str, tmp_path: Path, r
     await store.aclose()
     config = Config()
     config.set_main_option("script_location", "fateforger.adapters.store:migrations")
-    engine = make_engine(database_url(where))
+    engine = make_engine(parse_database_url(where))
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE calendar_owner")
         connection.exec_driver_sql("UPDATE fateforger_revision SET version_num = '0008'")

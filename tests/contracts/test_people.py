@@ -48,14 +48,14 @@ async def test_nothing_of_a_person_is_left_in_any_table_and_others_are_untouched
     found = {*about(full, *ANNA.names)} | {"task_blocker"}  # which names tasks, by ids that are drawn
     # Whose calendar it is, is of one person at most: test_owners.py.
     assert found | OF_NOBODY | {"calendar_owner"} == {table.name for table in metadata.sorted_tables}
-    assert await other.people.held(ANNA.id) == {**EVERYTHING, "index": 3}
+    assert await other.people.count_held(ANNA.id) == {**EVERYTHING, "index": 3}
     assert await other.people.erase(ANNA.id, now=LATER) == EVERYTHING
     left = await dump(store)
     assert about(left, *ANNA.names).keys() == {"constraint_unindexed"}
     del left["constraint_unindexed"], left["erasure"]
     assert left == {name: rows for name, rows in alone.items() if name in left}
     assert await store.people.pending(ANNA.id) == 6
-    await store.constraints.indexed(await store.constraints.unindexed())
+    await store.constraints.mark_indexed(await store.constraints.list_unindexed())
     assert about(await dump(store), *ANNA.names) == {}
 
 
@@ -143,14 +143,16 @@ async def test_ids_are_whole_names_and_who_is_spoken_of_loses_nothing(both: Both
     alone = await dump(store)
     await tell(store, ANNA)
     await other.people.erase(ANNA.id, now=LATER)
-    await store.constraints.indexed([task for task in await store.constraints.unindexed() if task.version is None])
+    await store.constraints.mark_indexed(
+        [task for task in await store.constraints.list_unindexed() if task.version is None]
+    )
     left = await dump(store)
     assert {**left, "erasure": []} == alone
 
 
 @pytest.mark.parametrize("user_id", ["", "  ", "U" * 5_000])
 async def test_what_cannot_be_a_person_is_refused(both: Both, user_id: str) -> None:
-    for ask in (both[0].people.held, both[0].people.export):
+    for ask in (both[0].people.count_held, both[0].people.export):
         with pytest.raises(BadInput):
             await ask(user_id)
     with pytest.raises(BadInput):
@@ -163,4 +165,4 @@ async def test_erasing_and_writing_at_once_leaves_all_or_nothing(both: Both) -> 
     await tell(store, ANNA)
     again = Somebody("quokka2")
     await asyncio.gather(other.people.erase(ANNA.id, now=LATER), tell(store, again))
-    assert await other.people.held(again.id) == {**EVERYTHING, "index": 3}
+    assert await other.people.count_held(again.id) == {**EVERYTHING, "index": 3}

@@ -24,7 +24,7 @@ from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.serving import served
 from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
 
-from fateforger.adapters.calendar import McpCalendar, SeveralCalendars, look_at_server, open_mcp_calendar
+from fateforger.adapters.calendar import McpCalendar, SeveralCalendars, open_mcp_calendar, probe_server
 from fateforger.adapters.calendar.outcomes import Write
 from fateforger.errors import CalendarNotFound
 from fateforger.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
@@ -160,6 +160,6 @@ async def test_an_unknown_calendar(adapter: McpCalendar, google: GoogleRest) -> 
 
 async def test_the_server_reports_itself(adapter: McpCalendar, google: GoogleRest) -> None:
     where = adapter.key.partition("#")[0]
-    report = await look_at_server(where, account="normal")
+    report = await probe_server(where, account="normal")
     assert (report.server, report.version, report.conditional_write) == ("google-calendar", "2.6.3", False)
     assert [calendar.id for calendar in report.calendars] == ["owner@example.com"]

@@ -9,9 +9,9 @@ from typing import Any
 
 from fateforger.adapters.store import Store
 from fateforger.agents import Client, ConstraintChange, Proposal, Scope
-from fateforger.agents.tokens import hash_of, token_of
+from fateforger.agents.tokens import format_token, hash_token
 from fateforger.constraints import read_record
-from fateforger.mcp import Answer, Desk, Reach
+from fateforger.mcp import AgentAccess, Answer, CallHandler
 
 NOW = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 ANNA = "U_ANNA"
@@ -20,7 +20,7 @@ ALL = tuple(Scope)
 
 def token_for(name: str) -> str:
     """The token of a test's client, the same for the same name."""
-    return token_of(f"{sum(name.encode()):012x}", (name * 43)[:43].replace(".", "-"))
+    return format_token(f"{sum(name.encode()):012x}", (name * 43)[:43].replace(".", "-"))
 
 
 def client(name: str = "robot", **changes: Any) -> Client:
@@ -70,20 +70,20 @@ class Agents:
     clock: HandClock = field(default_factory=HandClock)
 
     @property
-    def desk(self) -> Desk:
-        reach = Reach(
+    def desk(self) -> CallHandler:
+        reach = AgentAccess(
             sessions_of=self.store.sessions.of_user,
             constraints_of=self.store.constraints.of,
             tasks=self.store.tasks,
             proposals=self.store.proposals,
             tz="Europe/Amsterdam",
         )
-        return Desk(reach, self.store.clients, self.store.calls, self.clock)
+        return CallHandler(reach, self.store.clients, self.store.calls, self.clock)
 
     async def let_in(self, name: str = "robot", **changes: Any) -> str:
         """A client more; its token."""
         token = token_for(name)
-        await self.store.clients.add(client(name, **changes), hash_of(token))
+        await self.store.clients.add(client(name, **changes), hash_token(token))
         return token
 
     async def ask(self, tool: str, arguments: Mapping[str, Any] | None = None, name: str = "robot") -> Answer:

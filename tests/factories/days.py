@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
 
-from fateforger.commit import CalendarSubmitter, Limits, Outside
+from fateforger.commit import CalendarSubmitter, CommitContext, Limits
 from fateforger.plan import ET, FixedStart, TBEvent, TBPlan
 from fateforger.ports import Calendar, Journal
 from fateforger.sync.model import EventImage, Ledger, Snapshot
@@ -86,7 +86,7 @@ def engine_over(
 ) -> CalendarSubmitter:
     """The engine over any calendar; its transactions are t0, t1, ..."""
     ids = itertools.count()
-    outside = Outside(calendar, journal, time, time.sleep, lambda: 0.0, limits or Limits())
+    outside = CommitContext(calendar, journal, time, time.sleep, lambda: 0.0, limits or Limits())
     return CalendarSubmitter(outside, owner=owner, new_id=lambda: f"t{next(ids)}")
 
 
@@ -108,7 +108,7 @@ class World:
         self, *, owner: str = "test", calendar: Calendar | None = None, journal: Journal | None = None
     ) -> CalendarSubmitter:
         numbers = iter(self.ids)
-        outside = Outside(
+        outside = CommitContext(
             calendar or self.calendar, journal or self.journal, self.time, self.time.sleep, lambda: 0.0, self.limits
         )
         return CalendarSubmitter(outside, owner=owner, new_id=lambda: f"t{next(numbers)}")

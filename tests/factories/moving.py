@@ -10,9 +10,9 @@ from typing import Any
 
 from tests.factories.instances import Document
 
-from fateforger.drafting.compile import compiled
-from fateforger.drafting.feasible import Verdict, feasible
-from fateforger.drafting.ground import ground_of
+from fateforger.drafting.compile import compile_problem
+from fateforger.drafting.feasible import Feasibility, check_feasibility
+from fateforger.drafting.ground import build_context
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import Block
 from fateforger.drafting.solve import draft_instance
@@ -45,8 +45,8 @@ class Share:
             for task in self.document["tasks"]
             if task["id"] in there
         ]
-        problem = compiled(ground_of(read_instance({**self.document, "pinned": pins, "tasks": tasks})))
-        return feasible(problem)[0] is not Verdict.NO
+        problem = compile_problem(build_context(read_instance({**self.document, "pinned": pins, "tasks": tasks})))
+        return check_feasibility(problem)[0] is not Feasibility.NO
 
 
 def moved_share(document: Document, steps: int) -> Share:

@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.factories.days import DAY, NOON, TZ
 
-from fateforger.journal import OpRecord, OpState, Transaction, TxState, begun, plan_undo
+from fateforger.journal import OpRecord, OpState, Transaction, TxState, begin_transaction, plan_undo
 from fateforger.plan import COLOR_BY_TYPE, ET
-from fateforger.sync import Choices, Keep, numbered, plan_sync
+from fateforger.sync import Choices, Keep, number_ops, plan_sync
 from fateforger.sync.model import (
     RECORDS,
     WRITES,
@@ -76,13 +76,13 @@ class Paper:
         return Snapshot(day=self.day, tz=self.tz, events=tuple(live), fetched={**gone, **fetched})
 
     def plan(self, desired: DesiredDay, *, tx: str = "t", keep: Keep = "open") -> SyncPlan:
-        return plan_sync(desired, self.snapshot(), self.ledger, op_ids=numbered(tx), choices=Choices(otherwise=keep))
+        return plan_sync(desired, self.snapshot(), self.ledger, op_ids=number_ops(tx), choices=Choices(otherwise=keep))
 
     def submit(self, desired: DesiredDay, *, tx: str = "t", keep: Keep = "open") -> tuple[Paper, Transaction]:
         return self.perform(self.plan(desired, tx=tx, keep=keep), tx)
 
     def undo(self, *transactions: Transaction, tx: str = "u", force: bool = False) -> tuple[Paper, Transaction]:
-        plan = plan_undo(transactions, self.snapshot(), self.ledger, op_ids=numbered(tx), force=force)
+        plan = plan_undo(transactions, self.snapshot(), self.ledger, op_ids=number_ops(tx), force=force)
         return self.perform(plan, tx, undoes=transactions[0].id)
 
     def perform(self, plan: SyncPlan, tx: str, undoes: str | None = None) -> tuple[Paper, Transaction]:
@@ -94,7 +94,7 @@ class Paper:
             seen = after.events.get(op.event_id) if op.verb in WRITES else None
             state = OpState.APPLIED if op.verb in WRITES or op.verb in RECORDS else OpState.SKIPPED
             records.append(OpRecord(op=op, state=state, observed=seen if seen is None or not seen.gone else None))
-        transaction = begun(
+        transaction = begin_transaction(
             plan,
             id=tx,
             calendar="paper",

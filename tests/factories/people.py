@@ -19,10 +19,10 @@ from tests.factories.tasks import new_task
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store import Store
 from fateforger.adapters.store.tables import metadata
-from fateforger.agents import Asked
-from fateforger.background.letters import letter
-from fateforger.background.memory import write_job
-from fateforger.background.tidying import tidy_job
+from fateforger.agents import NewCall
+from fateforger.background.letters import build_notification_job
+from fateforger.background.memory import build_write_job
+from fateforger.background.tidying import build_tidy_job
 from fateforger.journal.model import TxState
 from fateforger.plan import TBPlan
 from fateforger.ports import NewJob, Sent
@@ -91,8 +91,8 @@ async def _planned(store: Store, who: Somebody) -> None:
     outgoing = [sessions.message(f"{n}-{who.word}", f"slot{n}", who.session) for n in range(3)]
     await store.sessions.save(session, expected=0, outgoing=outgoing)
     await store.sessions.attach_thread(who.session, who.channel, "1700.1")
-    await store.outbox.sent(outgoing[0].id, Sent(who.channel, "1700.2"), now=NOW)
-    await store.outbox.failed(outgoing[1].id, f"{who.word} was refused", retry_at=None)
+    await store.outbox.mark_sent(outgoing[0].id, Sent(who.channel, "1700.2"), now=NOW)
+    await store.outbox.mark_failed(outgoing[1].id, f"{who.word} was refused", retry_at=None)
     rating = Rating(session_id=who.session, turn=f"t{who.word}", user_id=who.id, helpful=True, at=NOW)
     await store.feedbacks.rate(rating)
     for job in _jobs(who):
@@ -109,9 +109,9 @@ def _jobs(who: Somebody) -> tuple[NewJob, ...]:
         NewJob("turn", f"queue {who.id}", command_id("click", who.word), words),
         NewJob("extract", who.session, command_id("message", who.word), {"session_id": who.session}),
         NewJob("turn", who.session, f"look:{who.session}:1:x", {"session_id": who.session}),
-        write_job([version_of("late", user=who.id, description=who.word)], who.session, f"late-{who.id}"),
-        tidy_job(who.id, who.day, "Europe/Berlin"),
-        letter(sessions.card(who.word), v=f"v-{who.id}", channel=who.channel),
+        build_write_job([version_of("late", user=who.id, description=who.word)], who.session, f"late-{who.id}"),
+        build_tidy_job(who.id, who.day, "Europe/Berlin"),
+        build_notification_job(sessions.card(who.word), v=f"v-{who.id}", channel=who.channel),
         NewJob("greeting", f"{who.channel} {who.id}", f"first-{who.id}", {"channel": who.channel, "thread_ts": None}),
     )
 
@@ -141,10 +141,10 @@ async def _write(store: Store, who: Somebody, tx: str, day: date, context: Mappi
 async def _agents(store: Store, who: Somebody) -> None:
     name, number = f"bot-{who.word}", f"p{who.word}"
     await store.clients.add(client(name, key=f"k{who.word}", user_id=who.id), f"hash {who.word}")
-    asked = Asked(client=name, user_id=who.id, tool="pull", asked=f'{{"said":"{who.word}"}}', at=NOW)
+    asked = NewCall(client=name, user_id=who.id, tool="pull", asked=f'{{"said":"{who.word}"}}', at=NOW)
     await store.calls.begin(asked, since=NOW - timedelta(minutes=1), most=10)
     await store.proposals.stage(proposal(number, name, user_id=who.id, reason=who.word))
-    await store.proposals.placed(number, who.channel, "1700.3")
+    await store.proposals.record_place(number, who.channel, "1700.3")
 
 
 async def dump(store: Store) -> dict[str, list[str]]:

@@ -97,8 +97,8 @@ class DyingJournal:
     async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
         return await self._read(lambda: self.inner.by_cause(calendar, cause))
 
-    async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
-        return await self._read(lambda: self.inner.unsettled(calendar))
+    async def list_unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+        return await self._read(lambda: self.inner.list_unsettled(calendar))
 
     async def history(
         self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50

@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
-from fateforger.adapters.calendar.arguments import extras_arguments
+from fateforger.adapters.calendar.arguments import build_extras_arguments
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarReadOnly, CalendarUnreachable
 from fateforger.ports import (
     CalendarTraits,
@@ -178,7 +178,7 @@ class GoogleCalendarFake:
         def effect() -> Outcome:
             try:
                 return Done(
-                    self.store.insert(_owned(event_id), fields, properties, **extras_arguments(extras), **shared)
+                    self.store.insert(_owned(event_id), fields, properties, **build_extras_arguments(extras), **shared)
                 )
             except Taken:
                 return Exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fateforger.constraints import Version, check_person, check_version, newest
+from fateforger.constraints import Version, check_person, check_version, select_newest
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.ports import IndexTask
 
@@ -34,7 +34,7 @@ class MemoryConstraints:
             raise InternalError("Versions are written for one person, and because of something.")
         if (before := self._causes.get((user_id, cause))) is not None:
             return before
-        seen = newest(self._of(user_id), user_id)
+        seen = select_newest(self._of(user_id), user_id)
         for uid, seq in (expected or {}).items():
             if (seen[uid].seq if uid in seen else 0) != seq:
                 raise VersionConflict("This constraint was changed in the meantime.", where=uid)
@@ -48,7 +48,7 @@ class MemoryConstraints:
         self._list(user_id, {version.uid for version in done})
         return tuple(done)
 
-    async def written(self, user_id: str, cause: str) -> tuple[Version, ...]:
+    async def find_written(self, user_id: str, cause: str) -> tuple[Version, ...]:
         return self._causes.get((check_person(user_id), cause), ())
 
     async def people(self) -> tuple[str, ...]:
@@ -61,13 +61,13 @@ class MemoryConstraints:
         self._list(user_id, {version.uid for version in gone})
         return len(gone)
 
-    async def unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
+    async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
         latest: dict[tuple[str, str], int] = {}
         for place, user_id, uid in self._waiting:
             latest[user_id, uid] = place
         return tuple(self._task(user_id, uid, place) for (user_id, uid), place in list(latest.items())[:limit])
 
-    async def indexed(self, tasks: Sequence[IndexTask]) -> None:
+    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> None:
         done = {(task.user_id, task.uid): task.seq for task in tasks}
         self._waiting = [row for row in self._waiting if row[0] > done.get(row[1:], 0)]
 
@@ -90,4 +90,4 @@ class MemoryConstraints:
         self._waiting += [(self._next(), user_id, uid) for uid in sorted(uids)]
 
     def _task(self, user_id: str, uid: str, place: int) -> IndexTask:
-        return IndexTask(user_id, uid, place, newest(self._of(user_id), user_id).get(uid))
+        return IndexTask(user_id, uid, place, select_newest(self._of(user_id), user_id).get(uid))

@@ -51,7 +51,7 @@ class MemoryJournal:
 
     async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
         transaction = self._known(transaction_id)
-        due = [r for r in transaction.records if r.op.op_id in op_ids and not r.state.settled]
+        due = [r for r in transaction.records if r.op.op_id in op_ids and not r.state.is_settled]
         if len(due) != len(set(op_ids)):
             raise InternalError("unknown or ended")
         for record in due:
@@ -63,7 +63,7 @@ class MemoryJournal:
     ) -> None:
         transaction = self._known(transaction_id)
         old = next((r for r in transaction.records if r.op.op_id == record.op.op_id), None)
-        if old is None or old.state.settled:
+        if old is None or old.state.is_settled:
             raise InternalError("unknown or ended")
         attempts = max(old.attempts, record.attempts)
         self._replace(transaction_id, record.model_copy(update={"attempts": attempts}))
@@ -80,7 +80,7 @@ class MemoryJournal:
         allowed = _STANDING if state is TxState.UNDONE else _OPEN
         if transaction is None or transaction.state not in allowed:
             raise InternalError("no such move")
-        if state not in _OPEN and not all(r.state.settled for r in transaction.records):
+        if state not in _OPEN and not all(r.state.is_settled for r in transaction.records):
             raise InternalError("some ops have not ended")
         settled = transaction.settled_at if state is TxState.UNDONE else None if state in _OPEN else at
         self.transactions[transaction_id] = transaction.model_copy(update={"state": state, "settled_at": settled})
@@ -96,7 +96,7 @@ class MemoryJournal:
         found = [t for t in self.transactions.values() if (t.calendar, t.cause) == (calendar, cause)]
         return found[-1] if found else None
 
-    async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+    async def list_unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
         return tuple(
             t for t in self.transactions.values() if t.state in _OPEN and (calendar is None or t.calendar == calendar)
         )

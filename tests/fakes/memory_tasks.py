@@ -12,17 +12,17 @@ from fateforger.tasks import (
     ENDED,
     QueuedTask,
     TaskState,
+    apply_change,
     as_of,
-    changed,
     check_blockers,
-    claimed,
-    entered,
-    extended,
-    holds,
-    in_order,
+    claim_task,
+    enter_tasks,
+    extend_claim,
+    holds_claim,
     new_task_id,
-    ready,
-    taken_back,
+    ready_tasks,
+    release_claim,
+    sort_tasks,
 )
 
 
@@ -39,7 +39,7 @@ class MemoryTasks:
             return ()
         if (user_id, cause) not in self._causes:
             mine = self._of(user_id)
-            new = entered(
+            new = enter_tasks(
                 tasks,
                 [self._new_id() for _ in tasks],
                 user_id=user_id,
@@ -52,7 +52,7 @@ class MemoryTasks:
         return tuple(self._tasks[name] for name in self._causes[user_id, cause])
 
     async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]:
-        return in_order(task for task in self._of(user_id) if ended or task.state not in ENDED)
+        return sort_tasks(task for task in self._of(user_id) if ended or task.state not in ENDED)
 
     async def get(self, user_id: str, task_id: str) -> QueuedTask | None:
         found = self._tasks.get(task_id)
@@ -61,21 +61,21 @@ class MemoryTasks:
     async def claim(
         self, user_id: str, executor: str, *, now: datetime, lease_seconds: float, task_id: str | None = None
     ) -> QueuedTask | None:
-        free = ready([as_of(task, now) for task in self._of(user_id)])
+        free = ready_tasks([as_of(task, now) for task in self._of(user_id)])
         for task in free:
             if task_id in {None, task.id}:
-                return self._put(claimed(task, executor, now=now, until=now + timedelta(seconds=lease_seconds)))
+                return self._put(claim_task(task, executor, now=now, until=now + timedelta(seconds=lease_seconds)))
         return None
 
     async def extend(self, task: QueuedTask, *, now: datetime, lease_seconds: float) -> QueuedTask | None:
         there = await self.get(task.user_id, task.id)
-        if there is None or not holds(task, there):
+        if there is None or not holds_claim(task, there):
             return None
-        return self._put(extended(there, now=now, until=now + timedelta(seconds=lease_seconds)))
+        return self._put(extend_claim(there, now=now, until=now + timedelta(seconds=lease_seconds)))
 
     async def settle(self, task: QueuedTask, change: Change, *, now: datetime) -> QueuedTask | None:
         there = await self.get(task.user_id, task.id)
-        return self._change(there, change(there), now) if there is not None and holds(task, there) else None
+        return self._change(there, change(there), now) if there is not None and holds_claim(task, there) else None
 
     async def change(self, user_id: str, task_id: str, change: Change, *, now: datetime) -> QueuedTask | None:
         there = await self.get(user_id, task_id)
@@ -93,12 +93,12 @@ class MemoryTasks:
 
     async def waiting(self) -> tuple[QueuedTask, ...]:
         found = [task for task in self._tasks.values() if task.state is TaskState.WAITING]
-        return tuple(sorted(in_order(found), key=lambda task: task.user_id))
+        return tuple(sorted(sort_tasks(found), key=lambda task: task.user_id))
 
     async def take_back(self, executor: str, *, now: datetime) -> int:
         held = [t for t in self._tasks.values() if t.claim is not None and t.claim.executor == executor]
         for task in held:
-            self._put(taken_back(task, now=now))
+            self._put(release_claim(task, now=now))
         return len(held)
 
     async def forget(self, user_id: str) -> int:
@@ -115,7 +115,7 @@ class MemoryTasks:
         return task
 
     def _change(self, before: QueuedTask, after: QueuedTask, now: datetime) -> QueuedTask:
-        task = changed(before, after, now=now)
+        task = apply_change(before, after, now=now)
         if task.blocked_by != before.blocked_by:
             everything = {t.id: t.blocked_by for t in self._of(task.user_id)}
             if not everything.keys() >= {*task.blocked_by}:

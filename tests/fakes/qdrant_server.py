@@ -24,7 +24,7 @@ class QdrantServer:
 
     def __init__(self) -> None:
         self._engine = QdrantClient(":memory:")
-        self.indexed: list[str] = []
+        self.mark_indexed: list[str] = []
         routes: list[tuple[str, str, Callable[[str, Any], Any]]] = [
             ("GET", "", self._names),
             ("GET", "/{name}", lambda name, _: self._engine.get_collection(name)),
@@ -63,7 +63,7 @@ class QdrantServer:
         )
 
     def _index(self, _: str, body: Any) -> Any:
-        self.indexed.append(body["field_name"])
+        self.mark_indexed.append(body["field_name"])
         return _DONE
 
     def _upsert(self, name: str, body: Any) -> Any:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.factories.constraints import context_of, line_of, random_context, random_history
 from tests.laws.constraint_oracle import expected
 
-from fateforger.constraints import Version, Why, applicability, read_context, read_version, write_version
+from fateforger.constraints import Version, Why, decide_applicability, read_context, read_version, write_version
 
 HISTORIES = 2_000
 HOSTILE = (
@@ -37,7 +37,7 @@ def read(lines: list[dict[str, Any]]) -> list[Version]:
 
 
 def answered(versions: list[Version], context: dict[str, Any]) -> list[str]:
-    return [item.uid for item in applicability(versions, read_context(context)).applicable]
+    return [item.uid for item in decide_applicability(versions, read_context(context)).applicable]
 
 
 def test_the_oracle_agrees_on_thousands_of_histories() -> None:
@@ -50,7 +50,7 @@ def test_the_oracle_agrees_on_thousands_of_histories() -> None:
         versions = read(lines)
         for _ in range(3):
             context = random_context(random)
-            answer = applicability(versions, read_context(context))
+            answer = decide_applicability(versions, read_context(context))
             assert {item.uid for item in answer.applicable} == expected(lines, context), (seed, context)
             applied += len(answer.applicable)
             for item in answer.excluded:
@@ -73,7 +73,7 @@ def test_the_order_of_the_rows_never_matters(
     shuffled = versions.copy()
     random.shuffle(shuffled)
     question = read_context(context)
-    assert applicability(shuffled, question) == applicability(versions, question)
+    assert decide_applicability(shuffled, question) == decide_applicability(versions, question)
 
 
 @given(histories, contexts, st.sampled_from(HOSTILE), st.sampled_from(HOSTILE))
@@ -85,8 +85,8 @@ def test_nobody_sees_the_rows_of_another(
     theirs = [{**line, "user_id": other} for line in lines if other != asking]
     usual = [line_of("c1", user="U1", supersedes_uids=["c0", "c2"])]
     question = read_context({**context, "user_id": asking})
-    answer = applicability(read(mine + theirs + usual), question)
-    assert answer == applicability(read(mine), question)
+    answer = decide_applicability(read(mine + theirs + usual), question)
+    assert answer == decide_applicability(read(mine), question)
     assert {item.version.user_id for item in answer.applicable} | {out.version.user_id for out in answer.excluded} <= {
         asking
     }
@@ -95,7 +95,7 @@ def test_nobody_sees_the_rows_of_another(
 @given(histories, contexts)
 def test_each_constraint_is_answered_for_once(lines: list[dict[str, Any]], context: dict[str, Any]) -> None:
     """S20: by uid, either applicable or excluded with a reason, never both, never twice."""
-    answer = applicability(read(lines), read_context(context))
+    answer = decide_applicability(read(lines), read_context(context))
     uids = [item.uid for item in answer.applicable] + [out.uid for out in answer.excluded]
     assert len(uids) == len(set(uids))
     assert all(item.reason for item in answer.excluded)
@@ -107,7 +107,7 @@ def test_a_budget_never_cuts_a_must(lines: list[dict[str, Any]], context: dict[s
     """A12, S174: the answer is the head of the whole one, long enough for each must; what is cut is named."""
     versions = read(lines)
     whole = answered(versions, context)
-    answer = applicability(versions, read_context({**context, "k": k}))
+    answer = decide_applicability(versions, read_context({**context, "k": k}))
     musts = [item for item in answer.applicable if item.record.necessity == "must"]
     kept = [item.uid for item in answer.applicable]
     assert kept == whole[: max(k, len(musts))]
@@ -126,7 +126,7 @@ def test_recency_only_breaks_ties(lines: list[dict[str, Any]], context: dict[str
         necessity = ("must", "should", "prefer").index(record.necessity)
         return (necessity, not named, record.status != "locked", -(record.confidence or 0))
 
-    versions = [item.version for item in applicability(read(lines), question).applicable]
+    versions = [item.version for item in decide_applicability(read(lines), question).applicable]
     for better, worse in pairwise(versions):
         assert merit(better) <= merit(worse)
         if merit(better) == merit(worse):
@@ -139,7 +139,7 @@ def test_what_does_not_exist_yet_changes_nothing(lines: list[dict[str, Any]], co
     now = context["now"] or "2026-03-01T00:00:00+00:00"
     question = read_context({**context, "now": now})
     known = [version for version in read(lines) if version.updated_at <= question.now]  # type: ignore[operator]
-    assert applicability(read(lines), question) == applicability(known, question)
+    assert decide_applicability(read(lines), question) == decide_applicability(known, question)
 
 
 @given(histories)
@@ -162,5 +162,5 @@ def test_a_replacement_holds_exactly_inside_its_dates(begin: int, length: int, a
         line_of("new", supersedes_uids=["old"], start_date=start.isoformat(), end_date=end.isoformat()),
     ]
     day = first + timedelta(days=ask)
-    answer = applicability(read(lines), context_of(day=day))
+    answer = decide_applicability(read(lines), context_of(day=day))
     assert [item.uid for item in answer.applicable] == (["new"] if start <= day <= end else ["old"])

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.factories.days import TZ
 from tests.factories.paper import MIDNIGHT
 
-from fateforger.sync.canonical import canon
+from fateforger.sync.canonical import canonicalize
 from fateforger.sync.model import EventFields
-from fateforger.sync.words import changes_between
+from fateforger.sync.words import list_changes
 
 words = st.sampled_from(["", "a", " a ", "A", "a\r\nb", "a\nb", "ä", "a\u0308"])
 instants = st.integers(0, 3).map(lambda half: MIDNIGHT + timedelta(seconds=half / 2))
@@ -30,6 +30,6 @@ shapes = st.builds(
 @given(shapes, shapes)
 def test_the_changed_fields_are_those_that_deepdiff_finds(one: EventFields, other: EventFields) -> None:
     """S81: on canonical values, whatever the texts, instants and colours are."""
-    before, after = canon(one), canon(other)
+    before, after = canonicalize(one), canonicalize(other)
     found = DeepDiff(before._asdict(), after._asdict()).affected_root_keys
-    assert changes_between(before, after, ZoneInfo(TZ)).keys() == set(found)
+    assert list_changes(before, after, ZoneInfo(TZ)).keys() == set(found)

@@ -15,7 +15,7 @@ from fateforger.drafting import draft as searched
 from fateforger.drafting.draft import TRIAL_STEPS, instance_of, length
 from fateforger.plan import TBPlan, read_plan, resolve, resolve_strict, write_plan
 from fateforger.plan.zones import local_day, zone
-from fateforger.quality import Criterion, graded
+from fateforger.quality import Criterion, grade_plan
 
 ZONES = ["Europe/Amsterdam", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "Pacific/Auckland"]
 DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8), date(2026, 11, 1), date(2026, 4, 5)]
@@ -120,5 +120,5 @@ def test_a_draft_survives_the_wire(day: Day) -> None:
 def test_a_draft_never_grades_as_hitting_a_meeting(day: Day) -> None:
     assume(day.start < day.end)
     result = draft(day)
-    found = graded(instance_of(day), result.plan, result.unplaced).findings
+    found = grade_plan(instance_of(day), result.plan, result.unplaced).findings
     assert [f for f in found if f.criterion in {Criterion.MEETING, Criterion.OVERLAP}] == []

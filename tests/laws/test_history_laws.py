@@ -10,9 +10,9 @@ from tests.examples import examples
 from tests.factories.paper import Paper, day_of, fields, wanted
 from tests.laws.test_sync_laws import days
 
-from fateforger.journal import Transaction, TxState, way_back
+from fateforger.journal import Transaction, TxState, find_undo_scope
 from fateforger.journal.model import UNDOES
-from fateforger.journal.standing import is_told, left_standing
+from fateforger.journal.standing import is_listed, simulate_undo
 from fateforger.sync.model import DesiredDay, EventFields
 
 clicks = st.lists(st.one_of(days, st.integers(0, 9)), min_size=1, max_size=7)
@@ -47,11 +47,11 @@ class Day:
             return
         row = rows[number % len(rows)]
         clicked = self.history[row]
-        way = way_back(self.newest_first, clicked)
+        way = find_undo_scope(self.newest_first, clicked)
         view, standing = self.paper.view(), self.standing()
         self.paper, undo = self.paper.undo(*way.targets, tx=f"t{len(self.history)}")
         ids = [t.id for t in way.targets]
-        after = left_standing(ids, {t.id: t for t in self.history})
+        after = simulate_undo(ids, {t.id: t for t in self.history})
         self.history = [
             t.model_copy(update={"state": TxState.COMMITTED if after[t.id] else TxState.UNDONE}) if t.id in after else t
             for t in self.history
@@ -61,7 +61,7 @@ class Day:
         self._add(undo.model_copy(update={"context": {UNDOES: ids}}), view, standing)
 
     def _add(self, transaction: Transaction, view: list[EventFields], standing: set[str]) -> None:
-        if is_told(transaction):
+        if is_listed(transaction):
             self.history.append(transaction)
             self.before.append(view)
             self.standing_before.append(standing)

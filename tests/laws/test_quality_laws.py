@@ -15,12 +15,12 @@ from tests.factories.instances import any_day
 from tests.laws.drafting_checker import Judge, Piece
 
 from fateforger.drafting.instance import Instance, read_instance
-from fateforger.drafting.retiming import Place, fixed, place_of
+from fateforger.drafting.retiming import BlockPlace, place_of, to_timing
 from fateforger.drafting.solve import draft_instance
 from fateforger.ops import apply
 from fateforger.ops.apply import apply_op
 from fateforger.plan import ET, Resolved, TBPlan, resolve
-from fateforger.quality import Fix, fixes, graded
+from fateforger.quality import Fix, find_fixes, grade_plan
 
 SEEDS = st.integers(0, 100_000)
 BENT = st.lists(st.tuples(st.integers(0, 30), st.integers(-30, 30), st.sampled_from((0, 0, 0, 3, -3, 12))), max_size=4)
@@ -36,8 +36,8 @@ def bent(plan: TBPlan, changes: Sequence[tuple[int, int, int]]) -> TBPlan:
             block = resolve(plan.replace(events))[at]
             place = place_of(block)
             length = max(timedelta(minutes=5), place.duration + timedelta(minutes=5 * longer))
-            moved = Place(place.start + timedelta(minutes=5 * later), length)
-            events[at] = events[at].model_copy(update={"timing": fixed(moved, plan)})
+            moved = BlockPlace(place.start + timedelta(minutes=5 * later), length)
+            events[at] = events[at].model_copy(update={"timing": to_timing(moved, plan)})
     return plan.replace(events)
 
 
@@ -70,7 +70,7 @@ def work(blocks: Sequence[Resolved]) -> timedelta:
 def check(document: dict[str, Any], instance: Instance, plan: TBPlan, fix: Fix, left: Any) -> None:
     applied = apply(plan, fix.patch)
     assert faults(document, applied.plan) == []
-    before, after = graded(instance, plan, left), graded(instance, applied.plan, left)
+    before, after = grade_plan(instance, plan, left), grade_plan(instance, applied.plan, left)
     assert after.level == fix.level
     assert after.level > before.level or (after.level == before.level and len(after.findings) < len(before.findings))
     was, now = spans(plan), spans(applied.plan)
@@ -95,8 +95,8 @@ def test_a_fix_can_be_applied_harms_nothing_and_helps(seed: int, changes: list[t
     instance = read_instance(document)
     draft = draft_instance(instance, steps=30)
     plan = bent(draft.plan, changes)
-    found = fixes(instance, plan, draft.unplaced, most=20)
+    found = find_fixes(instance, plan, draft.unplaced, most=20)
     assert max(Counter(fix.id for fix in found).values(), default=1) == 1
     for fix in found:
         check(document, instance, plan, fix, draft.unplaced)
-    assert fixes(instance, plan, draft.unplaced) == found[:3]
+    assert find_fixes(instance, plan, draft.unplaced) == found[:3]

@@ -42,7 +42,8 @@ def without(document: Document, kind: str, cause: str) -> Document:
             return {**document, "immovables": [e for e in document["immovables"] if e["id"] != cause]}
         case "policy":
             declined = {"one_thing_early": False, "focus": []}.get(cause, 0)
-            return {**document, "policy": {**document.get("policy", {}), cause: declined}}
+            parts = {"between_deep": ("after_deep", "before_deep")}.get(cause, (cause,))
+            return {**document, "policy": {**document.get("policy", {}), **dict.fromkeys(parts, declined)}}
         case _:
             return {**document, "tasks": [{k: v for k, v in t.items() if k != kind} for t in document["tasks"]]}
 

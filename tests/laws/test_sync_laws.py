@@ -19,11 +19,20 @@ from tests.factories.paper import Paper, day_of, event, fields, wanted
 from fateforger.errors import CalendarIncomplete, PlanInvalid
 from fateforger.journal import Transaction
 from fateforger.plan import COLOR_BY_TYPE, ET, FixedStart, TBEvent, TBPlan, local_day, resolve, zone
-from fateforger.sync import Answer, Choices, desired_day, mint, mirror, numbered, plan_from_calendar, plan_sync
+from fateforger.sync import (
+    Answer,
+    Choices,
+    adopt_all,
+    build_desired_day,
+    mint,
+    number_ops,
+    plan_from_calendar,
+    plan_sync,
+)
 from fateforger.sync.assignment import assign
-from fateforger.sync.canonical import Canon, canon
+from fateforger.sync.canonical import Canon, canonicalize
 from fateforger.sync.choices import FIELDS, Rules
-from fateforger.sync.conflicts import conflicts_in
+from fateforger.sync.conflicts import find_conflicts
 from fateforger.sync.matching import Candidate, pair_alike, pair_equal
 from fateforger.sync.merge import merge
 from fateforger.sync.model import (
@@ -129,8 +138,8 @@ def test_the_assignment_is_the_best_there_is(costs: list[dict[int, int]]) -> Non
 @given(blocks_of(NEW, 5), blocks_of(OLD, 5))
 def test_pairing_does_not_care_which_side_is_which(one: list[DesiredBlock], other: list[DesiredBlock]) -> None:
     """P16"""
-    left = [Candidate(b.key, canon(b.fields), b.type) for b in one]
-    right = [Candidate(b.key, canon(b.fields), b.type) for b in other]
+    left = [Candidate(b.key, canonicalize(b.fields), b.type) for b in one]
+    right = [Candidate(b.key, canonicalize(b.fields), b.type) for b in other]
     there, back = pair_alike(left, right), pair_alike(right, left)
     assert len(there) == len(back)
     assert len(pair_equal(left, right)) == len(pair_equal(right, left))
@@ -174,7 +183,7 @@ def test_order_does_not_matter(
         after.model_copy(update={"blocks": blocks}),
         shuffled,
         paper.ledger.model_copy(update={"heads": heads}),
-        op_ids=numbered("t"),
+        op_ids=number_ops("t"),
     )
     first = paper.plan(after)
     assert (again.ops, again.brakes, again.snapshot_fingerprint) == (
@@ -294,18 +303,18 @@ def test_what_both_changed_is_not_written_without_a_choice(
 ) -> None:
     """S200, S201: and each such topic is asked about, start and end as one."""
     paper, plan = dispute(before, after, data)
-    asked = {(c.key, c.topic) for c in conflicts_in(plan)}
-    earlier = {b.key: canon(b.fields) for b in before.blocks}
+    asked = {(c.key, c.topic) for c in find_conflicts(plan)}
+    earlier = {b.key: canonicalize(b.fields) for b in before.blocks}
     heads = {h.key: h for h in paper.ledger.heads}
     for block in after.blocks:
         if block.key not in earlier:
             continue
-        was, ours, image = earlier[block.key], canon(block.fields), paper.events[heads[block.key].event_id]
+        was, ours, image = earlier[block.key], canonicalize(block.fields), paper.events[heads[block.key].event_id]
         if image.gone:
             assert ((block.key, "deleted") in asked) <= (ours != was)
             assert [op for op in plan.writes if op.key == block.key and op.verb is Verb.CREATE] == []
             continue
-        theirs = canon(image)
+        theirs = canonicalize(image)
         for topic, names in FIELDS.items():
             both = any(len({getattr(side, name) for side in (was, ours, theirs)}) == 3 for name in names)
             assert both <= ((block.key, topic) in asked)
@@ -321,13 +330,13 @@ def test_an_answer_decides_its_topic_and_nothing_else(
     """S201: the plan's side is written, exactly that; for the calendar's nothing is. All other topics and blocks go on
     as they would have, and all other questions stay open."""
     paper, plan = dispute(before, after, data)
-    conflicts = conflicts_in(plan)
+    conflicts = find_conflicts(plan)
     assume(conflicts)
     chosen = conflicts[which % len(conflicts)]
     answer = Answer(event_id=chosen.event_id, topic=chosen.topic, keep=keep, calendar=chosen.calendar)
     choices = Choices(answers=(answer,))
-    decided = plan_sync(after, paper.snapshot(), paper.ledger, op_ids=numbered("t"), choices=choices)
-    left = [(c.key, c.topic, c.plan) for c in conflicts_in(decided)]
+    decided = plan_sync(after, paper.snapshot(), paper.ledger, op_ids=number_ops("t"), choices=choices)
+    left = [(c.key, c.topic, c.plan) for c in find_conflicts(decided)]
     assert left == [(c.key, c.topic, c.plan) for c in conflicts if c != chosen]
     assert [op for op in decided.ops if op.key != chosen.key] == [op for op in plan.ops if op.key != chosen.key]
     more = altered(decided, chosen.key).keys() - altered(plan, chosen.key).keys()
@@ -380,7 +389,7 @@ def test_a_calendar_without_our_events_is_never_acted_upon(before: DesiredDay, a
     """P15"""
     paper = Paper().submit(before)[0]
     empty = Snapshot(day=DAY, tz=TZ, events=(), fetched={h.event_id: None for h in paper.ledger.heads})
-    plan = plan_sync(after, empty, paper.ledger, op_ids=numbered("t"))
+    plan = plan_sync(after, empty, paper.ledger, op_ids=number_ops("t"))
     acting = [op for op in plan.ops if op.verb in {Verb.CREATE, Verb.DELETE}]
     assert not acting or plan.brakes or len(paper.ledger.heads) < 2
 
@@ -394,7 +403,7 @@ def test_half_an_answer_leads_to_nothing(before: DesiredDay, after: DesiredDay, 
     lost = data.draw(st.sets(st.sampled_from([e.id for e in whole.events]), min_size=1))
     half = whole.model_copy(update={"events": tuple(e for e in whole.events if e.id not in lost)})
     with pytest.raises(CalendarIncomplete):
-        plan_sync(after, half, paper.ledger, op_ids=numbered("t"))
+        plan_sync(after, half, paper.ledger, op_ids=number_ops("t"))
 
 
 @given(days, days)
@@ -411,7 +420,7 @@ def test_a_lost_ledger_deletes_and_doubles_nothing(before: DesiredDay, after: De
 
 # --- one event ---
 
-canons = shapes.map(canon)
+canons = shapes.map(canonicalize)
 
 
 @given(canons, canons, canons, canons, st.sampled_from(["calendar", "plan", "open"]))
@@ -471,7 +480,7 @@ def test_a_block_keeps_its_length_on_every_day(tz: str, day: date, quarter: int,
         tz=tz,
         events=(TBEvent(name="x", type=ET.HABIT, timing=FixedStart(start=start, duration=timedelta(minutes=minutes))),),
     )
-    (block,) = desired_day(plan).blocks
+    (block,) = build_desired_day(plan).blocks
     assert block.fields.end - block.fields.start == timedelta(minutes=minutes)
 
 
@@ -485,13 +494,13 @@ def test_what_the_person_changed_can_be_taken_over(gaps: list[tuple[int, int]], 
         events.append(TBEvent(name=f"block {n}", type=ET.DEEP_WORK, timing=timing, key=f"k{n}"))
         at += length
     plan = TBPlan(date=DAY, tz=TZ, events=tuple(events))
-    paper = Paper().submit(desired_day(plan))[0]
+    paper = Paper().submit(build_desired_day(plan))[0]
     paper, _ = edited(paper, data)
-    sync_plan = paper.plan(desired_day(plan))
+    sync_plan = paper.plan(build_desired_day(plan))
     assert sync_plan.writes == ()
-    taken = mirror(plan, sync_plan)
+    taken = adopt_all(plan, sync_plan)
     try:
-        desired = desired_day(taken)
+        desired = build_desired_day(taken)
     except PlanInvalid:
         assume(False)  # noqa: FBT003  the person put two blocks at the same time
     again = paper.plan(desired)

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from tests.factories import rules as draw
 from tests.laws import ltlf
 
-from fateforger.workflow import And, Atom, Expression, Not, Or, Rule, RuleKind, declared, read_rule, write_rule
+from fateforger.workflow import And, Atom, Expression, Not, Or, Rule, RuleKind, declare_names, read_rule, write_rule
 from fateforger.workflow.cases import check_case
-from fateforger.workflow.conflicts import satisfiable
+from fateforger.workflow.conflicts import is_satisfiable
 from fateforger.workflow.expressions import all_of, any_of, names_in
 
 CASES = int(os.environ.get("RULE_CASES", "8000"))
-NAMES = declared(draw.ACTIONS, draw.STATES)
+NAMES = declare_names(draw.ACTIONS, draw.STATES)
 DECLARED = {"actions": list(draw.ACTIONS), "states": list(draw.STATES)}
 
 
@@ -131,7 +131,7 @@ def test_the_conflict_check_agrees_with_the_whole_truth_table(expression: Expres
     """S143."""
     names = sorted(names_in(expression))
     table = [{name: bool(row >> at & 1) for at, name in enumerate(names)} for row in range(2 ** len(names))]
-    assert satisfiable(expression) == any(truth(expression, row) for row in table)
+    assert is_satisfiable(expression) == any(truth(expression, row) for row in table)
 
 
 def truth(expression: Expression, row: dict[str, bool]) -> bool:

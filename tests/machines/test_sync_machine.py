@@ -39,8 +39,8 @@ from fateforger.commit import CalendarSubmitter, SyncResult
 from fateforger.errors import CalendarBusy, CalendarError, ConfirmationNeeded, NotUndoable
 from fateforger.journal import OpState, TxState
 from fateforger.plan import FixedStart, TBEvent, TBPlan
-from fateforger.sync.canonical import canon
-from fateforger.sync.model import BrakeKind, EventImage, Standing, Verb
+from fateforger.sync.canonical import canonicalize
+from fateforger.sync.model import EventImage, SafetyCheckKind, Standing, Verb
 
 KEYS = "abcde"
 HALF_AN_HOUR = timedelta(minutes=30)
@@ -78,7 +78,9 @@ async def submitted(submitter: CalendarSubmitter, plan: TBPlan, cause: str) -> S
         return await submitter.submit_plan(plan, cause=cause)
     except ConfirmationNeeded as needed:
         steps["brake"] += 1
-        return await submitter.submit_plan(plan, cause=cause, confirmed={BrakeKind(kind) for kind in needed.reasons})
+        return await submitter.submit_plan(
+            plan, cause=cause, confirmed={SafetyCheckKind(kind) for kind in needed.reasons}
+        )
 
 
 class OnePerson(RuleBasedStateMachine):
@@ -374,7 +376,7 @@ class OnePerson(RuleBasedStateMachine):
     def check_journal(self) -> None:
         """P19: what ended stays as it ended."""
         records = [r for t in self.journal.transactions.values() for r in t.records]
-        ended = {r.op.op_id: r.state for r in records if r.state.settled}
+        ended = {r.op.op_id: r.state for r in records if r.state.is_settled}
         assert {op_id: ended.get(op_id) for op_id in self.ended} == self.ended
         self.ended = ended
 
@@ -397,7 +399,7 @@ class OnePerson(RuleBasedStateMachine):
             assert (image.summary, image.description) == (event.name, event.description)
             assert isinstance(event.timing, FixedStart)
             assert (image.start, image.end) == (at_ := self.at(event.timing.start.isoformat()), at_ + HALF_AN_HOUR)
-            assert canon(head.base) == canon(image)
+            assert canonicalize(head.base) == canonicalize(image)
         kept = self.touched | {h.event_id for h in heads.values() if h.standing is Standing.RELEASED}
         known = {h.event_id: h.key for h in heads.values()}
         assert [e for e in self.ours() if known.get(e.id) not in self.wishes and e.id not in kept] == []
@@ -409,7 +411,7 @@ class OnePerson(RuleBasedStateMachine):
 
     def view(self) -> dict[str, tuple[Any, ...]]:
         """Our live events by key, as the person sees them."""
-        return {e.marker.key: tuple(canon(e)) for e in self.ours() if e.marker is not None}
+        return {e.marker.key: tuple(canonicalize(e)) for e in self.ours() if e.marker is not None}
 
     def at(self, clock: str) -> datetime:
         return at(clock, self.day)

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from fateforger.turn.recording.replay import replay, rerun
-from fateforger.turn.recording.values import RecordedTurn, Run, recorded_turn
+from fateforger.turn.recording.values import RecordedTurn, Run, parse_recorded_turn
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.json"))
 
 
 def turn_in(file: Path) -> RecordedTurn:
-    return recorded_turn(json.loads(file.read_text()), file.name)
+    return parse_recorded_turn(json.loads(file.read_text()), file.name)
 
 
 def written(turn: RecordedTurn, file: Path) -> None:

@@ -17,10 +17,10 @@ from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.background.erasing import Dossiers
+from fateforger.background.erasing import PersonalData
 from fateforger.background.lane import LanePolicy
-from fateforger.ports import Jobs, Outbox, Painter
-from fateforger.slack.app import SlackRoom, open_room
+from fateforger.ports import Jobs, Outbox, Rasterizer
+from fateforger.slack.app import SlackApp, open_slack_app
 from fateforger.slack.connection import SlackLogin
 from fateforger.slack.manifest import app_manifest
 from fateforger.slack.presence import Timing
@@ -88,7 +88,7 @@ class Chat:
     workspace: Workspace
     store: Store
     door: ScriptedDoor
-    room: SlackRoom
+    room: SlackApp
 
 
 @asynccontextmanager
@@ -101,15 +101,15 @@ async def chat_at(
     prepare: Callable[[ScriptedDoor], None] = lambda _door: None,
     replica: str = "one",
     timing: Timing | None = None,
-    painter: Painter | None = None,
-    dossiers: Callable[[Store], Dossiers] | None = None,
+    painter: Rasterizer | None = None,
+    dossiers: Callable[[Store], PersonalData] | None = None,
 ) -> AsyncIterator[Chat]:
     """The chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
     door = ScriptedDoor(store.sessions)
     prepare(door)
     try:
-        room, _ = await open_room(
+        room, _ = await open_slack_app(
             login(workspace),
             replica=replica,
             door=door,

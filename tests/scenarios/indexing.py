@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory
 from fateforger.adapters.store import open_store
-from fateforger.background.indexing import Indexing, IndexingPolicy
+from fateforger.background.indexing import Indexer, IndexingPolicy
 
 
 def open_memory(folder: Path) -> Mem0Memory:
@@ -17,7 +17,7 @@ def open_memory(folder: Path) -> Mem0Memory:
 
 async def main(folder: Path) -> None:
     store = open_store(folder / "state.db")
-    await Indexing(store.constraints, open_memory(folder), policy=IndexingPolicy(batch=7, idle_seconds=0.02)).run()
+    await Indexer(store.constraints, open_memory(folder), policy=IndexingPolicy(batch=7, idle_seconds=0.02)).run()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 
-from fateforger.background.ownership import CalendarOwner, Claiming
+from fateforger.background.ownership import CalendarOwner, ClaimOutcome
 from fateforger.errors import BadInput, StoreError
 from fateforger.picture import DayView
 from fateforger.ports import Sessions
@@ -35,22 +35,22 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands import (
     AddTasks,
+    BackgroundCommand,
     ChooseDate,
     Click,
     Command,
+    InboxCommand,
     Opening,
-    Queued,
     SessionCommand,
     SetFrame,
     StageAction,
     Start,
     TimeboxingCommitDate,
     TimeboxingUserReply,
-    Unasked,
 )
-from fateforger.session.commands.queue import ForQueue
+from fateforger.session.commands.queue import QueueCommandBase
 from fateforger.session.model import Outgoing, Session, Task
-from fateforger.session.progress import Tell, untold
+from fateforger.session.progress import ProgressCallback, ignore_progress
 from fateforger.stages import Move
 from fateforger.turn.present.home import KEPT
 
@@ -69,17 +69,17 @@ class Anybody(str):
 
 
 class ScriptedDoor:
-    """Follows the contract of :class:`~fateforger.coordinator.door.Door`; what a session has seen so far is its
+    """Follows the contract of :class:`~fateforger.coordinator.door.CoordinatorPort`; what a session has seen so far is its
     ``overview``, one line for each command handled, and each command is answered with the state card."""
 
     def __init__(self, sessions: Sessions) -> None:
         self.sessions = sessions
-        self.before_handling: Callable[[Queued], Awaitable[None]] = _at_once
+        self.before_handling: Callable[[InboxCommand], Awaitable[None]] = _at_once
         self.running = 0
         self.most_running = 0
         self.owner_of_calendar: str | None = None
         self.reader = False
-        self.tell: Tell = untold
+        self.tell: ProgressCallback = ignore_progress
         self.stops: list[tuple[str, datetime]] = []
         self.stoppable = False
         self.when_stopped: Callable[[], None] = lambda: None
@@ -87,7 +87,7 @@ class ScriptedDoor:
         self.prompts: tuple[str, ...] = ()
         self.day: DayView | None = None
 
-    async def handle(self, command: Queued, tell: Tell = untold) -> None:
+    async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
         self.tell = tell
         self.running += 1
         self.most_running = max(self.most_running, self.running)
@@ -192,8 +192,8 @@ class ScriptedDoor:
             ),
         )
 
-    async def carried_out(self, command: Command) -> bool:
-        assert not isinstance(command, Start | ForQueue), "no form here starts a session or is about the queue"
+    async def is_carried_out(self, command: Command) -> bool:
+        assert not isinstance(command, Start | QueueCommandBase), "no form here starts a session or is about the queue"
         session = await self.sessions.load(command.session_id)
         return session is None or command.command_id in session.handled
 
@@ -226,8 +226,8 @@ class ScriptedDoor:
     async def calendar_owner(self) -> CalendarOwner:
         return CalendarOwner(self.owner_of_calendar or Anybody())
 
-    async def claim_calendar(self, user_id: str, code: str) -> Claiming:
-        return Claiming.NO_CODE
+    async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
+        return ClaimOutcome.NO_CODE
 
     def welcome(self) -> Card:
         start = Button(label="Plan my day", action="start", style="primary")
@@ -238,7 +238,7 @@ class ScriptedDoor:
         start = Button(label="Plan my day", action="start")
         return Card(text="Home", parts=(Heading(text=f"{len(sessions)} plans"), Controls(items=(start,)), *KEPT))
 
-    async def _carry_out(self, command: Queued) -> None:
+    async def _carry_out(self, command: InboxCommand) -> None:
         if isinstance(command, Start):
             session = Session(
                 id=f"s-{command.command_id}",
@@ -254,13 +254,13 @@ class ScriptedDoor:
             if await self.sessions.load(session.id) is not None:
                 return
         else:
-            assert not isinstance(command, Opening | ForQueue), "they come in by a door of their own"
+            assert not isinstance(command, Opening | QueueCommandBase), "they come in by a door of their own"
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.handled:
                 return
-            assert not isinstance(command, Unasked), "nobody watches, interprets or closes here"
+            assert not isinstance(command, BackgroundCommand), "nobody watches, interprets or closes here"
             session = found.model_copy(update={"overview": f"{found.overview}{described(command)}\n"})
-        session = session.touched(command.command_id, command.at)
+        session = session.after_command(command.command_id, command.at)
         slot = "root" if isinstance(command, Start) else "state"
         message = Outgoing(
             id=f"{session.id}-{session.version}",
@@ -317,15 +317,15 @@ def state_card(session: Session, prompts: tuple[str, ...] = (), day: DayView | N
     return Card(text=f"{len(lines)} steps", parts=tuple(parts))
 
 
-async def _at_once(_command: Queued) -> None:
+async def _at_once(_command: InboxCommand) -> None:
     return
 
 
-def failing(times: int, error: StoreError) -> Callable[[Queued], Awaitable[None]]:
+def failing(times: int, error: StoreError) -> Callable[[InboxCommand], Awaitable[None]]:
     """Something to do before handling that fails so many times."""
     left = times
 
-    async def fail(_command: Queued) -> None:
+    async def fail(_command: InboxCommand) -> None:
         nonlocal left
         if left:
             left -= 1
@@ -334,6 +334,6 @@ def failing(times: int, error: StoreError) -> Callable[[Queued], Awaitable[None]
     return fail
 
 
-async def slowly(_command: Queued) -> None:
+async def slowly(_command: InboxCommand) -> None:
     """Gives other turns a chance to overtake."""
     await asyncio.sleep(0.01)

@@ -53,11 +53,11 @@ class _Jobs(_Passing):
 
 
 class _Outbox(_Passing):
-    async def sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
         if self._faults.sent:
             self._faults.refused += 1
             raise DOWN
-        await self._real.sent(outgoing_id, where, now=now)
+        await self._real.mark_sent(outgoing_id, where, now=now)
         self._faults.recorded += 1
 
 

@@ -19,7 +19,7 @@ from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventuall
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store import Store
-from fateforger.background.erasing import Dossiers
+from fateforger.background.erasing import PersonalData
 from fateforger.background.ownership import Ownership
 from fateforger.journal.model import TxState
 from fateforger.slack import phrases
@@ -45,10 +45,10 @@ WHO, OTHER = Alex("quokka"), Somebody("wombat")
 
 @asynccontextmanager
 async def running(folder: Path, manifest: Mapping[str, Any] | None = None) -> AsyncIterator[tuple[Chat, Person]]:
-    def dossiers(store: Store) -> Dossiers:
+    def dossiers(store: Store) -> PersonalData:
         clock = SystemClock()
         owner = Ownership(store.owners, clock, named=None, page=(WHO.id,), real_slack=False)
-        return Dossiers(store.people, RecordingFiles(folder / "turns"), clock, owner)
+        return PersonalData(store.people, RecordingFiles(folder / "turns"), clock, owner)
 
     async with workspace_at(folder, manifest) as workspace, chat_at(workspace, folder, dossiers=dossiers) as chat:
         person = Person(workspace)
@@ -103,8 +103,8 @@ async def test_they_see_everything_and_are_forgotten(tmp_path: Path) -> None:
 
         await press(person, ERASE.label)
         await told(person, phrases.FORGOTTEN)
-        forgotten = [task for task in await chat.store.constraints.unindexed() if task.version is None]
-        await chat.store.constraints.indexed(forgotten)
+        forgotten = [task for task in await chat.store.constraints.list_unindexed() if task.version is None]
+        await chat.store.constraints.mark_indexed(forgotten)
 
         async def gone() -> bool:
             return about(await dump(chat.store), *WHO.names) == {}

@@ -19,7 +19,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from tests.factories.inside import run_inside
 
-from fateforger.bootstrap.agents import over_http
+from fateforger.bootstrap.agents import serve_http
 from fateforger.config import read_settings
 from fateforger.mcp.desk import NO_TOKEN, WRONG_TOKEN
 from fateforger.mcp.tools import TOOLS
@@ -112,7 +112,7 @@ async def test_over_http_each_request_brings_its_token(tmp_path: Path) -> None:
     token, gone, reader = [await let_in(tmp_path, name) for name in ("robot", "gone", "reader")]
     await door(tmp_path, "client", "revoke", "gone")
     settings = read_settings(data_dir=tmp_path)
-    async with over_http(settings, "127.0.0.1", 0) as url:
+    async with serve_http(settings, "127.0.0.1", 0) as url:
         async with connected(url, token) as client:
             await asked(client, "create_task", title="Write the report")
         async with connected(url, reader) as client:

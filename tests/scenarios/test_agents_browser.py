@@ -19,7 +19,7 @@ from tests.scenarios.test_agents import ALEX, asked, connected, door, let_in, pi
 from tests.scenarios.test_browser_day import CHROMIUM
 
 from fateforger.adapters.store import open_store
-from fateforger.bootstrap.agents import over_http
+from fateforger.bootstrap.agents import serve_http
 from fateforger.config import read_settings
 
 pytestmark = [
@@ -86,7 +86,7 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
         patch = (await asked(client, "propose_patch", patch=LATER, **proposed))["proposal"]["id"]
     program.kill()
     settings = read_settings(data_dir=data)
-    async with over_http(settings, "127.0.0.1", 0) as url, connected(url, token) as client:
+    async with serve_http(settings, "127.0.0.1", 0) as url, connected(url, token) as client:
         record = {"name": "No calls before ten", "necessity": "must"}
         asking = {"constraint_record": record, "reason": "You said so."}
         rule = (await asked(client, "propose_constraint", **asking))["proposal"]["id"]

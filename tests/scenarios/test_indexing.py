@@ -21,7 +21,7 @@ from tests.factories.constraints import version_of
 from tests.scenarios.indexing import open_memory
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.constraints import newest
+from fateforger.constraints import select_newest
 
 pytestmark = pytest.mark.process
 
@@ -45,7 +45,7 @@ def indexing(folder: Path) -> Iterator[None]:
 
 
 async def missing(store: Store) -> int:
-    return len(await store.constraints.unindexed(limit=1_000))
+    return len(await store.constraints.list_unindexed(limit=1_000))
 
 
 async def until_missing(store: Store, enough: Callable[[int], bool]) -> int:
@@ -89,7 +89,9 @@ async def test_nothing_is_lost_and_nothing_is_left_over(tmp_path: Path) -> None:
         await store.constraints.forget("U1")
         with indexing(tmp_path):
             await until_missing(store, lambda count: count == 0)
-        known = {user: newest(await store.constraints.of(user), user) for user in await store.constraints.people()}
+        known = {
+            user: select_newest(await store.constraints.of(user), user) for user in await store.constraints.people()
+        }
         memory = open_memory(tmp_path)
         shown = {user: {v.uid: v for v in await memory.all(user)} for user in known}
         count = (await memory.report()).memories

@@ -12,12 +12,12 @@ from tests.scenarios.chat import Person, eventually, login, workspace_at
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.background.lane import LaneWorkers
-from fateforger.background.letters import LETTER_LANE, letter
+from fateforger.background.letters import NOTIFICATION_LANE, build_notification_job
 from fateforger.ports import Job
 from fateforger.session.cards import Card, Prose
 from fateforger.slack.connection import new_client, new_session
-from fateforger.slack.latest import Latest
-from fateforger.slack.letters import bring, postmen
+from fateforger.slack.latest import LatestMessages
+from fateforger.slack.letters import deliver_notification, notification_workers
 from fateforger.slack.pace import UNHURRIED, Pace
 from fateforger.slack.poster import Poster
 
@@ -34,8 +34,8 @@ class Post:
 async def post(tmp_path: Path) -> AsyncIterator[Post]:
     async with workspace_at(tmp_path) as workspace:
         http, store = new_session(), open_store(tmp_path / "state.sqlite")
-        poster = Poster(new_client(login(workspace), http), Pace(UNHURRIED), Latest())
-        workers = postmen(store.jobs, poster, owner="w", clock=SystemClock())
+        poster = Poster(new_client(login(workspace), http), Pace(UNHURRIED), LatestMessages())
+        workers = notification_workers(store.jobs, poster, owner="w", clock=SystemClock())
         person = Person(workspace)
         yield Post(person, poster, store, workers)
         await workers.stop()
@@ -49,8 +49,8 @@ def card(text: str) -> Card:
 
 
 def job(text: str, v: str, channel: str, *, attempts: int = 1, ts: str | None = None) -> Job:
-    given = letter(card(text), v=v, channel=channel, ts=ts)
-    return Job(1, LETTER_LANE, given.key, given.dedupe, given.payload, attempts, 1)
+    given = build_notification_job(card(text), v=v, channel=channel, ts=ts)
+    return Job(1, NOTIFICATION_LANE, given.key, given.dedupe, given.payload, attempts, 1)
 
 
 async def texts(person: Person) -> list[str]:
@@ -60,7 +60,9 @@ async def texts(person: Person) -> list[str]:
 async def test_a_card_is_brought_once_however_often_it_is_sent(post: Post) -> None:
     now = SystemClock().now()
     for _ in range(2):
-        await post.store.jobs.enqueue(letter(card("Hello"), v="v1", channel=post.person.channel), now=now)
+        await post.store.jobs.enqueue(
+            build_notification_job(card("Hello"), v="v1", channel=post.person.channel), now=now
+        )
     post.workers.start()
     await eventually(lambda: texts(post.person), "the card")
     await post.workers.stop()
@@ -68,16 +70,16 @@ async def test_a_card_is_brought_once_however_often_it_is_sent(post: Post) -> No
 
 
 async def test_a_card_that_was_posted_before_the_program_died_is_not_posted_again(post: Post) -> None:
-    await bring(job("Hello", "v1", post.person.channel), post.poster)
-    await bring(job("Hello", "v1", post.person.channel, attempts=2), post.poster)
+    await deliver_notification(job("Hello", "v1", post.person.channel), post.poster)
+    await deliver_notification(job("Hello", "v1", post.person.channel, attempts=2), post.poster)
     assert await texts(post.person) == ["Hello"]
 
 
 async def test_a_card_takes_the_place_of_the_one_that_was_pressed(post: Post) -> None:
     """And comes anew where that is gone."""
-    await bring(job("Waiting", "v1", post.person.channel), post.poster)
+    await deliver_notification(job("Waiting", "v1", post.person.channel), post.poster)
     (message,) = await post.person.roots()
-    await bring(job("Done", "v2", post.person.channel, ts=message["ts"]), post.poster)
+    await deliver_notification(job("Done", "v2", post.person.channel, ts=message["ts"]), post.poster)
     assert await texts(post.person) == ["Done"]
-    await bring(job("Again", "v3", post.person.channel, ts="1.000000"), post.poster)
+    await deliver_notification(job("Again", "v3", post.person.channel, ts="1.000000"), post.poster)
     assert await texts(post.person) == ["Done", "Again"]

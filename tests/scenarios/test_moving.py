@@ -59,7 +59,7 @@ async def begin_in_channel(workspace: Workspace, store: Store) -> tuple[Session,
         messages.append(item)
     await store.sessions.save(session, expected=0, outgoing=messages)
     for item, ts in zip(messages, stamps, strict=True):
-        await store.outbox.sent(item.id, Sent(GENERAL, ts), now=AT)
+        await store.outbox.mark_sent(item.id, Sent(GENERAL, ts), now=AT)
     await store.sessions.attach_thread("s1", GENERAL, stamps[0])
     return session, stamps
 

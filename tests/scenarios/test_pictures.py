@@ -13,8 +13,8 @@ import pytest
 from tests.factories.pictures import before_and_after
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Chat, Person, chat_at, eventually, workspace_at
 
-from fateforger.adapters.painter import ResvgPainter
-from fateforger.bootstrap.health import examine
+from fateforger.adapters.painter import ResvgRasterizer
+from fateforger.bootstrap.health import run_checks
 from fateforger.config import Settings, read_settings
 from fateforger.picture import describe
 from fateforger.slack.manifest import app_manifest
@@ -31,10 +31,10 @@ class WaitingPainter:
         self.may = asyncio.Event()
         self.asked = 0
 
-    async def png(self, svg: str) -> bytes:
+    async def render_png(self, svg: str) -> bytes:
         self.asked += 1
         await self.may.wait()
-        return await ResvgPainter().png(svg)
+        return await ResvgRasterizer().render_png(svg)
 
 
 @pytest.fixture
@@ -186,4 +186,4 @@ async def test_without_the_scope_there_are_no_pictures_and_one_line_says_so(
 
 async def doctored(settings: Settings) -> str:
     """What doctor says is to be done about Slack."""
-    return next(check.fix for check in await examine(settings) if check.name == "slack")
+    return next(check.fix for check in await run_checks(settings) if check.name == "slack")

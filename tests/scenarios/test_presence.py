@@ -12,8 +12,8 @@ import pytest
 from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventually, workspace_at
 from tests.scenarios.scripted_door import ScriptedDoor
 
-from fateforger.session.commands import Queued, Start
-from fateforger.session.progress import Doing, Progress
+from fateforger.session.commands import InboxCommand, Start
+from fateforger.session.progress import Activity, Progress
 from fateforger.slack.phrases import STOP_TOO_LATE
 from fateforger.slack.presence import Timing
 from localslack import Fault, Workspace
@@ -30,7 +30,7 @@ class Held:
         self.go_on = asyncio.Event()
         door.before_handling = self
 
-    async def __call__(self, command: Queued) -> None:
+    async def __call__(self, command: InboxCommand) -> None:
         if not isinstance(command, Start):
             self.begun.set()
             await self.go_on.wait()
@@ -77,11 +77,11 @@ async def test_words_within_half_a_second_and_gone_with_the_card(chat: Chat, ale
     await alex.use(root, "Count")
     await reads(alex, ts, "is thinking…")
     for progress, words in (
-        (Progress(doing=Doing.READING), "is reading your message…"),
-        (Progress(doing=Doing.WRITING), "is writing to your calendar…"),
-        (Progress(doing=Doing.WRITING, done=12, of=40), "is writing to your calendar… 12 of 40 done"),
+        (Progress(doing=Activity.READING), "is reading your message…"),
+        (Progress(doing=Activity.WRITING), "is writing to your calendar…"),
+        (Progress(doing=Activity.WRITING, done=12, of=40), "is writing to your calendar… 12 of 40 done"),
         (
-            Progress(doing=Doing.WRITING, done=12, of=40, waits=23),
+            Progress(doing=Activity.WRITING, done=12, of=40, waits=23),
             "is writing to your calendar… 12 of 40 done, waiting 23 s for your calendar",
         ),
     ):
@@ -117,7 +117,7 @@ async def test_words_go_away_when_the_turn_fails(chat: Chat, alex: Person) -> No
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
 
-    async def breaks(_command: Queued) -> None:
+    async def breaks(_command: InboxCommand) -> None:
         await asyncio.sleep(0.3)  # longer than a moment
         raise RuntimeError("broken")
 
@@ -173,7 +173,7 @@ async def test_without_a_status_line_the_card_says_it_and_stops_it(chat: Chat, a
     chat.door.when_stopped = held.go_on.set
     await alex.use(card, "Count")
     await alex.sees(ts, "_Thinking…_")
-    chat.door.tell(Progress(doing=Doing.WRITING, done=12, of=40))
+    chat.door.tell(Progress(doing=Activity.WRITING, done=12, of=40))
     busy = await alex.sees(ts, "_Writing to your calendar… 12 of 40 done_")
     with_stop = await eventually(stop_on(alex, ts), "a Stop")
     assert busy["ts"] == with_stop["ts"] == card["ts"]

@@ -18,10 +18,10 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.background.turns import APOLOGY
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
-from fateforger.session.commands import Queued, Start
+from fateforger.session.commands import InboxCommand, Start
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
-from fateforger.slack.app import open_room
+from fateforger.slack.app import open_slack_app
 from fateforger.slack.presence import Timing
 from fateforger.slack.sender import SENDING_LANE
 from localslack import RATE_LIMITED, Fault, Workspace, interactions
@@ -385,7 +385,7 @@ async def test_a_form_says_that_what_was_pressed_in_it_waits(
 ) -> None:
     go_on = asyncio.Event()
 
-    async def when_told(command: Queued) -> None:
+    async def when_told(command: InboxCommand) -> None:
         if not isinstance(command, Start):
             await go_on.wait()
 
@@ -687,7 +687,7 @@ async def test_a_login_that_does_not_work_ends_in_one_sentence(
 ) -> None:
     async with chat_at(workspace, tmp_path) as chat:
         with pytest.raises(error, match=sentence):
-            await open_room(
+            await open_slack_app(
                 login(workspace, **changes),
                 replica="two",
                 door=chat.door,

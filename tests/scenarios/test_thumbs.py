@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from tests.scenarios.chat import Chat, Person, chat_at, eventually, workspace_at
 
-from fateforger.cli.command_line import doors
+from fateforger.cli.command_line import root_command
 from fateforger.session.feedback import Rating
 from fateforger.slack.greeting import FIRST_WORDS
 from fateforger.slack.phrases import THANKS
@@ -72,9 +72,9 @@ async def test_a_thumb_is_kept_with_the_turn_and_its_prompts(chat: Chat, alex: P
 
 def test_the_door_gives_every_rating(tmp_path: Path) -> None:
     """What programs read, and what people do."""
-    answer = CliRunner().invoke(doors, ["feedback", "--json", "--data-dir", str(tmp_path)])
+    answer = CliRunner().invoke(root_command, ["feedback", "--json", "--data-dir", str(tmp_path)])
     assert (answer.exit_code, json.loads(answer.output)) == (0, {"feedback": []})
-    answer = CliRunner().invoke(doors, ["feedback", "--data-dir", str(tmp_path)])
+    answer = CliRunner().invoke(root_command, ["feedback", "--data-dir", str(tmp_path)])
     assert answer.output == "Nobody has said anything yet.\n"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.soak.truth import OWN
 
-from fateforger.commit import CalendarSubmitter, Outside
+from fateforger.commit import CalendarSubmitter, CommitContext
 from fateforger.journal import Transaction
 from fateforger.ports import Calendar, Journal, Outcome
 from fateforger.sync.model import EventImage, Ledger, Marker, OwnedId
@@ -132,37 +132,37 @@ def _bare(image: EventImage) -> EventImage:
     return image.model_copy(update={"properties": properties, "raw": raw})
 
 
-def _with(outside: Outside, calendar: Any = None, journal: Any = None) -> Outside:
+def _with(outside: CommitContext, calendar: Any = None, journal: Any = None) -> CommitContext:
     seen: Calendar = calendar or outside.calendar
     known: Journal = journal or outside.journal
-    return Outside(seen, known, outside.clock, outside.sleep, outside.jitter, outside.limits)
+    return CommitContext(seen, known, outside.clock, outside.sleep, outside.jitter, outside.limits)
 
 
-def blind(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+def blind(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
     return CalendarSubmitter(_with(outside, Blind(outside.calendar)), owner=owner, new_id=new_id)
 
 
-def no_marks(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+def no_marks(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
     return CalendarSubmitter(_with(outside, NoMarks(outside.calendar)), owner=owner, new_id=new_id)
 
 
-def prefix_only(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+def prefix_only(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
     return CalendarSubmitter(_with(outside, PrefixOnly(outside.calendar)), owner=owner, new_id=new_id)
 
 
-def forgetful(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+def forgetful(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
     return CalendarSubmitter(_with(outside, journal=Forgetful(outside.journal)), owner=owner, new_id=new_id)
 
 
-def named_only(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+def named_only(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
     return CalendarSubmitter(_with(outside, journal=NamedOnly(outside.journal)), owner=owner, new_id=new_id)
 
 
-def shallow(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+def shallow(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
     return CalendarSubmitter(_with(outside, journal=Shallow(outside.journal)), owner=owner, new_id=new_id)
 
 
-def bare(outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
+def bare(outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter:
     return CalendarSubmitter(_with(outside, Bare(outside.calendar)), owner=owner, new_id=new_id)
 
 

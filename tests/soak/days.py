@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from fateforger.errors import PlanInvalid
 from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, local_day, zone
-from fateforger.sync import desired_day
+from fateforger.sync import build_desired_day
 from fateforger.sync.model import EventFields
 
 ZONES = (
@@ -106,7 +106,7 @@ def some_timing(rng: Random) -> FixedStart:
 def fits(plan: TBPlan) -> bool:
     """Whether a plan can be written: its blocks do not overlap."""
     try:
-        desired_day(plan)
+        build_desired_day(plan)
     except PlanInvalid:
         return False
     return True
@@ -116,7 +116,7 @@ def repaired(plan: TBPlan, rng: Random) -> TBPlan:
     """What a person makes of a plan that cannot be written: they move what overlaps, or give it up."""
     for _ in range(60):
         try:
-            desired_day(plan)
+            build_desired_day(plan)
         except PlanInvalid as error:
             at = rng.choice(error.events) if error.events else rng.randrange(len(plan.events))
             events = list(plan.events)

@@ -16,14 +16,14 @@ from tests.soak.hands import Hands
 from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
 from tests.soak.watched import Clock, Died, LateCalendar, Life, SeenCalendar, SeenJournal, WatchedStore
 
-from fateforger.commit import CalendarSubmitter, Limits, Outside, SyncResult
-from fateforger.coordinator.mirroring import after_writing, as_last_agreed, without_raw
+from fateforger.commit import CalendarSubmitter, CommitContext, Limits, SyncResult
+from fateforger.coordinator.mirroring import predict_snapshot, update_ledger, without_raw
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, StoreError
 from fateforger.journal import Transaction, TxState
 from fateforger.plan import TBPlan
 from fateforger.ports import Journal, Limited, Unauthorized, Unknown
-from fateforger.sync import Choices, desired_day, mirror, numbered, plan_sync
-from fateforger.sync.model import BrakeKind, Snapshot, SyncPlan
+from fateforger.sync import Choices, adopt_all, build_desired_day, number_ops, plan_sync
+from fateforger.sync.model import SafetyCheckKind, Snapshot, SyncPlan
 
 T = TypeVar("T")
 Act = Callable[[CalendarSubmitter], Awaitable[SyncResult]]
@@ -37,7 +37,7 @@ MOST_UNDOS = 60
 class Engine(Protocol):
     """Makes what writes to the calendar, of the ports of one process."""
 
-    def __call__(self, outside: Outside, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter: ...
+    def __call__(self, outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> CalendarSubmitter: ...
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Asked:
     act: Act
     before: TBPlan
     kept: bool = True
-    yes: list[BrakeKind] = field(default_factory=list)
+    yes: list[SafetyCheckKind] = field(default_factory=list)
     targets: Sequence[Transaction] = ()
 
 
@@ -252,7 +252,7 @@ class History:
         self.truth.thinks(self._wish())
 
     def _wish(self) -> Mapping[str, Shape]:
-        blocks = desired_day(self.plan, overlapping=True).blocks
+        blocks = build_desired_day(self.plan, overlapping=True).blocks
         return {b.key: shape_of(self.store.normalize(b.fields)) for b in blocks}
 
     def _look(self, rng: Random) -> bool:
@@ -266,9 +266,9 @@ class History:
         except CalendarError:
             return False
         seen = without_raw(snapshot)
-        wanted = desired_day(self.plan, overlapping=True)
-        known = as_last_agreed(ledger, wanted, self.snapshot)
-        compared = plan_sync(wanted, snapshot, known, op_ids=numbered("look"))
+        wanted = build_desired_day(self.plan, overlapping=True)
+        known = update_ledger(ledger, wanted, self.snapshot)
+        compared = plan_sync(wanted, snapshot, known, op_ids=number_ops("look"))
         if not compared.brakes:
             fresh = {op.key for op in compared.ops if self._is_news(op.event_id, seen)}
             adopted = tuple(a for a in compared.adopted if a.key in fresh)
@@ -281,7 +281,7 @@ class History:
         return True
 
     def _take_over(self, compared: SyncPlan) -> None:
-        self._think(mirror(self.plan, compared))
+        self._think(adopt_all(self.plan, compared))
 
     def _is_news(self, event_id: str, now: Snapshot) -> bool:
         return self.snapshot is None or _shown(self.snapshot, event_id) != _shown(now, event_id)
@@ -290,7 +290,7 @@ class History:
 
     def _submit(self, rng: Random, *, prefer_plan: bool) -> Asked:
         self._think(repaired(self.plan, rng))
-        plan, group, yes = self.plan, self.group, list[BrakeKind]()
+        plan, group, yes = self.plan, self.group, list[SafetyCheckKind]()
         command = self._known(self.truth.submits(f"submit{self._number()}", prefer_plan=prefer_plan))
         choices = Choices(otherwise="plan" if prefer_plan else rng.choice(("open", "calendar")))
 
@@ -379,7 +379,7 @@ class History:
                 self._die()
             case ConfirmationNeeded():
                 self.log.append(f"{name}: {end}")
-                asked.yes += [BrakeKind(reason) for reason in end.reasons]
+                asked.yes += [SafetyCheckKind(reason) for reason in end.reasons]
                 asked.command.agreed |= set(end.reasons)
             case CalendarError() | NotUndoable() | StoreError():
                 self.log.append(f"{name}: {type(end).__name__}: {end}")
@@ -389,7 +389,7 @@ class History:
     def _fold(self, asked: Asked, result: SyncResult) -> None:
         """What the thread makes of it: the person's own changes go into the plan; after an undo the plan stays, or is
         as it was before."""
-        self.snapshot = after_writing(self.snapshot, result)
+        self.snapshot = predict_snapshot(self.snapshot, result)
         if asked.command.kind == "submit":
             for transaction in result.transactions:
                 self.plans.setdefault(transaction.id, asked.before)
@@ -437,7 +437,7 @@ class History:
     def _process(self, life: Life, owner: str, rng: Random) -> CalendarSubmitter:
         journal = SeenJournal(self.journal, life, self.truth, self._command_of)
         calendar = SeenCalendar(self.calendar, journal, self.clock, Random(rng.random()), self.minted)
-        outside = Outside(
+        outside = CommitContext(
             calendar,
             journal,
             self.clock,
@@ -479,11 +479,11 @@ class History:
     # --- judging ---
 
     def _judge(self) -> None:
-        open_ones = self._run(self.journal.unsettled(self.calendar.key))
+        open_ones = self._run(self.journal.list_unsettled(self.calendar.key))
         if open_ones:
             self.truth.breach("unsettled", f"{[(t.id, t.state.value) for t in open_ones]}")
         history = self._run(self.journal.history(self.calendar.key, limit=10_000))
-        if any(not r.state.settled for t in history if t.state is not TxState.PAUSED for r in t.records):
+        if any(not r.state.is_settled for t in history if t.state is not TxState.PAUSED for r in t.records):
             self.truth.breach("unsettled", "an op has not ended")
         self.truth.at_rest(self.store.events)
         self.truth.said()

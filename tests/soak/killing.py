@@ -169,7 +169,7 @@ class Victim:
         async def look() -> tuple[Transaction, ...]:
             store: Store = open_store(self.where)
             try:
-                return await store.journal.unsettled()
+                return await store.journal.list_unsettled()
             finally:
                 await store.aclose()
 

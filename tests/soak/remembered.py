@@ -12,15 +12,15 @@ from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import Any, TypeVar
 
-from fateforger.background.tidying import tidied
-from fateforger.constraints import ConstraintRecord, Context, Version, newest, read_record, uid_for
+from fateforger.background.tidying import build_tidy_versions
+from fateforger.constraints import ConstraintRecord, Context, Version, compute_uid, read_record, select_newest
 from fateforger.constraints.identity import means_the_same
-from fateforger.session.commands import JudgeConstraint, SettleConstraints, Understood, UndoMemory
+from fateforger.session.commands import AddExtracted, JudgeConstraint, SettleConstraints, UndoMemory
 from fateforger.session.memory import active
 from fateforger.session.model import Session
 from fateforger.stages import Move
 from fateforger.turn.model import Effect, MemoryReading, StageInput, WriteMemory
-from fateforger.turn.nodes.memory import DECLINED_BEFORE, understood
+from fateforger.turn.nodes.memory import DECLINED_BEFORE, apply_understood
 from fateforger.turn.nodes.stage import run_stage
 from fateforger.turn.nodes.turn_init import with_memory
 
@@ -126,7 +126,7 @@ class Life:
             self._judge()
         self.totals.days = days
         self.totals.versions = len(self.store)
-        self.totals.in_force = sum(not v.retired for v in newest(self.store, USER).values())
+        self.totals.in_force = sum(not v.retired for v in select_newest(self.store, USER).values())
         return self.totals
 
     # --- what happens ---
@@ -177,7 +177,7 @@ class Life:
         self.means = [m for m in self.means if m.about != about]
 
     def _in_force(self) -> list[Version]:
-        return [v for v in newest((*self.store, *self.session.said), USER).values() if not v.retired]
+        return [v for v in select_newest((*self.store, *self.session.said), USER).values() if not v.retired]
 
     def _about(self, record: ConstraintRecord) -> str:
         """The topic of a record, by its fields."""
@@ -213,9 +213,9 @@ class Life:
         record = self._record(meant, scope or ("profile" if meant.last is None else "datespan"))
         meant = replace(meant, number=self.counted, uid=record.uid)
         self.session = self.session.model_copy(update={"notice": None})
-        heard = Understood(**self._head(user=False), of=f"r{self.counted}", records=(record,))
+        heard = AddExtracted(**self._head(user=False), of=f"r{self.counted}", records=(record,))
         reading = MemoryReading(versions=self.store)
-        self._take(*understood(with_memory(self.session, reading, heard.at), reading, heard))
+        self._take(*apply_understood(with_memory(self.session, reading, heard.at), reading, heard))
         if self.session.notice is not None and DECLINED_BEFORE in self.session.notice.lines:
             # Their very words were taken back once; now they mean it.
             self._do(JudgeConstraint(**self._head(), uid=record.uid, verdict="restore"))
@@ -243,7 +243,7 @@ class Life:
             **_FIELDS[meant.about](meant.hour),
         }
         record = read_record(document)
-        return record.with_uid(uid_for(record, USER, self.session.id))
+        return record.with_uid(compute_uid(record, USER, self.session.id))
 
     def _judged(self, meant: Meant, verdict: str) -> None:
         row = self._row_of(meant)
@@ -293,7 +293,7 @@ class Life:
     def _tidy(self) -> None:
         now = self._now()
         context = Context(user_id=USER, as_of=self.day, now=now, timezone=TZ)
-        self._write(tidied(self.store, context, now))
+        self._write(build_tidy_versions(self.store, context, now))
 
     # --- what is meant, and what is followed ---
 

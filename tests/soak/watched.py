@@ -15,7 +15,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.soak.truth import Command, Truth, Written
 
 from fateforger.journal import OpRecord, OpState, Transaction, TxState
-from fateforger.journal.standing import took_back
+from fateforger.journal.standing import list_undone
 from fateforger.ports import CalendarTraits, Journal, Lease, Outcome
 from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Head, Ledger, Marker, OwnedId, Verb
 
@@ -181,7 +181,7 @@ class SeenJournal:
             await self.inner.begin(transaction)
             keys = frozenset(op.key for op in transaction.plan.ops)
             dropped = frozenset(op.key for op in transaction.plan.ops if op.verb is Verb.DELETE)
-            targets = took_back(transaction)
+            targets = list_undone(transaction)
             written = Written(self.command_of(transaction.cause), targets, keys, dropped)
             self.truth.begins(transaction.id, written)
 
@@ -204,8 +204,8 @@ class SeenJournal:
     async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
         return await self.life.through(lambda: self.inner.by_cause(calendar, cause))
 
-    async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
-        return await self.life.through(lambda: self.inner.unsettled(calendar))
+    async def list_unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+        return await self.life.through(lambda: self.inner.list_unsettled(calendar))
 
     async def history(self, calendar: str, **query: Any) -> tuple[Transaction, ...]:
         return await self.life.through(lambda: self.inner.history(calendar, **query))
@@ -273,7 +273,7 @@ class SeenCalendar:
     async def _intended(self, event_id: str, op_id: str | None) -> str:
         """The transaction whose intent to write this event is durable."""
         self.journal.life.step()
-        for transaction in await self.journal.inner.unsettled(self.key):
+        for transaction in await self.journal.inner.list_unsettled(self.key):
             for record in transaction.records:
                 if (
                     record.state is OpState.INFLIGHT

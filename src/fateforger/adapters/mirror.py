@@ -23,7 +23,7 @@ _ROUTED = frozenset(
 """Keys of the free-form columns that have a field of their own in a record."""
 
 
-class Mirror:
+class SqliteConstraintSource:
     """Implements :class:`fateforger.ports.ConstraintSource`. The file is opened read-only and never changed.
 
     ``patience`` is the number of seconds to wait for another program that writes to it.
@@ -37,8 +37,8 @@ class Mirror:
 
     async def rows(self) -> AsyncIterator[StoredRow]:
         """Yield the rows by row number. See :meth:`fateforger.ports.ConstraintSource.rows`."""
-        for row in self._table():
-            yield _stored(row)
+        for row in self._iter_table():
+            yield _to_stored_row(row)
 
     async def left_out(self) -> tuple[str, ...]:
         """See :meth:`fateforger.ports.ConstraintSource.left_out`."""
@@ -47,7 +47,7 @@ class Mirror:
     async def aclose(self) -> None:
         """Do nothing, since nothing is open between calls. See :meth:`fateforger.ports.ConstraintSource.aclose`."""
 
-    def _table(self) -> Iterator[dict[str, Any]]:
+    def _iter_table(self) -> Iterator[dict[str, Any]]:
         if not self._path.is_file():
             raise BadInput(f"There is no file {self._path}; name the SQLite file with --file.", where="file")
         try:
@@ -56,7 +56,7 @@ class Mirror:
             ) as db:
                 yield from self._select(db)
         except sqlite3.Error as error:
-            raise self._refusal(error) from error
+            raise self._to_refusal(error) from error
 
     def _select(self, db: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TABLE,)).fetchone() is None:
@@ -69,7 +69,7 @@ class Mirror:
         for row in db.execute(f"SELECT * FROM {TABLE} ORDER BY id"):  # noqa: S608  a constant
             yield dict(row)
 
-    def _refusal(self, error: sqlite3.Error) -> BadInput | SourceUnavailable:
+    def _to_refusal(self, error: sqlite3.Error) -> BadInput | SourceUnavailable:
         said = str(error)
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
             return SourceUnavailable(f"Another program is writing to {self._path} just now; try again.", where="file")
@@ -78,39 +78,39 @@ class Mirror:
         return BadInput(f"{self._path} is no SQLite database, or it is damaged: {said}.", where="file")
 
 
-def _stored(row: Mapping[str, Any]) -> StoredRow:
+def _to_stored_row(row: Mapping[str, Any]) -> StoredRow:
     """Return the row with the known keys of its free-form columns in their fields, and the rest as extras."""
     fields = {name: value for name, value in row.items() if value is not None}
-    free = {name: found for name in ("hints", "selector") if isinstance(found := _json(row.get(name)), Mapping)}
-    fields["scalar_params"] = _numbers(fields, free)
+    free = {name: found for name in ("hints", "selector") if isinstance(found := _parse_json(row.get(name)), Mapping)}
+    fields["scalar_params"] = _collect_numbers(fields, free)
     where = f"row {row['id']}" + (f", channel {row['channel_id']}" if row.get("channel_id") else "")
     return StoredRow(
         where=where,
         name=str(row["name"] or "?"),
         fields=fields,
         owner=None if row["user_id"] is None else str(row["user_id"]),
-        extras=_unplaced(free),
+        extras=_collect_unplaced(free),
         rationale=row.get("rationale"),
         trouble="It does not say whose it is (user_id)." if not row["user_id"] else None,
     )
 
 
-def _unplaced(free: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _collect_unplaced(free: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     left = {name: {key: value for key, value in found.items() if key not in _ROUTED} for name, found in free.items()}
     return {name: found for name, found in left.items() if found}
 
 
-def _numbers(fields: Mapping[str, Any], free: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _collect_numbers(fields: Mapping[str, Any], free: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the numbers of the rule from the first place that has each: a column, ``hints``, ``selector``."""
     found: dict[str, Any] = {}
     for part in (fields, *free.values()):
-        nested = _json(part.get("scalar_params"))
+        nested = _parse_json(part.get("scalar_params"))
         for place in (nested if isinstance(nested, Mapping) else {}, {name: part.get(name) for name in _NUMBERS}):
             found.update({name: value for name, value in place.items() if value is not None and name not in found})
     return found
 
 
-def _json(value: Any) -> Any:
+def _parse_json(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:

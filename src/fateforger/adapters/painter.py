@@ -8,7 +8,7 @@ import re
 from html import unescape
 
 from fateforger.errors import InternalError
-from fateforger.picture.metrics import FONT_FILES, covered
+from fateforger.picture.metrics import FONT_FILES, is_covered
 
 log = logging.getLogger(__name__)
 
@@ -18,14 +18,14 @@ _TALL = 2400
 _FONTS = [str(path) for path in FONT_FILES]
 
 
-class ResvgPainter:
+class ResvgRasterizer:
     """Implements :class:`fateforger.ports.Painter`; each picture is drawn in a thread, outside the interpreter lock."""
 
-    async def png(self, svg: str) -> bytes:
-        return await asyncio.to_thread(png_of, svg)
+    async def render_png(self, svg: str) -> bytes:
+        return await asyncio.to_thread(render_png, svg)
 
 
-def png_of(svg: str) -> bytes:
+def render_png(svg: str) -> bytes:
     """Return the image.
 
     The machine's fonts are used only for characters that the bundled ones lack, which is logged. Raises
@@ -33,7 +33,7 @@ def png_of(svg: str) -> bytes:
     """
     import resvg_py  # noqa: PLC0415  a native library that only pictures need
 
-    ours = covered(unescape("".join(re.findall(r">([^<]*)<", svg.partition("</title>")[2]))))
+    ours = is_covered(unescape("".join(re.findall(r">([^<]*)<", svg.partition("</title>")[2]))))
     if not ours:
         log.info("a picture has characters that the fonts of this program lack; fonts of the machine are asked")
     height = re.search(r'<svg[^>]* height="(\d+)', svg)

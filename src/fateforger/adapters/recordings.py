@@ -28,7 +28,7 @@ class RecordingFiles:
 
     async def of(self, user_id: str) -> Mapping[str, str]:
         """See :meth:`fateforger.ports.Recordings.of`."""
-        return await self._do("read", lambda: {path.name: text for path, text in self._about(user_id)})
+        return await self._do("read", lambda: {path.name: text for path, text in self._iter_about(user_id)})
 
     async def forget(self, user_id: str) -> int:
         """See :meth:`fateforger.ports.Recordings.forget`."""
@@ -52,7 +52,7 @@ class RecordingFiles:
         finally:
             draft.unlink(missing_ok=True)
 
-    def _about(self, user_id: str) -> Iterator[tuple[Path, str]]:
+    def _iter_about(self, user_id: str) -> Iterator[tuple[Path, str]]:
         """Yield the recordings of a person and their drafts.
 
         Each contains its ``user_id`` even where words are redacted.
@@ -67,7 +67,7 @@ class RecordingFiles:
                     yield path, text
 
     def _forget(self, user_id: str) -> int:
-        found = [path for path, _ in self._about(user_id)]
+        found = [path for path, _ in self._iter_about(user_id)]
         for path in found:
             path.unlink(missing_ok=True)
         return len(found)

@@ -1,31 +1,31 @@
 """Other agents that work for a person: their permissions, their calls, and proposals that wait for approval."""
 
-from fateforger.agents.calls import Asked, Call, bounded
-from fateforger.agents.clients import MOST_A_MINUTE, Client, Scope, executor_of, read_scopes
+from fateforger.agents.calls import Call, NewCall, shorten_arguments
+from fateforger.agents.clients import MAX_CALLS_PER_MINUTE, Client, Scope, format_executor, read_scopes
 from fateforger.agents.proposals import (
-    LASTS,
-    MOST_PENDING,
+    MAX_PENDING,
+    PROPOSAL_LIFETIME,
     ConstraintChange,
     PlanChange,
     Proposal,
     ProposalState,
-    may_become,
+    can_become,
 )
 
 __all__ = [
-    "LASTS",
-    "MOST_A_MINUTE",
-    "MOST_PENDING",
-    "Asked",
+    "MAX_CALLS_PER_MINUTE",
+    "MAX_PENDING",
+    "PROPOSAL_LIFETIME",
     "Call",
     "Client",
     "ConstraintChange",
+    "NewCall",
     "PlanChange",
     "Proposal",
     "ProposalState",
     "Scope",
-    "bounded",
-    "executor_of",
-    "may_become",
+    "can_become",
+    "format_executor",
     "read_scopes",
+    "shorten_arguments",
 ]

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from fateforger.errors import BadInput
 
-MOST_A_MINUTE = 60
+MAX_CALLS_PER_MINUTE = 60
 """Maximum number of calls per minute of one client, over all transports together."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -44,12 +44,12 @@ class Client(BaseModel):
 
     @field_validator("name")
     @classmethod
-    def _can_be_typed(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         if not _NAME.fullmatch(name):
             raise ValueError("a client's name has 1 to 40 letters, digits, dots, dashes and underscores")
         return name
 
-    def barred(self, now: datetime) -> str | None:
+    def explain_refusal(self, now: datetime) -> str | None:
         """Return the message that refuses an expired or revoked token; ``None`` while it is valid."""
         if self.revoked_at is not None:
             return "This token was revoked. Ask its owner for a new one (fateforger mcp client add)."
@@ -58,7 +58,7 @@ class Client(BaseModel):
         return None
 
 
-def executor_of(client: Client) -> str:
+def format_executor(client: Client) -> str:
     """Return the name under which a client executes tasks."""
     return f"mcp:{client.name}"
 

@@ -20,8 +20,8 @@ from fateforger.ops import Patch
 from fateforger.plan import TBPlan
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-LASTS = timedelta(days=1)
-MOST_PENDING = 5
+PROPOSAL_LIFETIME = timedelta(days=1)
+MAX_PENDING = 5
 """Maximum number of pending proposals per client, so that no agent can flood a person with messages."""
 LONGEST_REASON = 500
 
@@ -105,6 +105,6 @@ MOVES: Mapping[ProposalState, frozenset[ProposalState]] = {
 }
 
 
-def may_become(state: ProposalState, to: ProposalState) -> bool:
+def can_become(state: ProposalState, to: ProposalState) -> bool:
     """Check whether a proposal may change from one state to another."""
     return to in MOVES[state]

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Dossiers:
+class PersonalData:
     """Read and erase the data of one person at a time.
 
     ``recordings`` is ``None`` where turns are not recorded. ``calendar`` is the journal's name of the configured
@@ -42,16 +42,16 @@ class Dossiers:
 
         Raises ``StoreError``, and ``BadInput`` for an id that cannot belong to a person.
         """
-        counts = await self.people.held(user_id, calendar=await self._calendar_of(user_id))
+        counts = await self.people.count_held(user_id, calendar=await self._calendar_of(user_id))
         recorded = {} if self.recordings is None else await self.recordings.of(user_id)
-        return _in_order({**counts, "recordings": len(recorded)})
+        return _sort_kinds({**counts, "recordings": len(recorded)})
 
     async def export(self, user_id: str) -> dict[str, Any]:
         """Return everything as one JSON document (docs/privacy.md). Raises the errors of :meth:`held`."""
         held: dict[str, Any] = dict(await self.people.export(user_id, calendar=await self._calendar_of(user_id)))
         if self.recordings is not None:
             texts = await self.recordings.of(user_id)
-            held["recordings"] = [{"name": name, "turn": _document(text)} for name, text in texts.items()]
+            held["recordings"] = [{"name": name, "turn": _parse_recording(text)} for name, text in texts.items()]
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -72,18 +72,18 @@ class Dossiers:
         if closing is not None:
             log.warning(CALENDAR_CLOSED)
         recorded = 0 if self.recordings is None else await self.recordings.forget(user_id)
-        return _in_order({**counts, "recordings": recorded})
+        return _sort_kinds({**counts, "recordings": recorded})
 
     async def _calendar_of(self, user_id: str) -> str | None:
         return self.calendar if (await self.ownership.owner()).person == user_id else None
 
 
-def _in_order(counts: Counts) -> Counts:
+def _sort_kinds(counts: Counts) -> Counts:
     """Return the kinds that occur, in display order."""
     return {kind: counts[kind] for kind in KINDS if counts.get(kind)}
 
 
-def _document(text: str) -> Mapping[str, Any] | str:
+def _parse_recording(text: str) -> Mapping[str, Any] | str:
     """Return a recording as a JSON document, or as text if it was cut off."""
     try:
         value = json.loads(text)

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 _PATIENCE = 3
 """Consecutive failures after which the index as a whole, rather than a single constraint, is considered broken."""
 
-Progress = Callable[[int], None]
+OnProgress = Callable[[int], None]
 """Called with the number of constraints indexed since the last call."""
 
 
@@ -38,7 +38,7 @@ class IndexingPolicy:
         return min(self.backoff_seconds * 2.0 ** min(failures - 1, 20), self.longest_backoff_seconds)
 
 
-class Indexing:
+class Indexer:
     """The only writer of the index; opens it when there is something to index, not before.
 
     Failures show in :attr:`words` and in the log. No caller waits for the indexer.
@@ -82,19 +82,19 @@ class Indexing:
         while True:
             self._nudge.clear()
             try:
-                await self._round()
+                await self._run_once()
                 failures, self.trouble = 0, None
             except (MemoryUnavailable, StoreError) as error:
                 failures += 1
                 self._report_trouble(error.message)
             await self._pause(self._policy.backoff(failures) if failures else self._policy.idle_seconds)
 
-    async def catch_up(self, progress: Progress = lambda _: None) -> None:
+    async def catch_up(self, progress: OnProgress = lambda _: None) -> None:
         """Index until nothing is missing.
 
         Raises ``MemoryUnavailable`` or ``StoreError``; the work done by then is kept.
         """
-        while tasks := await self._constraints.unindexed(limit=self._policy.batch):
+        while tasks := await self._constraints.list_unindexed(limit=self._policy.batch):
             refused = await self._index_all(tasks, progress)
             if len(refused) == len(tasks):
                 raise refused[0]
@@ -108,8 +108,8 @@ class Indexing:
         await self._memory.wipe()
         return count
 
-    async def _round(self) -> None:
-        if not await self._needed():
+    async def _run_once(self) -> None:
+        if not await self._is_needed():
             return
         try:
             await self._check_health()
@@ -121,9 +121,9 @@ class Indexing:
             await self.catch_up()
             log.info("the index of constraints was made anew: %d constraints", count)
 
-    async def _needed(self) -> bool:
+    async def _is_needed(self) -> bool:
         """Check whether there is anything to search or to index; otherwise the index is not even opened."""
-        if self._report is not None or await self._constraints.unindexed(limit=1):
+        if self._report is not None or await self._constraints.list_unindexed(limit=1):
             return True
         return bool(await self._constraints.people())
 
@@ -137,7 +137,7 @@ class Indexing:
         if not self._report.memories and await self._constraints.people():
             await self._constraints.reindex()
 
-    async def _index_all(self, tasks: tuple[IndexTask, ...], progress: Progress) -> list[MemoryUnavailable]:
+    async def _index_all(self, tasks: tuple[IndexTask, ...], progress: OnProgress) -> list[MemoryUnavailable]:
         """Index the tasks and return the errors of failed ones, which stay on the list and do not block others."""
         shown: list[IndexTask] = []
         refused: list[MemoryUnavailable] = []
@@ -165,7 +165,7 @@ class Indexing:
         """Take tasks off the list. A deletion stays on it until its data is scrubbed from the index files, too."""
         if any(task.version is None for task in tasks):
             await self._memory.scrub()
-        await self._constraints.indexed(tasks)
+        await self._constraints.mark_indexed(tasks)
 
     async def _index_task(self, task: IndexTask) -> None:
         if task.version is None:

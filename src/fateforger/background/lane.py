@@ -117,7 +117,7 @@ class LaneWorkers:
                 await self._pause(self._policy.backoff(failures))
                 continue
             if job is None:
-                await self._idle()
+                await self._wait_for_work()
             else:
                 task = asyncio.create_task(self._work(job))
                 self._running.add(task)
@@ -127,7 +127,7 @@ class LaneWorkers:
         self._running.discard(task)
         self._nudge.set()
 
-    async def _idle(self) -> None:
+    async def _wait_for_work(self) -> None:
         """Wait until there may be work: a job was enqueued, a local job ended, or some time has passed."""
         waits = {
             asyncio.create_task(self._jobs.wait(self._lane, seconds=self._policy.idle_seconds)),
@@ -160,12 +160,12 @@ class LaneWorkers:
         except (UserError, InternalError) as error:
             await self._bury(job, error.message)
         except TryLater as later:
-            await self._again(job, later.reason, later.seconds)
+            await self._retry_or_bury(job, later.reason, later.seconds)
         except StoreError as error:
-            await self._again(job, error.message, 0.0 if isinstance(error, VersionConflict) else None)
+            await self._retry_or_bury(job, error.message, 0.0 if isinstance(error, VersionConflict) else None)
         except Exception as error:  # outermost edge of a job: no error may end the workers
             log.exception("lane %s: job %s failed", self._lane, job.id)
-            await self._again(job, f"{type(error).__name__}: {error}")
+            await self._retry_or_bury(job, f"{type(error).__name__}: {error}")
         else:
             await self._settle(job, lambda: self._jobs.finish(job))
         finally:
@@ -185,7 +185,7 @@ class LaneWorkers:
                 performing.cancel()
                 return
 
-    async def _again(self, job: Job, error: str, wait: float | None = None) -> None:
+    async def _retry_or_bury(self, job: Job, error: str, wait: float | None = None) -> None:
         if job.attempts >= self._policy.tries:
             await self._bury(job, error)
             return

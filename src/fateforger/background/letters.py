@@ -5,10 +5,10 @@ from __future__ import annotations
 from fateforger.ports import NewJob
 from fateforger.session.cards import Card
 
-LETTER_LANE = "letter"
+NOTIFICATION_LANE = "letter"
 
 
-def letter(
+def build_notification_job(
     card: Card, *, v: str, channel: str, thread_ts: str | None = None, ts: str | None = None, beside: bool = False
 ) -> NewJob:
     """Return the job that brings a card to a person.
@@ -24,4 +24,4 @@ def letter(
         "beside": beside,
         "card": card.model_dump(mode="json"),
     }
-    return NewJob(lane=LETTER_LANE, key=f"{channel} {thread_ts}", dedupe=v, payload=payload)
+    return NewJob(lane=NOTIFICATION_LANE, key=f"{channel} {thread_ts}", dedupe=v, payload=payload)

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.background.memory_lane import MEMORY_LANE, TIDY, WRITE
 from fateforger.background.tidying import tidy
-from fateforger.background.turns import TURN_LANE, tell_session
+from fateforger.background.turns import TURN_LANE, notify_session
 from fateforger.constraints import Version, read_version, write_version
 from fateforger.errors import BadInput, InternalError
 from fateforger.ports import Clock, Constraints, Job, Jobs, NewJob, Sessions
-from fateforger.session.commands import COMMAND, Understood
+from fateforger.session.commands import COMMAND, AddExtracted
 
 log = logging.getLogger(__name__)
 
@@ -23,14 +23,14 @@ PATIENT = LanePolicy(workers=2, tries=1_000, backoff_seconds=1.0, longest_backof
 LOST = "I could not write down for other days what you told me to remember; please tell me once more."
 
 
-def write_job(versions: Sequence[Version], session_id: str, cause: str) -> NewJob:
+def build_write_job(versions: Sequence[Version], session_id: str, cause: str) -> NewJob:
     """Return the job that writes versions once the store works again; the same ``cause`` is written once."""
     lines = [write_version(version) for version in versions]
     payload = {"kind": WRITE, "cause": cause, "session_id": session_id, "versions": lines}
     return NewJob(lane=MEMORY_LANE, key=versions[0].user_id, dedupe=cause, payload=payload)
 
 
-def memory_workers(
+def build_memory_workers(
     jobs: Jobs,
     constraints: Constraints,
     sessions: Sessions,
@@ -49,45 +49,45 @@ def memory_workers(
         if job.payload.get("kind") == TIDY:
             await tidy(job, constraints, clock.now())
             return
-        versions = _versions(job)
+        versions = _parse_versions(job)
         # A newer version may have been written meanwhile. This one is then history: the instants give the order.
         await constraints.write(versions, cause=job.payload["cause"])
-        landed = Understood(
+        landed = AddExtracted(
             command_id=f"{job.dedupe}/landed",
             session_id=job.payload["session_id"],
             of=job.payload["cause"],
             at=clock.now(),
         )
-        await jobs.enqueue(understood_job(landed), now=clock.now())
+        await jobs.enqueue(build_understood_job(landed), now=clock.now())
 
     async def on_given_up(job: Job, error: str) -> None:
         if job.payload.get("kind") == TIDY:
             return  # the job of the next day does the same
         log.error("constraints of job %s are lost: %s", job.id, error)
-        if await tell_session(sessions, job, LOST):
+        if await notify_session(sessions, job, LOST):
             after()
 
     return LaneWorkers(jobs, MEMORY_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
 
 
-def understood_job(heard: Understood) -> NewJob:
+def build_understood_job(heard: AddExtracted) -> NewJob:
     """Return the job that passes ``heard`` to its session, in order with the other commands of the session."""
     payload = COMMAND.dump_python(heard, mode="json")
     return NewJob(lane=TURN_LANE, key=heard.session_id, dedupe=heard.command_id, payload=payload)
 
 
-def understood_in(job: Job) -> Understood:
+def parse_understood(job: Job) -> AddExtracted:
     """Return the command of a job. Raises ``InternalError`` for anything else."""
     try:
         heard = COMMAND.validate_python(job.payload)
     except ValidationError as error:
         raise InternalError(f"job {job.id} holds no command: {error.error_count()} problems") from error
-    if not isinstance(heard, Understood):
+    if not isinstance(heard, AddExtracted):
         raise InternalError(f"job {job.id} holds a {type(heard).__name__}, not what was understood")
     return heard
 
 
-def _versions(job: Job) -> tuple[Version, ...]:
+def _parse_versions(job: Job) -> tuple[Version, ...]:
     try:
         return tuple(read_version(line) for line in job.payload["versions"])
     except (BadInput, KeyError, TypeError) as error:

@@ -46,7 +46,7 @@ class CalendarOwner:
     closed: bool = False
 
 
-class Claiming(Enum):
+class ClaimOutcome(Enum):
     """Outcome of an attempt to claim the calendar with a code."""
 
     DONE = auto()
@@ -99,7 +99,7 @@ class Ownership:
             return False
         if kept not in self._hashes:
             salt, _, digest = kept.partition(":")
-            self._hashes[kept] = hmac.compare_digest(digest, await _hashed(person, salt))
+            self._hashes[kept] = hmac.compare_digest(digest, await _hash_in_thread(person, salt))
         return self._hashes[kept]
 
     async def build_closing(self, user_id: str) -> Closing | None:
@@ -112,7 +112,7 @@ class Ownership:
             return None
         if owner.origin == SETTING:
             salt = secrets.token_hex(16)
-            return Closing(closed_for=f"{salt}:{await _hashed(user_id, salt)}")
+            return Closing(closed_for=f"{salt}:{await _hash_in_thread(user_id, salt)}")
         return None if not self._real_slack and user_id == self._page[0] else Closing()
 
     async def offer_code(self) -> str | None:
@@ -125,26 +125,28 @@ class Ownership:
         letters = [secrets.choice(CODE_LETTERS) for _ in range(GROUP * GROUPS)]
         groups = ["".join(letters[first : first + GROUP]) for first in range(0, len(letters), GROUP)]
         code, salt = "-".join(groups), secrets.token_hex(16)
-        await self._owners.offer(await _hashed(_bare(code), salt), salt, tries=TRIES)
+        await self._owners.offer(await _hash_in_thread(_normalize_code(code), salt), salt, tries=TRIES)
         return code
 
-    async def claim(self, user_id: str, code: str) -> Claiming:
+    async def claim(self, user_id: str, code: str) -> ClaimOutcome:
         """Make the person the owner if the code is right. After a wrong code they have to wait for :data:`WAIT`."""
         record = await self._owners.read()
         owner = await self._decide(record)
         if owner.person is not None:
-            return Claiming.ALREADY_YOURS if owner.person == user_id else Claiming.TAKEN
+            return ClaimOutcome.ALREADY_YOURS if owner.person == user_id else ClaimOutcome.TAKEN
         if record.code_salt is None:
-            return Claiming.NO_CODE
+            return ClaimOutcome.NO_CODE
         now = self._clock.now()
         if self._wait_until.get(user_id, now) > now:
-            return Claiming.TOO_SOON
+            return ClaimOutcome.TOO_SOON
         self._delay_next_try(user_id, now + WAIT)
-        match await self._owners.claim(user_id, await _hashed(_bare(code), record.code_salt), now=now):
+        match await self._owners.claim(
+            user_id, await _hash_in_thread(_normalize_code(code), record.code_salt), now=now
+        ):
             case Claim.CLAIMED:
                 log.warning("%s claimed the calendar with the code", user_id)
                 del self._wait_until[user_id]
-                return Claiming.DONE
+                return ClaimOutcome.DONE
             case Claim.WRONG_FOR_THE_LAST_TIME:
                 log.warning(
                     "there were %d wrong codes, the last one by %s, so the code is void; start fateforger again for a"
@@ -152,12 +154,12 @@ class Ownership:
                     TRIES,
                     user_id,
                 )
-                return Claiming.WRONG
+                return ClaimOutcome.WRONG
             case Claim.WRONG:
                 log.warning("%s sent a wrong code", user_id)
-                return Claiming.WRONG
+                return ClaimOutcome.WRONG
             case Claim.NO_CODE:
-                return Claiming.NO_CODE
+                return ClaimOutcome.NO_CODE
 
     def _delay_next_try(self, user_id: str, until: datetime) -> None:
         """Make the person wait. This is called before the code is checked: codes that arrive together count as one."""
@@ -172,11 +174,11 @@ def is_code(text: str) -> bool:
     return len(groups) == GROUPS and all(len(group) == GROUP and set(group) <= set(CODE_LETTERS) for group in groups)
 
 
-def _bare(code: str) -> str:
+def _normalize_code(code: str) -> str:
     return code.strip().upper().replace("-", "")
 
 
-async def _hashed(text: str, salt: str) -> str:
+async def _hash_in_thread(text: str, salt: str) -> str:
     return await asyncio.to_thread(_hash, text, salt)
 
 

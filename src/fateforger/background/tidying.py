@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, datetime, timedelta
 
 from fateforger.background.memory_lane import MEMORY_LANE, TIDY
-from fateforger.constraints import Context, Version, consolidation
+from fateforger.constraints import Context, Version, find_consolidations
 from fateforger.errors import StoreError
 from fateforger.plan import zone
 from fateforger.ports import Clock, Constraints, Job, Jobs, NewJob, Sessions
@@ -20,13 +20,13 @@ Sleep = Callable[[float], Awaitable[None]]
 _TICK = timedelta(microseconds=1)
 
 
-def tidy_job(user_id: str, day: date, tz: str) -> NewJob:
+def build_tidy_job(user_id: str, day: date, tz: str) -> NewJob:
     """Return the job that tidies up a person's constraints on a local day, once."""
     payload = {"kind": TIDY, "user_id": user_id, "day": day.isoformat(), "tz": tz}
     return NewJob(lane=MEMORY_LANE, key=user_id, dedupe=f"{TIDY}/{user_id}/{day}", payload=payload)
 
 
-class Tidying:
+class TidyScheduler:
     """Enqueues one tidying job per person when their local day begins.
 
     Days that passed while the program was down are not made up for. ``tz`` is used for people without a known zone.
@@ -44,12 +44,12 @@ class Tidying:
         """Enqueue jobs until cancelled."""
         while True:
             try:
-                await self.round()
+                await self.run_once()
             except StoreError as error:
                 log.warning("constraints are not tidied up for now: %s", error.message)
             await sleep(ROUND_SECONDS)
 
-    async def round(self) -> None:
+    async def run_once(self) -> None:
         """Enqueue a job for everyone whose local day has begun. Raises ``StoreError``."""
         now = self._clock.now()
         for user_id in await self._constraints.people():
@@ -57,7 +57,7 @@ class Tidying:
             day = now.astimezone(zone(tz)).date()
             if self._done.get(user_id) == day:
                 continue
-            await self._jobs.enqueue(tidy_job(user_id, day, tz), now=now)
+            await self._jobs.enqueue(build_tidy_job(user_id, day, tz), now=now)
             self._done[user_id] = day
 
     async def _zone(self, user_id: str) -> str:
@@ -73,7 +73,7 @@ async def tidy(job: Job, constraints: Constraints, now: datetime) -> None:
     user_id, tz = str(job.payload["user_id"]), str(job.payload["tz"])
     context = Context(user_id=user_id, as_of=date.fromisoformat(job.payload["day"]), now=now, timezone=tz)
     versions = await constraints.of(user_id)
-    changed = tidied(versions, context, now)
+    changed = build_tidy_versions(versions, context, now)
     if not changed:
         return
     seqs = {version.uid: version.seq for version in versions}
@@ -82,7 +82,7 @@ async def tidy(job: Job, constraints: Constraints, now: datetime) -> None:
     log.info("constraints tidied cause=%s count=%d", job.dedupe, len(changed))
 
 
-def tidied(versions: Sequence[Version], context: Context, now: datetime) -> tuple[Version, ...]:
+def build_tidy_versions(versions: Sequence[Version], context: Context, now: datetime) -> tuple[Version, ...]:
     """Return the versions that tidying up writes, each with its reason. Pure."""
-    changes = (finding.follows for finding in consolidation(versions, context) if finding.follows is not None)
+    changes = (finding.follows for finding in find_consolidations(versions, context) if finding.follows is not None)
     return tuple(change.at(max(now, change.version.updated_at + _TICK)) for change in changes)

@@ -9,11 +9,11 @@ from typing import get_args
 from pydantic import ValidationError
 
 from fateforger.background.lane import LanePolicy, LaneWorkers
-from fateforger.background.letters import letter
+from fateforger.background.letters import build_notification_job
 from fateforger.errors import InternalError, StoreError
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sessions
 from fateforger.session.cards import Card, Prose
-from fateforger.session.commands import COMMAND, LookAgain, Queued, Unasked
+from fateforger.session.commands import COMMAND, BackgroundCommand, InboxCommand, RefreshCalendar
 from fateforger.session.commands.queue import QueueCommand
 from fateforger.session.model import Outgoing
 
@@ -21,15 +21,15 @@ log = logging.getLogger(__name__)
 
 TURN_LANE = "turn"
 OF_QUEUE = frozenset(kind.model_fields["kind"].default for kind in get_args(QueueCommand))
-NOT_ASKED_FOR = frozenset(kind.model_fields["kind"].default for kind in get_args(Unasked))
+NOT_ASKED_FOR = frozenset(kind.model_fields["kind"].default for kind in get_args(BackgroundCommand))
 
 APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
 
-Handle = Callable[[Queued], Awaitable[None]]
+Handle = Callable[[InboxCommand], Awaitable[None]]
 """Handle one command. Raises the errors of :data:`~fateforger.background.lane.Perform`."""
 
 
-def turn_workers(
+def build_turn_workers(
     jobs: Jobs,
     sessions: Sessions,
     handle: Handle,
@@ -45,52 +45,52 @@ def turn_workers(
     """
 
     async def perform(job: Job) -> None:
-        await handle(_command(job))
+        await handle(_parse_command(job))
         after()
 
     async def on_given_up(job: Job, _error: str) -> None:
-        if await apologise(sessions, job):
+        if await apologize(sessions, job):
             after()
-        await _tell_here(jobs, job, clock)
+        await _apologize_in_channel(jobs, job, clock)
 
     return LaneWorkers(jobs, TURN_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
 
 
-def look_job(look: LookAgain) -> NewJob:
+def build_look_job(look: RefreshCalendar) -> NewJob:
     """Return the job that looks at the calendar, in order with the other commands of the session."""
-    return command_job(look, key=look.session_id)
+    return build_command_job(look, key=look.session_id)
 
 
-def command_job(command: Queued, *, key: str) -> NewJob:
+def build_command_job(command: InboxCommand, *, key: str) -> NewJob:
     """Return the job of a command, in order with the other commands of ``key``. Each command is queued once."""
     payload = COMMAND.dump_python(command, mode="json")
     return NewJob(lane=TURN_LANE, key=key, dedupe=command.command_id, payload=payload)
 
 
-def _command(job: Job) -> Queued:
+def _parse_command(job: Job) -> InboxCommand:
     try:
         return COMMAND.validate_python(job.payload)
     except ValidationError as error:
         raise InternalError(f"job {job.id} holds no command: {error.error_count()} problems") from error
 
 
-async def apologise(sessions: Sessions, job: Job) -> bool:
+async def apologize(sessions: Sessions, job: Job) -> bool:
     """Queue an apology in the session of a command and return ``True``.
 
     Returns ``False`` if there is no session, or if the command did not come from a person.
     """
-    return job.payload.get("kind") not in NOT_ASKED_FOR and await tell_session(sessions, job, APOLOGY)
+    return job.payload.get("kind") not in NOT_ASKED_FOR and await notify_session(sessions, job, APOLOGY)
 
 
-async def _tell_here(jobs: Jobs, job: Job, clock: Clock) -> None:
+async def _apologize_in_channel(jobs: Jobs, job: Job, clock: Clock) -> None:
     """Queue the apology for a queue command, which has no session, in the channel and thread of the command."""
     if job.payload.get("kind") in OF_QUEUE and job.payload.get("channel"):
         card = Card(text=APOLOGY, parts=(Prose(text=APOLOGY),))
         place = {"channel": job.payload["channel"], "thread_ts": job.payload["thread_ts"]}
-        await jobs.enqueue(letter(card, v=f"sorry-{job.id}", **place), now=clock.now())
+        await jobs.enqueue(build_notification_job(card, v=f"sorry-{job.id}", **place), now=clock.now())
 
 
-async def tell_session(sessions: Sessions, job: Job, sentence: str) -> bool:
+async def notify_session(sessions: Sessions, job: Job, sentence: str) -> bool:
     """Queue one sentence in the session of a job. Return ``False`` if there is no session."""
     session_id = job.payload.get("session_id")
     if not isinstance(session_id, str):

@@ -11,78 +11,78 @@ from pydantic import ValidationError
 
 from fateforger.adapters.store import Store
 from fateforger.agents import Client, Scope
-from fateforger.agents.tokens import hash_of, token_of
-from fateforger.bootstrap.ground import open_state, ticking_clock
+from fateforger.agents.tokens import format_token, hash_token
+from fateforger.bootstrap.ground import build_clock, open_state
 from fateforger.config import Settings
 from fateforger.errors import BadInput
-from fateforger.mcp import Desk, Reach
+from fateforger.mcp import AgentAccess, CallHandler
 from fateforger.plan.mistakes import first_mistake
 
 
 @asynccontextmanager
-async def agent_desk(settings: Settings) -> AsyncIterator[Desk]:
+async def open_call_handler(settings: Settings) -> AsyncIterator[CallHandler]:
     """Open the tool handler. It reads sessions and constraints, reaches no calendar, and writes no constraint.
 
     Raises ``StoreUnavailable``.
     """
     store = await open_state(settings)
     try:
-        reach = Reach(
+        reach = AgentAccess(
             sessions_of=store.sessions.of_user,
             constraints_of=store.constraints.of,
             tasks=store.tasks,
             proposals=store.proposals,
             tz=settings.time_zone,
         )
-        yield Desk(reach, store.clients, store.calls, ticking_clock(settings))
+        yield CallHandler(reach, store.clients, store.calls, build_clock(settings))
     finally:
         await store.aclose()
 
 
-async def over_pipe(settings: Settings) -> None:
+async def serve_stdio(settings: Settings) -> None:
     """Serve one agent on stdin and stdout until it hangs up. Raises ``Refused`` if its token is invalid."""
     from mcp.server.stdio import stdio_server  # noqa: PLC0415  heavy
 
-    from fateforger.mcp.server import agent_server  # noqa: PLC0415  heavy
+    from fateforger.mcp.server import build_server  # noqa: PLC0415  heavy
 
     token = None if settings.mcp_token is None else settings.mcp_token.get_secret_value()
-    async with agent_desk(settings) as desk:
-        await desk.who(token)
-        server = agent_server(desk, token)
+    async with open_call_handler(settings) as desk:
+        await desk.authenticate(token)
+        server = build_server(desk, token)
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
 
 @asynccontextmanager
-async def over_http(settings: Settings, host: str, port: int) -> AsyncIterator[str]:
+async def serve_http(settings: Settings, host: str, port: int) -> AsyncIterator[str]:
     """Serve agents over streamable HTTP at the yielded address.
 
     Each request carries its own token, and no state is kept between requests. Raises ``BadInput`` if the port is taken.
     """
     from fateforger.bootstrap.web import WebServer  # noqa: PLC0415  heavy
-    from fateforger.mcp.server import TokenNeeded, agent_server  # noqa: PLC0415  heavy
+    from fateforger.mcp.server import TokenMiddleware, build_server  # noqa: PLC0415  heavy
 
     async with AsyncExitStack() as stack:
-        desk = await stack.enter_async_context(agent_desk(settings))
-        server = agent_server(desk)
+        desk = await stack.enter_async_context(open_call_handler(settings))
+        server = build_server(desk)
         app = server.streamable_http_app(json_response=True, stateless_http=True, host=host)
         await stack.enter_async_context(server.session_manager.run())
         web = WebServer(host, port)
         stack.callback(web.close)
         stack.push_async_callback(web.stop)
-        await web.start(TokenNeeded(app, desk))
+        await web.start(TokenMiddleware(app, desk))
         yield f"{web.url}/mcp"
 
 
-async def new_client(
+async def register_client(
     settings: Settings, name: str, user_id: str, scopes: tuple[Scope, ...], expires_at: datetime | None
 ) -> tuple[Client, str]:
     """Register a client and return it with its token, which cannot be looked up later.
 
     Raises ``BadInput`` and ``StoreError``.
     """
-    key, now = secrets.token_hex(6), ticking_clock(settings).now()
-    token = token_of(key, secrets.token_urlsafe(32))
+    key, now = secrets.token_hex(6), build_clock(settings).now()
+    token = format_token(key, secrets.token_urlsafe(32))
     if expires_at is not None and expires_at <= now:
         raise BadInput("That is over already, so the token would be of no use.", where="expires")
     try:
@@ -91,14 +91,14 @@ async def new_client(
         raise BadInput(first_mistake(error).sentence, where="name") from None
     store = await open_state(settings)
     try:
-        await store.clients.add(client, hash_of(token))
+        await store.clients.add(client, hash_token(token))
     finally:
         await store.aclose()
     return client, token
 
 
 @asynccontextmanager
-async def agents_store(settings: Settings) -> AsyncIterator[Store]:
+async def open_agents_store(settings: Settings) -> AsyncIterator[Store]:
     """Open the store, for commands about clients and their calls. Raises ``StoreUnavailable``."""
     store = await open_state(settings)
     try:

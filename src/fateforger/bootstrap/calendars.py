@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fateforger.bootstrap.check import Check
-from fateforger.bootstrap.ground import google_budget, open_state
+from fateforger.bootstrap.ground import build_google_budget, open_state
 from fateforger.config import Settings
 from fateforger.errors import CalendarAuthFailed, CalendarNotFound, CalendarUnreachable, StoreError
 
@@ -28,12 +28,12 @@ NAMES_FIX = "Check the names in FATEFORGER_CALENDAR_ID and FATEFORGER_CALENDARS_
 CALDAV_LOGIN_FIX = "Check FATEFORGER_CALDAV_USERNAME and FATEFORGER_CALDAV_PASSWORD (often an app password)."
 
 
-async def look_at_calendars(settings: Settings) -> Check:
+async def check_calendars(settings: Settings) -> Check:
     """Check the calendar that is written to and those that are only read."""
     if settings.calendar_url:
-        return await _google(settings, settings.calendar_url)
+        return await _check_google(settings, settings.calendar_url)
     if settings.caldav_url:
-        return await _caldav(settings)
+        return await _check_caldav(settings)
     return Check(
         "calendar",
         "local",
@@ -42,16 +42,16 @@ async def look_at_calendars(settings: Settings) -> Check:
     )
 
 
-async def _google(settings: Settings, url: str) -> Check:
-    from fateforger.adapters.calendar import look_at_server  # noqa: PLC0415  heavy
+async def _check_google(settings: Settings, url: str) -> Check:
+    from fateforger.adapters.calendar import probe_server  # noqa: PLC0415  heavy
 
     try:
         store = await open_state(settings)
     except StoreError:
         return Check("calendar", "broken", "I did not ask it: requests to it are counted in the database.", STATE_FIRST)
     try:
-        budget = google_budget(settings, url, store.quota)
-        report = await look_at_server(url, account=settings.calendar_account, budget=budget)
+        budget = build_google_budget(settings, url, store.quota)
+        report = await probe_server(url, account=settings.calendar_account, budget=budget)
     except CalendarAuthFailed as error:
         return Check("calendar", "broken", error.message, LOGIN_FIX)
     except CalendarUnreachable as error:
@@ -62,17 +62,17 @@ async def _google(settings: Settings, url: str) -> Check:
     if not any(calendar.writable for calendar in report.calendars):
         fix = "Log in to a Google account with a calendar of its own."
         return Check("calendar", "broken", f"{server}, but offers no calendar to write to.", fix)
-    return _named(settings, report.calendars, server)
+    return _check_names(settings, report.calendars, server)
 
 
-async def _caldav(settings: Settings) -> Check:
+async def _check_caldav(settings: Settings) -> Check:
     from caldav_mcp import find_calendars  # noqa: PLC0415  heavy
     from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
     from fateforger.adapters.calendar import CalendarEntry  # noqa: PLC0415  heavy
-    from fateforger.bootstrap.ground import local_calendar_config, which_to_write  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.ground import build_local_calendar_config, explain_ambiguous_calendars  # noqa: PLC0415  heavy
 
     try:
-        account = await find_calendars(local_calendar_config(settings))
+        account = await find_calendars(build_local_calendar_config(settings))
     except Unauthorized:
         return Check("calendar", "broken", "The CalDAV server refuses the login.", CALDAV_LOGIN_FIX)
     except NotFound as error:
@@ -92,11 +92,13 @@ async def _caldav(settings: Settings) -> Check:
         for about in account.calendars
     ]
     if settings.calendar_id == "primary" and not account.main_is_certain:
-        return Check("calendar", "broken", which_to_write([e.summary for e in entries if e.writable]), NAMES_FIX)
-    return _named(settings, entries, "The CalDAV server answers")
+        return Check(
+            "calendar", "broken", explain_ambiguous_calendars([e.summary for e in entries if e.writable]), NAMES_FIX
+        )
+    return _check_names(settings, entries, "The CalDAV server answers")
 
 
-def _named(settings: Settings, entries: Sequence[CalendarEntry], server: str) -> Check:
+def _check_names(settings: Settings, entries: Sequence[CalendarEntry], server: str) -> Check:
     from fateforger.adapters.calendar import choose_read, find_calendar  # noqa: PLC0415  heavy
 
     try:
@@ -107,16 +109,16 @@ def _named(settings: Settings, entries: Sequence[CalendarEntry], server: str) ->
     if not written.writable:
         fix = "Name another one with FATEFORGER_CALENDAR_ID, or ask its owner for the right to change it."
         return Check("calendar", "broken", f"{server}, but “{written.summary}” may only be read.", fix)
-    also = f", and read {_listed([entry.summary for entry in read])}" if read else ""
+    also = f", and read {_join_names([entry.summary for entry in read])}" if read else ""
     left = [e.summary for e in entries if e.readable and e not in read and e != written]
-    more = f" Not looked at: {_listed(left)} (FATEFORGER_CALENDARS_READ)." if left else ""
+    more = f" Not looked at: {_join_names(left)} (FATEFORGER_CALENDARS_READ)." if left else ""
     fix = ""
     if written.time_zone not in {None, settings.time_zone}:
         fix = f"It is in {written.time_zone} and you in {settings.time_zone}: FATEFORGER_TIME_ZONE sets yours."
     return Check("calendar", "real", f"{server}; I write to “{written.summary}”{also}.{more}", fix)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     shown = ", ".join(f"“{name}”" for name in names[:_MOST_NAMES])
     more = len(names) - _MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown

@@ -16,11 +16,11 @@ except ModuleNotFoundError:  # pragma: no cover - Windows has no fcntl; SQLite's
     fcntl = None  # type: ignore[assignment]  # checked where it is used
 
 
-HOUSE, DOOR = "running.lock", "command.lock"
+PROGRAM_LOCK, COMMAND_LOCK = "running.lock", "command.lock"
 
 
 @contextlib.contextmanager
-def claimed(data_dir: Path, lock: str = HOUSE) -> Iterator[None]:
+def lock_data_dir(data_dir: Path, lock: str = PROGRAM_LOCK) -> Iterator[None]:
     """Hold a lock in the data directory for this process. The system releases it even after ``kill -9``.
 
     A command waits until another command ends. Raises :class:`BadInput` if another program holds the directory, and
@@ -35,7 +35,7 @@ def claimed(data_dir: Path, lock: str = HOUSE) -> Iterator[None]:
     try:
         if fcntl is not None:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if lock == HOUSE else 0))
+                fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if lock == PROGRAM_LOCK else 0))
             except OSError:
                 raise BadInput(
                     f"Another fateforger is running on {data_dir}. Stop it first, or give this one a directory of"
@@ -47,16 +47,16 @@ def claimed(data_dir: Path, lock: str = HOUSE) -> Iterator[None]:
         os.close(handle)
 
 
-def replica_name(data_dir: Path) -> str:
+def read_replica_name(data_dir: Path) -> str:
     """Return the name of this data directory's program among all programs on one database.
 
     The name is unique and stays the same after a restart, also on another machine. So a program resumes at once what it
     held when it died, and cannot touch what others hold. Raises ``StoreUnavailable``.
     """
-    return once_made(data_dir / "replica", lambda: f"replica-{secrets.token_hex(6)}")
+    return read_or_create(data_dir / "replica", lambda: f"replica-{secrets.token_hex(6)}")
 
 
-def once_made(path: Path, make: Callable[[], str]) -> str:
+def read_or_create(path: Path, make: Callable[[], str]) -> str:
     """Return the line in a file that only its owner can read; create the file atomically if it is missing.
 
     Raises ``StoreUnavailable``.

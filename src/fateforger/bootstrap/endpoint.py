@@ -8,19 +8,19 @@ from fateforger.errors import BadInput
 from fateforger.ports import Role
 
 
-def endpoint_of(settings: Settings, model: str) -> Endpoint:
+def build_endpoint(settings: Settings, model: str) -> Endpoint:
     """Return the address, model and options of the language model. Raises ``BadInput`` with the setting to fix."""
     return Endpoint(
-        url=_url(settings),
+        url=_read_url(settings),
         model=model,
-        key=_key(settings),
-        roles=_roles(settings),
+        key=_read_key(settings),
+        roles=_read_roles(settings),
         answers=Answers(settings.model_answers),
-        prices={name: _price(name, price) for name, price in settings.model_prices.items()},
+        prices={name: _parse_price(name, price) for name, price in settings.model_prices.items()},
     )
 
 
-def _roles(settings: Settings) -> dict[Role, str]:
+def _read_roles(settings: Settings) -> dict[Role, str]:
     """Return the models of single roles. Raises ``BadInput`` for a role that does not exist."""
     known = {role.value: role for role in Role}
     for name in settings.model_roles:
@@ -31,7 +31,7 @@ def _roles(settings: Settings) -> dict[Role, str]:
     return {known[name]: model for name, model in settings.model_roles.items()}
 
 
-def _url(settings: Settings) -> str:
+def _read_url(settings: Settings) -> str:
     if settings.model_url is not None:
         if not settings.model_url.startswith(("http://", "https://")):
             raise BadInput("FATEFORGER_MODEL_URL should begin with http:// or https://.", where="model_url")
@@ -45,7 +45,7 @@ def _url(settings: Settings) -> str:
     return PROVIDERS[settings.model_provider].url
 
 
-def _key(settings: Settings) -> str:
+def _read_key(settings: Settings) -> str:
     if settings.model_key is not None:
         return settings.model_key.get_secret_value()
     if settings.model_url is None and PROVIDERS[settings.model_provider or ""].needs_key:
@@ -53,7 +53,7 @@ def _key(settings: Settings) -> str:
     return ""
 
 
-def _price(name: str, price: str) -> Price:
+def _parse_price(name: str, price: str) -> Price:
     prompt, sign, completion = price.partition("/")
     try:
         if sign:

@@ -7,6 +7,6 @@ from fateforger.config import Settings
 from fateforger.ports import Facts
 
 
-def configured_facts(settings: Settings) -> Facts:
+def build_facts(settings: Settings) -> Facts:
     """Return the facts of this machine. Raises :class:`BadInput` for a file that cannot be used."""
     return LocalFacts(AllowList() if settings.facts is None else read_allow_file(settings.facts))

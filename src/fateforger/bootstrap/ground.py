@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store import Store, open_store
-from fateforger.bootstrap.claim import DOOR, claimed, replica_name
+from fateforger.bootstrap.claim import COMMAND_LOCK, lock_data_dir, read_replica_name
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports import Calendar, Clock, Journal, Login, Quota
@@ -28,7 +28,7 @@ LOCAL_CALENDAR = "local"
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Resources:
     """Open resources. The context manager that yields them closes them."""
 
     settings: Settings
@@ -38,7 +38,7 @@ class Ground:
     submitter: CalendarSubmitter
 
 
-def ticking_clock(settings: Settings) -> Clock:
+def build_clock(settings: Settings) -> Clock:
     """Return the system clock, or a clock that started at the configured instant."""
     return ShiftedClock(settings.now) if settings.now else SystemClock()
 
@@ -57,7 +57,7 @@ async def open_state(settings: Settings) -> Store:
 
 
 @asynccontextmanager
-async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
+async def start_local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
     """Start the embedded calendar server over Radicale or the configured CalDAV server.
 
     Raises ``CalendarUnreachable``, and ``BadInput`` for a port that is taken or if it is unclear which calendar to
@@ -67,7 +67,7 @@ async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> 
     from caldav_mcp.errors import ServiceError  # noqa: PLC0415  heavy
 
     try:
-        calendar = await open_local_calendar(local_calendar_config(settings, port=port), now=clock.now)
+        calendar = await open_local_calendar(build_local_calendar_config(settings, port=port), now=clock.now)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise CalendarUnreachable(f"The local calendar cannot start: {error.strerror or error}.") from None
@@ -80,11 +80,13 @@ async def local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> 
         raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
     async with calendar:
         if settings.calendar_id == "primary" and not calendar.account.main_is_certain:
-            raise BadInput(which_to_write([about.name for about in calendar.account.calendars if about.writable]))
+            raise BadInput(
+                explain_ambiguous_calendars([about.name for about in calendar.account.calendars if about.writable])
+            )
         yield calendar
 
 
-def local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCalendarConfig:
+def build_local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCalendarConfig:
     """Return the configuration of the embedded calendar server."""
     from caldav_mcp import LocalCalendarConfig  # noqa: PLC0415  heavy
 
@@ -98,24 +100,24 @@ def local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCalendar
     )
 
 
-def which_to_write(names: Sequence[str]) -> str:
+def explain_ambiguous_calendars(names: Sequence[str]) -> str:
     """Return the message for several calendars without a setting that names the one to write to."""
     listed = ", ".join(f"“{name}”" for name in names[:20])
     return f"There are several calendars I could write to: {listed}. Name one with FATEFORGER_CALENDAR_ID."
 
 
-def google_calendar(
+def build_google_calendar(
     settings: Settings, endpoint: str, quota: Quota, *, patience: float | None = None
 ) -> McpCalendar | SeveralCalendars:
     """Return the calendar port over the configured calendar server. It does not connect yet.
 
     ``patience`` is how many seconds reads wait for the request budget of the login; ``None`` means the default.
     """
-    budget = google_budget(settings, endpoint, quota)
-    return _calendar_over(settings, endpoint, key=None, budget=budget, patience=patience)
+    budget = build_google_budget(settings, endpoint, quota)
+    return _build_calendar(settings, endpoint, key=None, budget=budget, patience=patience)
 
 
-def google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBudget:
+def build_google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBudget:
     """Return the request budget of the configured Google login, shared by all programs on the database."""
     from fateforger.adapters.calendar import GOOGLE_LIMIT, LoginBudget, read_endpoint  # noqa: PLC0415  heavy
 
@@ -123,19 +125,19 @@ def google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBud
     return LoginBudget(quota, login, GOOGLE_LIMIT)
 
 
-def embedded_calendar(settings: Settings, endpoint: str) -> McpCalendar | SeveralCalendars:
+def build_embedded_calendar(settings: Settings, endpoint: str) -> McpCalendar | SeveralCalendars:
     """Return the calendar port over the embedded calendar server. It does not connect yet."""
-    return _calendar_over(settings, endpoint, key=local_key(settings), budget=None)
+    return _build_calendar(settings, endpoint, key=find_local_key(settings), budget=None)
 
 
-def configured_key(settings: Settings) -> str:
+def find_calendar_key(settings: Settings) -> str:
     """Return the journal's name of the configured calendar, without connecting to it."""
     if settings.calendar_url is None:
-        return local_key(settings)
-    return _calendar_over(settings, settings.calendar_url, key=None, budget=None).key
+        return find_local_key(settings)
+    return _build_calendar(settings, settings.calendar_url, key=None, budget=None).key
 
 
-def _calendar_over(
+def _build_calendar(
     settings: Settings,
     endpoint: str,
     *,
@@ -158,7 +160,7 @@ def _calendar_over(
     return SeveralCalendars(calendar, settings.calendars_read) if settings.calendars_read.strip() else calendar
 
 
-def local_key(settings: Settings) -> str:
+def find_local_key(settings: Settings) -> str:
     """Return the journal's name of the calendar behind the embedded server.
 
     The embedded calendar is in the data directory. If the journal is in another database, the name has to be unique
@@ -169,7 +171,7 @@ def local_key(settings: Settings) -> str:
         address = urlsplit(settings.caldav_url)
         bare = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
         return f"{LOCAL_CALENDAR}:{bare}{which}"
-    return f"{LOCAL_CALENDAR}@{replica_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
+    return f"{LOCAL_CALENDAR}@{read_replica_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
 
 
 def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock, *, role: str) -> CalendarSubmitter:
@@ -178,34 +180,34 @@ def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock
     ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
     takes the lease over at once.
     """
-    from fateforger.commit import CalendarSubmitter, Outside  # noqa: PLC0415  heavy
+    from fateforger.commit import CalendarSubmitter, CommitContext  # noqa: PLC0415  heavy
 
-    outside = Outside(calendar, store.journal, clock, asyncio.sleep)
-    owner = f"{role}@{replica_name(settings.data_dir)}"
+    outside = CommitContext(calendar, store.journal, clock, asyncio.sleep)
+    owner = f"{role}@{read_replica_name(settings.data_dir)}"
     return CalendarSubmitter(outside, owner=owner, new_id=lambda: uuid.uuid4().hex)
 
 
 @asynccontextmanager
-async def open_ground(settings: Settings) -> AsyncIterator[Ground]:
+async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
     """Open the configured calendar, or start the embedded one, for one command of the command line."""
     async with AsyncExitStack() as stack:
-        clock = ticking_clock(settings)
+        clock = build_clock(settings)
         store = await open_state(settings)
-        stack.enter_context(claimed(settings.data_dir, DOOR))
+        stack.enter_context(lock_data_dir(settings.data_dir, COMMAND_LOCK))
         stack.push_async_callback(store.aclose)
         if settings.calendar_url:
             # A command waits as long as the budget requires, and says so; see `cli.progress` and `commit.waiting`.
-            calendar = google_calendar(settings, settings.calendar_url, store.quota, patience=0.0)
+            calendar = build_google_calendar(settings, settings.calendar_url, store.quota, patience=0.0)
         else:
-            local = await stack.enter_async_context(local_calendar(settings, clock))
+            local = await stack.enter_async_context(start_local_calendar(settings, clock))
             from fateforger.bootstrap.web import WebServer  # noqa: PLC0415  heavy
 
             web = WebServer("127.0.0.1", 0)
             await web.start(local.mcp_app)
             stack.push_async_callback(web.stop)
-            calendar = embedded_calendar(settings, f"{web.url}/mcp")
+            calendar = build_embedded_calendar(settings, f"{web.url}/mcp")
         stack.push_async_callback(calendar.aclose)
-        yield Ground(settings, clock, store, calendar, submitter(settings, calendar, store, clock, role="door"))
+        yield Resources(settings, clock, store, calendar, submitter(settings, calendar, store, clock, role="door"))
 
 
 @asynccontextmanager
@@ -213,6 +215,6 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, str]]
     """Open the journal and yield it with the configured calendar's name in it. No calendar is needed."""
     store = await open_state(settings)
     try:
-        yield store.journal, configured_key(settings)
+        yield store.journal, find_calendar_key(settings)
     finally:
         await store.aclose()

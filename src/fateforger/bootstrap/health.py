@@ -8,33 +8,33 @@ import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from fateforger.bootstrap.calendars import SERVER_FIX, look_at_calendars
+from fateforger.bootstrap.calendars import SERVER_FIX, check_calendars
 from fateforger.bootstrap.check import Check
-from fateforger.bootstrap.lists import look_at_lists
-from fateforger.bootstrap.memory_health import MEMORY_FIX, look_at_memory
-from fateforger.bootstrap.owner import look_at_owner
+from fateforger.bootstrap.lists import check_lists
+from fateforger.bootstrap.memory_health import MEMORY_FIX, check_memory
+from fateforger.bootstrap.owner import check_owner
 from fateforger.config import Settings
 from fateforger.errors import FateforgerError
 
 _ENOUGH_BYTES = 200 * 1024 * 1024
 
 
-async def examine(settings: Settings, *, ask_model: bool = False) -> tuple[Check, ...]:
+async def run_checks(settings: Settings, *, ask_model: bool = False) -> tuple[Check, ...]:
     """Check every part, with ten seconds for each. Nothing is changed, except that missing tables are created.
 
     With ``ask_model`` the language models are sent a request, which may cost a fraction of a cent and takes longer.
     """
     parts: tuple[tuple[str, Callable[[Settings], Awaitable[Check]]], ...] = (
-        ("python", _python),
-        ("data", _data),
-        ("state", _state),
-        ("owner", look_at_owner),
-        ("calendar", look_at_calendars),
-        ("slack", _slack),
-        ("memory", look_at_memory),
+        ("python", _check_python),
+        ("data", _check_data),
+        ("state", _check_state),
+        ("owner", check_owner),
+        ("calendar", check_calendars),
+        ("slack", _check_slack),
+        ("memory", check_memory),
     )
     checks = [await _within_time(name, part, settings) for name, part in parts]
-    return (*checks, *await look_at_lists(settings), *await _models(settings, ask=ask_model))
+    return (*checks, *await check_lists(settings), *await _check_models(settings, ask=ask_model))
 
 
 async def _within_time(name: str, part: Callable[[Settings], Awaitable[Check]], settings: Settings) -> Check:
@@ -61,11 +61,11 @@ _FIXES = {
 _SERVER_FIX = "Check that the server runs and that FATEFORGER_DATABASE_URL is right; leave it out for a SQLite file."
 
 
-async def _python(_: Settings) -> Check:
+async def _check_python(_: Settings) -> Check:
     return Check("python", "real", f"Python {sys.version.split()[0]}.")
 
 
-async def _data(settings: Settings) -> Check:
+async def _check_data(settings: Settings) -> Check:
     folder = settings.data_dir
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ async def _data(settings: Settings) -> Check:
     return Check("data", "local", f"{folder}, {free / 2**30:.1f} GiB free.")
 
 
-async def _state(settings: Settings) -> Check:
+async def _check_state(settings: Settings) -> Check:
     from fateforger.adapters.store import open_store  # noqa: PLC0415  heavy
 
     where = settings.database_url or settings.data_dir / "fateforger.db"
@@ -93,7 +93,7 @@ async def _state(settings: Settings) -> Check:
     return Check("state", "local", f"SQLite at {where}.")
 
 
-async def _slack(settings: Settings) -> Check:
+async def _check_slack(settings: Settings) -> Check:
     if settings.slack_bot_token is None or settings.slack_app_token is None:
         return Check(
             "slack",
@@ -114,12 +114,10 @@ async def _slack(settings: Settings) -> Check:
         return Check("slack", "broken", f"Slack says {error.response['error']}.", _FIXES["slack"])
     except OSError as error:
         return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network.")
-    return Check(
-        "slack", "real", f"Connected to {who['team']} as {who['user']}.", _without_pictures(settings, who.headers)
-    )
+    return Check("slack", "real", f"Connected to {who['team']} as {who['user']}.", _picture_fix(settings, who.headers))
 
 
-def _without_pictures(settings: Settings, headers: Mapping[str, str]) -> str:
+def _picture_fix(settings: Settings, headers: Mapping[str, str]) -> str:
     """Return the fix if days should be shown as pictures but Slack does not permit it; empty otherwise."""
     from fateforger.slack.connection import scopes_in  # noqa: PLC0415  heavy
     from fateforger.slack.files import SCOPE  # noqa: PLC0415  heavy
@@ -129,13 +127,13 @@ def _without_pictures(settings: Settings, headers: Mapping[str, str]) -> str:
     return NO_SCOPE if settings.picture == "on" and scopes is not None and SCOPE not in scopes else ""
 
 
-async def _models(settings: Settings, *, ask: bool) -> tuple[Check, ...]:
+async def _check_models(settings: Settings, *, ask: bool) -> tuple[Check, ...]:
     if settings.model is None:
-        from fateforger.bootstrap.ollama import ollama_models  # noqa: PLC0415  heavy
+        from fateforger.bootstrap.ollama import find_ollama_models  # noqa: PLC0415  heavy
 
-        here = await ollama_models()
+        here = await find_ollama_models()
         fix = f"Ollama runs here: set FATEFORGER_MODEL_PROVIDER=ollama and FATEFORGER_MODEL={here[0]}." if here else ""
         return (Check("model", "missing", "None is needed: buttons and forms do the whole job.", fix),)
-    from fateforger.bootstrap.model_health import asked_models, configured  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.model_health import check_models, check_settings  # noqa: PLC0415  heavy
 
-    return await asked_models(settings, settings.model) if ask else (configured(settings, settings.model),)
+    return await check_models(settings, settings.model) if ask else (check_settings(settings, settings.model),)

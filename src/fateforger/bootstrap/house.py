@@ -9,35 +9,35 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
 
-from fateforger.adapters.painter import ResvgPainter
+from fateforger.adapters.painter import ResvgRasterizer
 from fateforger.adapters.store import Store
-from fateforger.background.indexing import Indexing
+from fateforger.background.indexing import Indexer
 from fateforger.background.ownership import Ownership
-from fateforger.bootstrap.beside import run_beside
-from fateforger.bootstrap.claim import claimed, replica_name
-from fateforger.bootstrap.ground import open_state, submitter, ticking_clock
-from fateforger.bootstrap.lists import configured_list
-from fateforger.bootstrap.memory import configured_memory
-from fateforger.bootstrap.mind import configured_model, counted, model_words
-from fateforger.bootstrap.notes import logbook_of
-from fateforger.bootstrap.owner import claim_words, owner_words, ownership_of
-from fateforger.bootstrap.people import dossiers
-from fateforger.bootstrap.pulse import Pulse
-from fateforger.bootstrap.remembering import remembering
-from fateforger.bootstrap.surroundings import open_surroundings
+from fateforger.bootstrap.beside import run_in_background
+from fateforger.bootstrap.claim import lock_data_dir, read_replica_name
+from fateforger.bootstrap.ground import build_clock, open_state, submitter
+from fateforger.bootstrap.lists import build_external_list
+from fateforger.bootstrap.memory import build_memory
+from fateforger.bootstrap.mind import build_model, count_usage, describe_model
+from fateforger.bootstrap.notes import build_turn_log
+from fateforger.bootstrap.owner import build_ownership, describe_claim, describe_owner
+from fateforger.bootstrap.people import build_personal_data
+from fateforger.bootstrap.pulse import HealthCheck
+from fateforger.bootstrap.remembering import run_memory_workers
+from fateforger.bootstrap.surroundings import open_integrations
 from fateforger.commit import CalendarSubmitter, read_day
 from fateforger.config import Settings
 from fateforger.coordinator import PlanningCoordinator
 from fateforger.coordinator.approving import Approvals
-from fateforger.coordinator.closing import Closing
+from fateforger.coordinator.closing import SessionCloser
 from fateforger.coordinator.executor.carried import Tools
-from fateforger.coordinator.memory import MemoryDesk
-from fateforger.coordinator.proposals import ProposalDesk
-from fateforger.coordinator.taskdesk import TaskDesk
+from fateforger.coordinator.memory import MemoryService
+from fateforger.coordinator.proposals import ProposalService
+from fateforger.coordinator.taskdesk import QueueService
 from fateforger.coordinator.watching import Watcher
 from fateforger.errors import WorldError
 from fateforger.ports import Calendar, Clock, Journal
-from fateforger.slack.app import SlackRoom, open_room
+from fateforger.slack.app import SlackApp, open_slack_app
 from fateforger.slack.connection import SlackLogin
 from fateforger.slack.connection import Workspace as Team
 from fateforger.sync.model import Ledger, Snapshot
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class App:
     """A running program.
 
     ``page_url`` is ``None`` with real Slack. ``lines`` describe each part. ``claim`` tells a person how to claim a
@@ -61,7 +61,7 @@ class House:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
+class _Resources:
     """Resources that all parts share. When ``stack`` is closed, they are closed in reverse order."""
 
     stack: AsyncExitStack
@@ -73,17 +73,17 @@ class _Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class _Planner:
+class _Services:
     """The coordinator and the services that it uses."""
 
     coordinator: PlanningCoordinator
-    memory: MemoryDesk
-    tasks: TaskDesk
-    indexing: Indexing
+    memory: MemoryService
+    tasks: QueueService
+    indexing: Indexer
 
 
 @dataclass(frozen=True, slots=True)
-class _BackgroundReads:
+class _BackgroundReader:
     """The watcher's reads of the calendar. They leave most of the request budget to the reads that people wait for."""
 
     engine: CalendarSubmitter
@@ -103,50 +103,52 @@ class _BackgroundReads:
 
 
 @asynccontextmanager
-async def open_house(settings: Settings) -> AsyncIterator[House]:
+async def open_app(settings: Settings) -> AsyncIterator[App]:
     """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError``."""
     async with AsyncExitStack() as stack:
-        ground = await _ground(stack, settings)
+        ground = await _open_resources(stack, settings)
         store, clock = ground.store, ground.clock
-        pulse = Pulse(store.sessions)
-        around = await open_surroundings(stack, settings, clock, pulse.route, store.quota)
+        pulse = HealthCheck(store.sessions)
+        around = await open_integrations(stack, settings, clock, pulse.route, store.quota)
         engine = submitter(settings, around.calendar, store, clock, role="house")
-        planner = _planner(ground, engine)
+        planner = _build_services(ground, engine)
         pulse.desk = planner.memory
-        await _after_the_dead(ground)
-        run_beside(stack, _settle(engine), name="recovery")
-        room, team = await _chat(ground, around.login, planner, engine)
+        await _take_over_claims(ground)
+        run_in_background(stack, _recover_transactions(engine), name="recovery")
+        room, team = await _connect_slack(ground, around.login, planner, engine)
         pulse.room = room
-        planner.coordinator.on_owing(room.wake)
-        await stack.enter_async_context(remembering(settings, store, clock, owner=ground.replica, wake=room.wake))
-        _keep_looking(ground, planner, _BackgroundReads(engine, around.watched, store.journal))
+        planner.coordinator.on_message_due(room.wake)
+        await stack.enter_async_context(
+            run_memory_workers(settings, store, clock, owner=ground.replica, wake=room.wake)
+        )
+        _start_periodic_jobs(ground, planner, _BackgroundReader(engine, around.watched, store.journal))
         await asyncio.to_thread(warm_up)
-        run_beside(stack, planner.indexing.run(), name="indexing")
+        run_in_background(stack, planner.indexing.run(), name="indexing")
         pulse.indexing = planner.indexing
         slack = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
         state = f"State: {'your database' if settings.database_url else settings.data_dir}."
-        owner = f"Owner of the calendar: {owner_words(settings, await ground.ownership.owner())}"
+        owner = f"Owner of the calendar: {describe_owner(settings, await ground.ownership.owner())}"
         code = await ground.ownership.offer_code()
-        lines = (slack, around.calendar_words, owner, model_words(settings), state)
-        yield House(around.page_url, around.caldav_url, lines, None if code is None else claim_words(code))
+        lines = (slack, around.calendar_words, owner, describe_model(settings), state)
+        yield App(around.page_url, around.caldav_url, lines, None if code is None else describe_claim(code))
 
 
-async def _ground(stack: AsyncExitStack, settings: Settings) -> _Ground:
-    stack.enter_context(claimed(settings.data_dir))
-    clock = ticking_clock(settings)
+async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resources:
+    stack.enter_context(lock_data_dir(settings.data_dir))
+    clock = build_clock(settings)
     store = await open_state(settings)
     stack.push_async_callback(store.aclose)
-    ownership = ownership_of(settings, store, clock)
-    return _Ground(stack, settings, clock, store, ownership, replica_name(settings.data_dir))
+    ownership = build_ownership(settings, store, clock)
+    return _Resources(stack, settings, clock, store, ownership, read_replica_name(settings.data_dir))
 
 
-def _planner(ground: _Ground, engine: CalendarSubmitter) -> _Planner:
+def _build_services(ground: _Resources, engine: CalendarSubmitter) -> _Services:
     settings, clock, store = ground.settings, ground.clock, ground.store
-    model = counted(configured_model(settings), store, clock, settings)
+    model = count_usage(build_model(settings), store, clock, settings)
     if model is not None:
         ground.stack.push_async_callback(model.aclose)
-    indexing = _indexing(ground)
-    memory = MemoryDesk(store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None)
+    indexing = _build_indexer(ground)
+    memory = MemoryService(store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None)
     tools = Tools(
         tasks=store.tasks,
         sessions=store.sessions,
@@ -156,7 +158,7 @@ def _planner(ground: _Ground, engine: CalendarSubmitter) -> _Planner:
         rules=memory,
         model=model,
     )
-    tasks = TaskDesk(tools, ground.replica)
+    tasks = QueueService(tools, ground.replica)
     coordinator = PlanningCoordinator(
         sessions=store.sessions,
         submitter=engine,
@@ -166,25 +168,25 @@ def _planner(ground: _Ground, engine: CalendarSubmitter) -> _Planner:
         model=model,
         memory=memory,
         tasks=tasks,
-        outside=configured_list(settings, clock),
-        proposals=ProposalDesk(store.proposals, store.jobs, clock),
-        logbook=logbook_of(settings, clock),
+        outside=build_external_list(settings, clock),
+        proposals=ProposalService(store.proposals, store.jobs, clock),
+        logbook=build_turn_log(settings, clock),
     )
     ground.stack.push_async_callback(coordinator.aclose)
-    return _Planner(coordinator, memory, tasks, indexing)
+    return _Services(coordinator, memory, tasks, indexing)
 
 
-def _indexing(ground: _Ground) -> Indexing:
+def _build_indexer(ground: _Resources) -> Indexer:
     """Return the one indexer of constraints. Every write of this process wakes it."""
-    store, memory = ground.store, configured_memory(ground.settings)
+    store, memory = ground.store, build_memory(ground.settings)
     ground.stack.push_async_callback(memory.aclose)
-    indexing = Indexing(store.constraints, memory)
+    indexing = Indexer(store.constraints, memory)
     store.constraints.on_write(indexing.wake)
     store.people.on_erase(indexing.wake)
     return indexing
 
 
-async def _after_the_dead(ground: _Ground) -> None:
+async def _take_over_claims(ground: _Resources) -> None:
     """Take over the claims of the previous program.
 
     This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
@@ -195,7 +197,7 @@ async def _after_the_dead(ground: _Ground) -> None:
     await ground.store.people.scrub()
 
 
-async def _settle(engine: CalendarSubmitter) -> None:
+async def _recover_transactions(engine: CalendarSubmitter) -> None:
     """Finish what a crash left open. While the calendar does not answer, this is left to the next submit or undo."""
     try:
         for result in await engine.recover():
@@ -204,9 +206,9 @@ async def _settle(engine: CalendarSubmitter) -> None:
         log.warning("an interrupted transaction stays open for now: %s", error.message)
 
 
-async def _chat(
-    ground: _Ground, login: SlackLogin, planner: _Planner, engine: CalendarSubmitter
-) -> tuple[SlackRoom, Team]:
+async def _connect_slack(
+    ground: _Resources, login: SlackLogin, planner: _Services, engine: CalendarSubmitter
+) -> tuple[SlackApp, Team]:
     """Connect to Slack. From here on people are answered."""
     settings, clock, store = ground.settings, ground.clock, ground.store
     approvals = Approvals(
@@ -216,10 +218,10 @@ async def _chat(
         jobs=store.jobs,
         clock=clock,
         carry_out=planner.coordinator.handle,
-        said=planner.coordinator.said_alone,
+        said=planner.coordinator.get_rule_reply,
         tz=settings.time_zone,
     )
-    room, team = await open_room(
+    room, team = await open_slack_app(
         login,
         replica=ground.replica,
         door=planner.coordinator,
@@ -228,19 +230,19 @@ async def _chat(
         sessions=store.sessions,
         feedbacks=store.feedbacks,
         clock=clock,
-        painter=ResvgPainter() if settings.picture == "on" else None,
+        painter=ResvgRasterizer() if settings.picture == "on" else None,
         approvals=approvals,
-        dossiers=dossiers(settings, store, clock, calendar=engine.calendar_key),
+        dossiers=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
     )
     ground.stack.push_async_callback(room.close)
     return room, team
 
 
-def _keep_looking(ground: _Ground, planner: _Planner, calendar: _BackgroundReads) -> None:
+def _start_periodic_jobs(ground: _Resources, planner: _Services, calendar: _BackgroundReader) -> None:
     """Start the periodic jobs: waiting tasks, abandoned sessions, and changes to the calendar."""
     stack, clock, store = ground.stack, ground.clock, ground.store
-    run_beside(stack, planner.tasks.waiting.run(), name="waiting tasks")
-    run_beside(stack, Closing(store.sessions, store.jobs, clock).run(asyncio.sleep), name="closing")
+    run_in_background(stack, planner.tasks.waiting.run(), name="waiting tasks")
+    run_in_background(stack, SessionCloser(store.sessions, store.jobs, clock).run(asyncio.sleep), name="closing")
     if ground.settings.watch_seconds:
         watcher = Watcher(
             sessions=store.sessions,
@@ -250,4 +252,4 @@ def _keep_looking(ground: _Ground, planner: _Planner, calendar: _BackgroundReads
             sleep=asyncio.sleep,
             seconds=ground.settings.watch_seconds,
         )
-        run_beside(stack, watcher.run(), name="watching")
+        run_in_background(stack, watcher.run(), name="watching")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fateforger.adapters.tasklists import LOOK_SECONDS, TickTick
 from fateforger.bootstrap.check import Check
 from fateforger.config import Settings
-from fateforger.coordinator.outside import OutsideList
+from fateforger.coordinator.outside import ExternalTaskList
 from fateforger.errors import TasksUnavailable
 from fateforger.ports import Clock
 
@@ -13,13 +13,13 @@ LIST_FIX = "Check TICKTICK_MCP_URL, TICKTICK_MCP_TOKEN and TICKTICK_MCP_TOOL; a 
 _PATIENT = 8.0
 
 
-def configured_list(settings: Settings, clock: Clock) -> OutsideList | None:
+def build_external_list(settings: Settings, clock: Clock) -> ExternalTaskList | None:
     """Return the external task list; ``None`` if none is configured. It does not connect yet."""
     ticktick = _ticktick(settings, LOOK_SECONDS)
-    return None if ticktick is None else OutsideList(ticktick, clock)
+    return None if ticktick is None else ExternalTaskList(ticktick, clock)
 
 
-async def look_at_lists(settings: Settings, *, seconds: float = _PATIENT) -> tuple[Check, ...]:
+async def check_lists(settings: Settings, *, seconds: float = _PATIENT) -> tuple[Check, ...]:
     """Check for ``doctor`` whether the task list can be read; return nothing if none is configured."""
     ticktick = _ticktick(settings, seconds)
     if ticktick is None:

@@ -18,8 +18,8 @@ from fateforger.adapters.memory import (
     Place,
     QdrantServer,
 )
-from fateforger.background.indexing import Indexing, Progress
-from fateforger.bootstrap.claim import claimed
+from fateforger.background.indexing import Indexer, OnProgress
+from fateforger.bootstrap.claim import lock_data_dir
 from fateforger.bootstrap.ground import open_state
 from fateforger.config import Settings
 from fateforger.constraints.asked import NEAREST
@@ -31,12 +31,12 @@ _OLLAMA, _OLLAMA_MODEL = "http://127.0.0.1:11434/v1", "nomic-embed-text"
 _FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 
 
-def configured_memory(settings: Settings) -> Mem0Memory:
+def build_memory(settings: Settings) -> Mem0Memory:
     """Return the index. Nothing is opened yet. Raises ``BadInput`` with the setting to fix."""
-    return Mem0Memory(place_of(settings), embedder_of(settings), home=_home(settings) / "mem0")
+    return Mem0Memory(read_place(settings), build_embedder(settings), home=_home(settings) / "mem0")
 
 
-def place_of(settings: Settings) -> Place:
+def read_place(settings: Settings) -> Place:
     """Return the location of the index. Raises ``BadInput``."""
     match settings.memory_store:
         case "embedded":
@@ -60,8 +60,8 @@ def place_of(settings: Settings) -> Place:
             return Pgvector(url)
 
 
-async def make_anew(
-    settings: Settings, user_id: str | None, begun: Progress, progress: Progress = lambda _: None
+async def rebuild_index(
+    settings: Settings, user_id: str | None, begun: OnProgress, progress: OnProgress = lambda _: None
 ) -> bool:
     """Rebuild the index from the store; with ``user_id``, index the constraints of that person again.
 
@@ -73,38 +73,38 @@ async def make_anew(
         store = await open_state(settings)
         stack.push_async_callback(store.aclose)
         try:
-            stack.enter_context(claimed(settings.data_dir))
+            stack.enter_context(lock_data_dir(settings.data_dir))
         except BadInput:
             begun(await store.constraints.reindex(user_id))
             return False
-        memory = configured_memory(settings)
+        memory = build_memory(settings)
         stack.push_async_callback(memory.aclose)
-        indexing = Indexing(store.constraints, memory)
+        indexing = Indexer(store.constraints, memory)
         begun(await indexing.rebuild() if user_id is None else await store.constraints.reindex(user_id))
         await indexing.catch_up(progress)
         return True
 
 
-async def found_by_words(settings: Settings, constraints: Constraints, user_id: str, text: str) -> tuple[str, ...]:
+async def search_constraints(settings: Settings, constraints: Constraints, user_id: str, text: str) -> tuple[str, ...]:
     """Return the uids of a person's constraints that are closest in meaning to ``text``, the closest first.
 
     An index that no running program holds is brought up to date first. Raises ``MemoryUnavailable``, ``StoreError``,
     and ``BadInput`` for a setting.
     """
     async with AsyncExitStack() as stack:
-        memory = configured_memory(settings)
+        memory = build_memory(settings)
         stack.push_async_callback(memory.aclose)
         try:
-            stack.enter_context(claimed(settings.data_dir))
+            stack.enter_context(lock_data_dir(settings.data_dir))
         except BadInput as error:
-            if isinstance(place_of(settings), Embedded):
+            if isinstance(read_place(settings), Embedded):
                 raise MemoryUnavailable("The program that runs here has the index of constraints.") from error
         else:
-            await Indexing(constraints, memory).catch_up()
+            await Indexer(constraints, memory).catch_up()
         return tuple(found.uid for found in await memory.search(user_id, text, limit=NEAREST))
 
 
-def embedder_of(settings: Settings) -> Embedder:
+def build_embedder(settings: Settings) -> Embedder:
     """Return the embedder, which turns words into vectors. Raises ``BadInput``."""
     model, key = settings.memory_embedder_model, _secret(settings.memory_embedder_key)
     url = (settings.memory_embedder_url or "").rstrip("/")

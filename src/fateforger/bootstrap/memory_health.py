@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 
 from fateforger.adapters.memory import Embedded
 from fateforger.bootstrap.check import Check
-from fateforger.bootstrap.claim import claimed
-from fateforger.bootstrap.memory import configured_memory, place_of
+from fateforger.bootstrap.claim import lock_data_dir
+from fateforger.bootstrap.memory import build_memory, read_place
 from fateforger.config import Settings
 from fateforger.errors import BadInput, MemoryUnavailable, RebuildNeeded
 
@@ -16,11 +16,11 @@ _REBUILD_FIX = "It is made anew by itself when the program runs, or now with: fa
 _SHARE = "Several programs on one database should share an index: FATEFORGER_MEMORY_STORE=pgvector, or qdrant."
 
 
-async def look_at_memory(settings: Settings) -> Check:
+async def check_memory(settings: Settings) -> Check:
     """Check whether the index works. An embedded index can only be checked while no program holds it."""
     try:
-        place = place_of(settings)
-        memory = configured_memory(settings)
+        place = read_place(settings)
+        memory = build_memory(settings)
     except BadInput as error:
         return Check("memory", "broken", error.message, "Mend that setting, or leave it out for the embedded index.")
     async with AsyncExitStack() as stack:
@@ -28,7 +28,7 @@ async def look_at_memory(settings: Settings) -> Check:
             if not place.folder.exists():
                 return Check("memory", "local", "Nothing was remembered yet; the index is made when something is.")
             try:
-                stack.enter_context(claimed(settings.data_dir))
+                stack.enter_context(lock_data_dir(settings.data_dir))
             except BadInput:
                 return Check("memory", "local", "The program that runs here has the index; fateforger health asks it.")
         stack.push_async_callback(memory.aclose)
@@ -42,10 +42,10 @@ async def look_at_memory(settings: Settings) -> Check:
     return Check(
         "memory",
         "local" if embedded else "real",
-        f"{_counted(report.memories)} in {report.store}, found by {report.embedder}.",
+        f"{_count_words(report.memories)} in {report.store}, found by {report.embedder}.",
         _SHARE if embedded and settings.database_url else "",
     )
 
 
-def _counted(memories: int) -> str:
+def _count_words(memories: int) -> str:
     return f"{memories} constraint{'' if memories == 1 else 's'}"

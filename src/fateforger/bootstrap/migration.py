@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from fateforger.constraints import Version, newest, write_version
-from fateforger.constraints.migration import migration
-from fateforger.constraints.moved import Migration, Moved, StoredRow
-from fateforger.constraints.taking_back import taken_back
+from fateforger.constraints import Version, select_newest, write_version
+from fateforger.constraints.migration import plan_migration
+from fateforger.constraints.moved import MigratedRow, Migration, StoredRow
+from fateforger.constraints.taking_back import undo_migration
 from fateforger.errors import BadInput, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BATCH = 200
 """Versions written in one commit, and so the most that has to be repeated after a kill."""
-Progress = Callable[[str, int, int | None], None]
+OnProgress = Callable[[str, int, int | None], None]
 """Called with the current step, the number of items done, and the total where it is known."""
 
 
@@ -36,14 +36,14 @@ class Report:
     source: str
     user_id: str
     applied: bool
-    rows: tuple[Moved, ...]
+    rows: tuple[MigratedRow, ...]
     others: int
     left_out: tuple[str, ...]
     written: int
 
 
 async def migrate(
-    source: ConstraintSource, constraints: Constraints, *, user_id: str | None, apply: bool, progress: Progress
+    source: ConstraintSource, constraints: Constraints, *, user_id: str | None, apply: bool, progress: OnProgress
 ) -> Report:
     """Read the whole source, decide what happens to each row, and with ``apply`` write what is new.
 
@@ -54,30 +54,30 @@ async def migrate(
     async for row in source.rows():
         rows.append(row)
         progress(f"reading {source.name}", len(rows), None)
-    user_id = user_id or _only_owner(rows)
+    user_id = user_id or _find_owner(rows)
     known = await constraints.of(user_id)
-    told = migration(rows, known, user_id, source.name)
+    told = plan_migration(rows, known, user_id, source.name)
     if all(row.owner is None for row in rows):
-        await _check_nobody_else_has_them(told, constraints, user_id, source.name)
+        await _check_no_other_owner(told, constraints, user_id, source.name)
     written = await _write(told.versions, known, constraints, progress) if apply else 0
     return Report(source.name, user_id, apply, told.rows, told.others, await source.left_out(), written)
 
 
 async def take_back(
-    constraints: Constraints, *, source: str, user_id: str, now: Instant, apply: bool, progress: Progress
+    constraints: Constraints, *, source: str, user_id: str, now: Instant, apply: bool, progress: OnProgress
 ) -> tuple[tuple[Version, ...], int]:
     """Archive what was migrated from ``source``, or restore the earlier version; later changes are kept.
 
     Returns the versions that are (to be) written, and how many constraints are kept. Raises ``StoreError``.
     """
     known = await constraints.of(user_id)
-    versions, stay = taken_back(known, user_id, source, now)
+    versions, stay = undo_migration(known, user_id, source, now)
     if apply:
         await _write(versions, known, constraints, progress)
     return versions, stay
 
 
-def _only_owner(rows: Sequence[StoredRow]) -> str:
+def _find_owner(rows: Sequence[StoredRow]) -> str:
     owners = sorted({row.owner for row in rows if row.owner})
     if len(owners) == 1:
         return owners[0]
@@ -88,11 +88,11 @@ def _only_owner(rows: Sequence[StoredRow]) -> str:
     raise BadInput(f"There are constraints of {len(owners)} people; say whose to move: --user ID.", where="user")
 
 
-async def _check_nobody_else_has_them(told: Migration, constraints: Constraints, user_id: str, source: str) -> None:
+async def _check_no_other_owner(told: Migration, constraints: Constraints, user_id: str, source: str) -> None:
     """Check that a source without owners was not migrated for another person. It holds the rows of one person."""
     uids = {row.version.uid for row in told.rows if row.version is not None}
     for person in await constraints.people():
-        if person != user_id and not uids.isdisjoint(newest(await constraints.of(person), person)):
+        if person != user_id and not uids.isdisjoint(select_newest(await constraints.of(person), person)):
             raise BadInput(
                 f"Constraints of this {source} were moved for somebody else already, and they are one person's;"
                 " look at --user, and at which databases the integration sees.",
@@ -101,14 +101,14 @@ async def _check_nobody_else_has_them(told: Migration, constraints: Constraints,
 
 
 async def _write(
-    versions: Sequence[Version], known: Sequence[Version], constraints: Constraints, progress: Progress
+    versions: Sequence[Version], known: Sequence[Version], constraints: Constraints, progress: OnProgress
 ) -> int:
-    seqs = {uid: head.seq for uid, head in newest(known, known[0].user_id).items()} if known else {}
+    seqs = {uid: head.seq for uid, head in select_newest(known, known[0].user_id).items()} if known else {}
     done = 0
-    for batch in _batches(versions):
+    for batch in _split_batches(versions):
         expected = {version.uid: seqs.get(version.uid, 0) for version in batch}
         try:
-            await constraints.write(batch, cause=_cause(batch, expected), expected=expected)
+            await constraints.write(batch, cause=_hash_cause(batch, expected), expected=expected)
         except StoreUnavailable as error:
             so_far = f"{done} of {len(versions)} are written; run it again and it goes on there."
             raise StoreUnavailable(f"{error.message} {so_far}", where=error.where) from error
@@ -117,7 +117,7 @@ async def _write(
     return done
 
 
-def _batches(versions: Sequence[Version]) -> Iterator[list[Version]]:
+def _split_batches(versions: Sequence[Version]) -> Iterator[list[Version]]:
     """Yield batches that keep the versions of one constraint together, so that its expected version is known."""
     batch: list[Version] = []
     for _, each in groupby(versions, key=lambda version: version.uid):
@@ -129,34 +129,32 @@ def _batches(versions: Sequence[Version]) -> Iterator[list[Version]]:
         yield batch
 
 
-def _cause(batch: Sequence[Version], expected: Mapping[str, int]) -> str:
+def _hash_cause(batch: Sequence[Version], expected: Mapping[str, int]) -> str:
     """Return a cause derived from the change and the state it applies to: two concurrent runs write it once."""
     lines = json.dumps([[write_version(version) for version in batch], sorted(expected.items())], sort_keys=True)
     return f"migrate:{hashlib.sha256(lines.encode()).hexdigest()[:40]}"
 
 
 @asynccontextmanager
-async def notion_source(
+async def open_notion_source(
     settings: Settings, *, databases: Sequence[tuple[str, str]], columns: Sequence[tuple[str, str]]
 ) -> AsyncIterator[ConstraintSource]:
     """Open Notion with the configured token. It does not connect yet. Raises :class:`BadInput`."""
     from fateforger.adapters.notion import (  # noqa: PLC0415  heavy
         NotionConstraints,
         NotionPages,
-        named_columns,
-        named_databases,
+        parse_columns,
+        parse_databases,
     )
-    from fateforger.bootstrap.ground import ticking_clock  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.ground import build_clock  # noqa: PLC0415  heavy
 
     if settings.notion_token is None:
         raise BadInput(
             "Set NOTION_TOKEN to the token of a Notion integration that may read your databases (docs/notion.md).",
             where="notion_token",
         )
-    named = (named_databases(databases), named_columns(columns))
-    pages = NotionPages(
-        settings.notion_token.get_secret_value(), url=settings.notion_url, clock=ticking_clock(settings)
-    )
+    named = (parse_databases(databases), parse_columns(columns))
+    pages = NotionPages(settings.notion_token.get_secret_value(), url=settings.notion_url, clock=build_clock(settings))
     source = NotionConstraints(pages, databases=named[0], columns=named[1])
     try:
         yield source
@@ -165,11 +163,11 @@ async def notion_source(
 
 
 @asynccontextmanager
-async def sqlite_source(path: Path) -> AsyncIterator[ConstraintSource]:
+async def open_sqlite_source(path: Path) -> AsyncIterator[ConstraintSource]:
     """Open a SQLite file of the earlier planner."""
-    from fateforger.adapters.mirror import Mirror  # noqa: PLC0415  as above
+    from fateforger.adapters.mirror import SqliteConstraintSource  # noqa: PLC0415  as above
 
-    source = Mirror(path)
+    source = SqliteConstraintSource(path)
     try:
         yield source
     finally:

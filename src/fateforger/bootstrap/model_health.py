@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fateforger.adapters.model import Answers, Endpoint, EndpointReport, look_at_model
+from fateforger.adapters.model import Answers, Endpoint, EndpointReport, probe_model
 from fateforger.bootstrap.check import Check
-from fateforger.bootstrap.endpoint import endpoint_of
+from fateforger.bootstrap.endpoint import build_endpoint
 from fateforger.config import Settings
 from fateforger.errors import ModelAuthFailed, ModelError, UserError
 from fateforger.ports import Role
@@ -13,31 +13,31 @@ SLOW = 10.0
 """Seconds for a short answer above which a model is too slow for a conversation."""
 
 
-def configured(settings: Settings, model: str) -> Check:
+def check_settings(settings: Settings, model: str) -> Check:
     """Report the settings without sending a request."""
     try:
-        endpoint = endpoint_of(settings, model)
+        endpoint = build_endpoint(settings, model)
     except UserError as error:
         return Check("model", "broken", error.message, "Mend that setting, or leave FATEFORGER_MODEL out.")
     return Check("model", "real", f"{model} at {endpoint.url}; `fateforger doctor --model` asks it.")
 
 
-async def asked_models(settings: Settings, model: str) -> tuple[Check, ...]:
+async def check_models(settings: Settings, model: str) -> tuple[Check, ...]:
     """Ask each model once: does it answer, how strictly does it follow a JSON schema, and how fast is it?"""
     try:
-        endpoint = endpoint_of(settings, model)
+        endpoint = build_endpoint(settings, model)
     except UserError:
-        return (configured(settings, model),)
+        return (check_settings(settings, model),)
     by_model: dict[str, list[Role]] = {}
     for role in Role:
         by_model.setdefault(endpoint.model_for(role), []).append(role)
-    return tuple([await _asked(endpoint, roles) for roles in by_model.values()])
+    return tuple([await _check_model(endpoint, roles) for roles in by_model.values()])
 
 
-async def _asked(endpoint: Endpoint, roles: list[Role]) -> Check:
+async def _check_model(endpoint: Endpoint, roles: list[Role]) -> Check:
     name = endpoint.model_for(roles[0])
     try:
-        report = await look_at_model(endpoint, roles[0])
+        report = await probe_model(endpoint, roles[0])
     except ModelError as error:
         fix = (
             "Check FATEFORGER_MODEL_KEY."
@@ -45,10 +45,10 @@ async def _asked(endpoint: Endpoint, roles: list[Role]) -> Check:
             else "Check the FATEFORGER_MODEL settings."
         )
         return Check("model", "broken", f"{name}: {error.message}", fix)
-    return _judged(endpoint, report, f"{name} ({', '.join(roles)})")
+    return _report_check(endpoint, report, f"{name} ({', '.join(roles)})")
 
 
-def _judged(endpoint: Endpoint, report: EndpointReport, name: str) -> Check:
+def _report_check(endpoint: Endpoint, report: EndpointReport, name: str) -> Check:
     if report.answers is None:
         fix = "Choose a model that can answer in JSON."
         return Check("model", "broken", f"{name} answers, but not with the JSON it was asked for.", fix)

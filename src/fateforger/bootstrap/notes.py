@@ -6,15 +6,15 @@ import secrets
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.config import Settings
-from fateforger.coordinator.cleaning import Cleaning
-from fateforger.coordinator.logbook import Kept, Logbook
+from fateforger.coordinator.cleaning import Redaction
+from fateforger.coordinator.logbook import RecordingSink, TurnLog
 from fateforger.ports import Clock
 
 
-def logbook_of(settings: Settings, clock: Clock) -> Logbook:
+def build_turn_log(settings: Settings, clock: Clock) -> TurnLog:
     """Return the logbook. The key for pseudonyms is new for each process and stored nowhere."""
     if settings.record is None:
-        return Logbook(clock)
+        return TurnLog(clock)
     key = secrets.token_bytes(32) if settings.record_titles == "redact" else None
-    cleaning = Cleaning(secrets=settings.secrets, key=key)
-    return Logbook(clock, Kept(RecordingFiles(settings.record), cleaning))
+    cleaning = Redaction(secrets=settings.secrets, key=key)
+    return TurnLog(clock, RecordingSink(RecordingFiles(settings.record), cleaning))

@@ -9,7 +9,7 @@ LOOK_SECONDS = 0.5
 """Seconds to wait for a server that may not exist."""
 
 
-async def ollama_models(url: str = OLLAMA) -> tuple[str, ...]:
+async def find_ollama_models(url: str = OLLAMA) -> tuple[str, ...]:
     """Return the models of an Ollama server on this machine; none without a server."""
     try:
         async with httpx.AsyncClient(timeout=LOOK_SECONDS, trust_env=False) as http:

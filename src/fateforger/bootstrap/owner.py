@@ -5,7 +5,7 @@ from __future__ import annotations
 from fateforger.adapters.store import Store
 from fateforger.background.ownership import SETTING, CalendarOwner, Ownership
 from fateforger.bootstrap.check import Check
-from fateforger.bootstrap.ground import open_state, ticking_clock
+from fateforger.bootstrap.ground import build_clock, open_state
 from fateforger.config import Settings
 from fateforger.ports import Clock
 from localslack.people import DEFAULT_USERS
@@ -19,13 +19,13 @@ FIX = (
 )
 
 
-def ownership_of(settings: Settings, store: Store, clock: Clock) -> Ownership:
+def build_ownership(settings: Settings, store: Store, clock: Clock) -> Ownership:
     """Return the object that decides who owns the configured calendar."""
     page = [person.id for person in DEFAULT_USERS]
     return Ownership(store.owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
 
 
-def owner_words(settings: Settings, owner: CalendarOwner) -> str:
+def describe_owner(settings: Settings, owner: CalendarOwner) -> str:
     """Return a sentence about the owner of the calendar."""
     if owner.person is None:
         return f"{CLOSED}{SETTING_VOID if settings.calendar_owner else ''}" if owner.closed else UNCLAIMED
@@ -33,7 +33,7 @@ def owner_words(settings: Settings, owner: CalendarOwner) -> str:
     return f"{owner.person} ({owner.origin}{since})."
 
 
-def claim_words(code: str) -> str:
+def describe_claim(code: str) -> str:
     """Return the instructions for a code."""
     return (
         "To connect your calendar, send this to the bot in a direct message:\n\n"
@@ -43,14 +43,14 @@ def claim_words(code: str) -> str:
     )
 
 
-async def look_at_owner(settings: Settings) -> Check:
+async def check_owner(settings: Settings) -> Check:
     """Check that the calendar has an owner."""
     store = await open_state(settings)
     try:
-        owner = await ownership_of(settings, store, ticking_clock(settings)).owner()
+        owner = await build_ownership(settings, store, build_clock(settings)).owner()
     finally:
         await store.aclose()
-    words = owner_words(settings, owner)
+    words = describe_owner(settings, owner)
     if owner.person is None:
         return Check("owner", "missing", words, FIX)
     return Check("owner", "real" if settings.real_slack or owner.origin == SETTING else "local", words)

@@ -10,12 +10,12 @@ from typing import Any
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store import Store
-from fateforger.background.erasing import Dossiers
-from fateforger.background.indexing import Indexing
-from fateforger.bootstrap.claim import claimed, replica_name
-from fateforger.bootstrap.ground import configured_key, open_state, ticking_clock
-from fateforger.bootstrap.memory import configured_memory
-from fateforger.bootstrap.owner import ownership_of
+from fateforger.background.erasing import PersonalData
+from fateforger.background.indexing import Indexer
+from fateforger.bootstrap.claim import lock_data_dir, read_replica_name
+from fateforger.bootstrap.ground import build_clock, find_calendar_key, open_state
+from fateforger.bootstrap.memory import build_memory
+from fateforger.bootstrap.owner import build_ownership
 from fateforger.config import Settings
 from fateforger.errors import BadInput, MemoryUnavailable
 from fateforger.ports import Clock, Counts
@@ -37,77 +37,77 @@ COPIES_STAY = "Backups, exports and recordings that you moved elsewhere are your
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
+class Erasure:
     """The result of an erasure. With ``index_follows`` the running program has yet to update the search index."""
 
     counts: Counts
     index_follows: bool
 
 
-def what_stays(settings: Settings) -> tuple[str, ...]:
+def list_leftovers(settings: Settings) -> tuple[str, ...]:
     """Return one sentence for each place that an erasure does not reach."""
     return (CALENDAR_STAYS, SLACK_STAYS if settings.real_slack else PAGE_STAYS, COPIES_STAY)
 
 
-def dossiers(settings: Settings, store: Store, clock: Clock, *, calendar: str | None) -> Dossiers:
+def build_personal_data(settings: Settings, store: Store, clock: Clock, *, calendar: str | None) -> PersonalData:
     """Return access to people's data. ``calendar`` is the journal's name of the configured calendar."""
     recordings = None if settings.record is None else RecordingFiles(settings.record)
-    return Dossiers(store.people, recordings, clock, ownership_of(settings, store, clock), calendar=calendar)
+    return PersonalData(store.people, recordings, clock, build_ownership(settings, store, clock), calendar=calendar)
 
 
-async def held(settings: Settings, user_id: str) -> Counts:
+async def count_held(settings: Settings, user_id: str) -> Counts:
     """Return the number of stored items of each kind. Raises ``StoreError`` and ``BadInput``."""
-    async with _opened(settings) as (_, found):
+    async with _open_personal_data(settings) as (_, found):
         return await found.held(user_id)
 
 
-async def exported(settings: Settings, user_id: str) -> dict[str, Any]:
+async def export_person(settings: Settings, user_id: str) -> dict[str, Any]:
     """Return everything that is stored about a person. Raises ``StoreError`` and ``BadInput``."""
-    async with _opened(settings) as (_, found):
-        return {**await found.export(user_id), "stays": list(what_stays(settings))}
+    async with _open_personal_data(settings) as (_, found):
+        return {**await found.export(user_id), "stays": list(list_leftovers(settings))}
 
 
-async def erased(settings: Settings, user_id: str) -> Erased:
+async def erase_person(settings: Settings, user_id: str) -> Erasure:
     """Erase a person, whether or not a program is running; the process that holds the index updates it.
 
     Raises ``StoreError``, ``CalendarBusy``, ``MemoryUnavailable`` and ``BadInput``.
     """
     async with AsyncExitStack() as stack:
-        store, found = await stack.enter_async_context(_opened(settings))
+        store, found = await stack.enter_async_context(_open_personal_data(settings))
         try:
-            stack.enter_context(claimed(settings.data_dir))
+            stack.enter_context(lock_data_dir(settings.data_dir))
         except BadInput:
-            return await _beside_a_program(store, found, user_id)
-        await store.jobs.take_back(replica_name(settings.data_dir))  # the process that claimed these is dead
+            return await _erase_with_running_program(store, found, user_id)
+        await store.jobs.take_back(read_replica_name(settings.data_dir))  # the process that claimed these is dead
         counts = await found.erase(user_id)
         if not await store.people.pending(user_id):
-            return Erased(counts, index_follows=False)
-        memory = configured_memory(settings)
+            return Erasure(counts, index_follows=False)
+        memory = build_memory(settings)
         stack.push_async_callback(memory.aclose)
         try:
-            await Indexing(store.constraints, memory).catch_up()
+            await Indexer(store.constraints, memory).catch_up()
         except MemoryUnavailable as error:
             raise MemoryUnavailable(f"{error.message} {_AGAIN}") from error
-        return Erased(counts, index_follows=bool(await store.people.pending(user_id)))
+        return Erasure(counts, index_follows=bool(await store.people.pending(user_id)))
 
 
-async def _beside_a_program(store: Store, found: Dossiers, user_id: str) -> Erased:
+async def _erase_with_running_program(store: Store, found: PersonalData, user_id: str) -> Erasure:
     counts = await found.erase(user_id)
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while await store.people.pending(user_id):  # noqa: ASYNC110  another program sends no event
                 await asyncio.sleep(_LOOK_SECONDS)
     except TimeoutError:
-        return Erased(counts, index_follows=True)
+        return Erasure(counts, index_follows=True)
     await store.people.scrub()
-    return Erased(counts, index_follows=False)
+    return Erasure(counts, index_follows=False)
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[tuple[Store, Dossiers]]:
+async def _open_personal_data(settings: Settings) -> AsyncIterator[tuple[Store, PersonalData]]:
     store = await open_state(settings)
     try:
-        clock = ticking_clock(settings)
-        yield store, dossiers(settings, store, clock, calendar=configured_key(settings))
+        clock = build_clock(settings)
+        yield store, build_personal_data(settings, store, clock, calendar=find_calendar_key(settings))
     finally:
         await store.aclose()

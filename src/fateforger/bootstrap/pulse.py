@@ -8,18 +8,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from fateforger.background.indexing import Indexing
-from fateforger.coordinator.memory import MemoryDesk
+from fateforger.background.indexing import Indexer
+from fateforger.coordinator.memory import MemoryService
 from fateforger.errors import StoreError
 from fateforger.ports import Sessions
-from fateforger.slack.app import SlackRoom
+from fateforger.slack.app import SlackApp
 
 PATH = "/health"
 _PATIENCE = 3.0
 """Seconds to wait for the database. The caller gives up some time later, and no check may run on after that."""
 
 
-class Pulse:
+class HealthCheck:
     """Answer 200 while the database answers and a socket to Slack is open, otherwise 503; JSON says which one failed.
 
     The response also reports the constraint store and its index; neither affects the status code.
@@ -27,9 +27,9 @@ class Pulse:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self.room: SlackRoom | None = None
-        self.indexing: Indexing | None = None
-        self.desk: MemoryDesk | None = None
+        self.room: SlackApp | None = None
+        self.indexing: Indexer | None = None
+        self.desk: MemoryService | None = None
 
     @property
     def route(self) -> Route:

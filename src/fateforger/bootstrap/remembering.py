@@ -7,18 +7,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fateforger.adapters.store import Store
-from fateforger.background.extracting import extract_workers
-from fateforger.background.memory import memory_workers
-from fateforger.background.tidying import Tidying
-from fateforger.bootstrap.beside import run_beside
-from fateforger.bootstrap.mind import configured_model, counted
+from fateforger.background.extracting import build_extract_workers
+from fateforger.background.memory import build_memory_workers
+from fateforger.background.tidying import TidyScheduler
+from fateforger.bootstrap.beside import run_in_background
+from fateforger.bootstrap.mind import build_model, count_usage
 from fateforger.config import Settings
-from fateforger.coordinator.understanding import understanding
+from fateforger.coordinator.understanding import build_interpreter
 from fateforger.ports import Clock
 
 
 @asynccontextmanager
-async def remembering(
+async def run_memory_workers(
     settings: Settings, store: Store, clock: Clock, *, owner: str, wake: Callable[[], None]
 ) -> AsyncIterator[None]:
     """Run the workers of memory while the block is open.
@@ -27,15 +27,19 @@ async def remembering(
     waits; they retry delayed writes; and they tidy up once a day. ``wake`` is called when a message may be due.
     """
     async with AsyncExitStack() as stack:
-        writers = memory_workers(store.jobs, store.constraints, store.sessions, owner=owner, clock=clock, after=wake)
+        writers = build_memory_workers(
+            store.jobs, store.constraints, store.sessions, owner=owner, clock=clock, after=wake
+        )
         writers.start()
         stack.push_async_callback(writers.stop)
-        tidying = Tidying(store.constraints, store.sessions, store.jobs, clock, tz=settings.time_zone)
-        run_beside(stack, tidying.run(asyncio.sleep), name="tidying")
-        model = counted(configured_model(settings), store, clock, settings)
+        tidying = TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz=settings.time_zone)
+        run_in_background(stack, tidying.run(asyncio.sleep), name="tidying")
+        model = count_usage(build_model(settings), store, clock, settings)
         if model is not None:
             stack.push_async_callback(model.aclose)
-            readers = extract_workers(store.jobs, store.sessions, understanding(model), owner=owner, clock=clock)
+            readers = build_extract_workers(
+                store.jobs, store.sessions, build_interpreter(model), owner=owner, clock=clock
+            )
             readers.start()
             # A reply that still waits for a model's answer is read again by the next program.
             stack.push_async_callback(readers.stop, grace_seconds=1.0)

@@ -35,7 +35,7 @@ class SameOrigin:
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in {"http", "websocket"} and not self._welcome(scope):
+        if scope["type"] in {"http", "websocket"} and not self._is_allowed(scope):
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
                 return
@@ -46,14 +46,14 @@ class SameOrigin:
             return
         await self._app(scope, receive, send)
 
-    def _welcome(self, scope: Scope) -> bool:
+    def _is_allowed(self, scope: Scope) -> bool:
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        host = _host_of(f"//{headers.get(b'host', '')}")
+        host = _parse_host(f"//{headers.get(b'host', '')}")
         origin = headers.get(b"origin")
-        return host in self._hosts and (origin is None or _host_of(origin) in self._hosts)
+        return host in self._hosts and (origin is None or _parse_host(origin) in self._hosts)
 
 
-def _host_of(address: str) -> str | None:
+def _parse_host(address: str) -> str | None:
     try:
         return urlsplit(address).hostname
     except ValueError:

@@ -37,7 +37,7 @@ _COMMANDS = {
 }
 
 
-class _Doors(click.Group):
+class _Commands(click.Group):
     """A group that imports a command's module only when the command is called, so that each starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
@@ -55,12 +55,12 @@ class _Doors(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
 
-@click.group(cls=_Doors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fateforger")
 @click.option("--now", metavar="INSTANT", help="Set the clock (RFC 3339). Also: FATEFORGER_NOW.")
 @click.option("--data-dir", metavar="DIR", help="Where everything durable lives. Also: FATEFORGER_DATA_DIR.")
 @click.pass_context
-def doors(ctx: click.Context, now: str | None, data_dir: str | None) -> None:
+def root_command(ctx: click.Context, now: str | None, data_dir: str | None) -> None:
     """Plan a day in a Slack thread, see it on a real calendar, take it back."""
     ctx.obj = {"now": now, "data_dir": data_dir}
 
@@ -70,9 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in arguments
     try:
-        status = doors.main(args=arguments, prog_name="fateforger", standalone_mode=False)
+        status = root_command.main(args=arguments, prog_name="fateforger", standalone_mode=False)
     except FateforgerError as error:
-        _fail(error.kind, error.message, error.where, as_json=as_json, status=_status(error))
+        _fail(error.kind, error.message, error.where, as_json=as_json, status=_to_exit_status(error))
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else None
         _fail("usage", error.format_message(), where, as_json=as_json, status=2)
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _status(error: FateforgerError) -> int:
+def _to_exit_status(error: FateforgerError) -> int:
     if isinstance(error, UserError):
         return 2
     return 3 if isinstance(error, WorldError) else 1

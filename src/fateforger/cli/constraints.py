@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from fateforger.cli.constraints_files import export_door, import_door
-from fateforger.cli.constraints_index import reindex_door
-from fateforger.cli.constraints_list import list_door
-from fateforger.cli.constraints_migrate import migrate_door
-from fateforger.cli.constraints_query import query_door
-from fateforger.cli.constraints_story import story_door
-from fateforger.cli.constraints_writing import add_door, archive_door, supersede_door
+from fateforger.cli.constraints_files import export_command, import_command
+from fateforger.cli.constraints_index import reindex_command
+from fateforger.cli.constraints_list import list_command
+from fateforger.cli.constraints_migrate import migrate_command
+from fateforger.cli.constraints_query import query_command
+from fateforger.cli.constraints_story import story_command
+from fateforger.cli.constraints_writing import add_command, archive_command, supersede_command
 
 
 @click.group("constraints")
@@ -19,15 +19,15 @@ def command() -> None:
 
 
 for door in (
-    add_door,
-    list_door,
-    query_door,
-    story_door,
-    archive_door,
-    supersede_door,
-    import_door,
-    export_door,
-    migrate_door,
-    reindex_door,
+    add_command,
+    list_command,
+    query_command,
+    story_command,
+    archive_command,
+    supersede_command,
+    import_command,
+    export_command,
+    migrate_command,
+    reindex_command,
 ):
     command.add_command(door)

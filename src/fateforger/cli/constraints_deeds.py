@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from fateforger.cli.constraints_store import Opened
-from fateforger.constraints import ConstraintRecord, Event, Version, newest, replacing, uid_for
+from fateforger.constraints import ConstraintRecord, Event, Version, compute_uid, mark_replacing, select_newest
 from fateforger.constraints.kinds import Action, Status
 from fateforger.errors import BadInput, ConstraintUnreadable
-from fateforger.session.consequences import consistent, giving_back
-from fateforger.session.knowledge import Memory, Taken
+from fateforger.session.consequences import resolve_conflicts, restore_displaced
+from fateforger.session.knowledge import Memory, MemoryChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Person:
     newest: Mapping[str, Version]
     unreadable: Mapping[str, str]
 
-    def existing(self, uid: str) -> Version:
+    def find_version(self, uid: str) -> Version:
         """Return the newest version. Raises ``BadInput`` when there is none."""
         if uid not in self.newest:
             sentence = f"{self.user_id} has no constraint {uid}; constraints list shows those that are there."
@@ -33,14 +33,14 @@ class Person:
 
     def next(self, record: ConstraintRecord, session_id: str | None) -> Version:
         """Return the version that would be written now."""
-        uid = record.lifecycle.uid or uid_for(record, self.user_id, session_id)
+        uid = record.lifecycle.uid or compute_uid(record, self.user_id, session_id)
         event = Event(action=Action.UPDATE if uid in self.newest else Action.UPSERT)
-        return self.taken(session_id=session_id).memory.next(uid, record, event)
+        return self.start_change(session_id=session_id).memory.next(uid, record, event)
 
-    def taken(self, *, session_id: str | None) -> Taken:
+    def start_change(self, *, session_id: str | None) -> MemoryChange:
         """Return the starting point of a change, as in a thread."""
         opened = self.opened
-        return Taken(
+        return MemoryChange(
             Memory(
                 user_id=self.user_id,
                 session_id=session_id,
@@ -58,7 +58,7 @@ class Person:
         return await self.opened.constraints.write(versions, cause=f"door-{uuid4().hex}", expected=expected)
 
 
-async def person(opened: Opened, user_id: str) -> Person:
+async def load_person(opened: Opened, user_id: str) -> Person:
     """Return everything known about a person. Raises ``BadInput``, ``StoreUnavailable``."""
     unreadable: Mapping[str, str] = {}
     try:
@@ -66,11 +66,11 @@ async def person(opened: Opened, user_id: str) -> Person:
     except ConstraintUnreadable as error:
         unreadable = error.names
         versions = await opened.constraints.readable(user_id)
-    return Person(opened, user_id, versions, newest(versions, user_id), unreadable)
+    return Person(opened, user_id, versions, select_newest(versions, user_id), unreadable)
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ChangeResult:
     """The result of a command.
 
     ``old`` is the constraint that was replaced. ``lines`` describe effects on other constraints, ``questions`` ask what
@@ -84,53 +84,55 @@ class Deed:
     questions: tuple[str, ...] = ()
 
 
-async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id: str | None) -> Deed:
+async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id: str | None) -> ChangeResult:
     """Write a constraint, unless it is there already. Conflicting ones give way as they do in a thread."""
-    them = await person(opened, user_id)
+    them = await load_person(opened, user_id)
     version = them.next(record, session_id)
     before = them.newest.get(version.uid)
     if before is not None and (before.record, before.session_id) == (version.record, session_id):
-        return Deed(written=False, version=before)
-    return await _settled(them, version)
+        return ChangeResult(written=False, version=before)
+    return await _settle(them, version)
 
 
-async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) -> Deed:
+async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) -> ChangeResult:
     """Archive a constraint, unless it is out of force; the one it had replaced counts again. Raises ``BadInput``.
 
     Of an unreadable one only the name is left; that is archived, and the others can be read again.
     """
-    them = await person(opened, user_id)
+    them = await load_person(opened, user_id)
     if uid in them.unreadable:
         before = them.next(ConstraintRecord(name=them.unreadable[uid]).with_uid(uid), None)
     else:
-        before = them.existing(uid)
+        before = them.find_version(uid)
     if before.retired:
-        return Deed(written=False, version=before)
+        return ChangeResult(written=False, version=before)
     record = before.record.model_copy(update={"status": Status.DECLINED})
-    taken = them.taken(session_id=before.session_id)
+    taken = them.start_change(session_id=before.session_id)
     gone = taken.memory.next(uid, record, Event(action=Action.ARCHIVE, reason=reason))
-    taken = giving_back(taken.writing(gone), uid)
-    return await _written(them, taken, uid)
+    taken = restore_displaced(taken.with_version(gone), uid)
+    return await _write_taken(them, taken, uid)
 
 
-async def supersede(opened: Opened, user_id: str, uid: str, record: ConstraintRecord, session_id: str | None) -> Deed:
+async def supersede(
+    opened: Opened, user_id: str, uid: str, record: ConstraintRecord, session_id: str | None
+) -> ChangeResult:
     """Write a new constraint in place of an old one. Raises ``BadInput``."""
-    them = await person(opened, user_id)
-    old = them.existing(uid)
-    new = them.next(replacing(record, old), session_id)
+    them = await load_person(opened, user_id)
+    old = them.find_version(uid)
+    new = them.next(mark_replacing(record, old), session_id)
     if new.uid == uid:
         raise BadInput("That is the same constraint; to change it, use constraints add.", where="lifecycle.uid")
-    return await _settled(them, new, old=uid)
+    return await _settle(them, new, old=uid)
 
 
-async def _settled(them: Person, version: Version, *, old: str | None = None) -> Deed:
-    taken = consistent(them.taken(session_id=version.session_id).writing(version), version.uid)
-    return await _written(them, taken, version.uid, old=old)
+async def _settle(them: Person, version: Version, *, old: str | None = None) -> ChangeResult:
+    taken = resolve_conflicts(them.start_change(session_id=version.session_id).with_version(version), version.uid)
+    return await _write_taken(them, taken, version.uid, old=old)
 
 
-async def _written(them: Person, taken: Taken, uid: str, *, old: str | None = None) -> Deed:
-    written = newest(await them.write(*taken.versions), them.user_id)
-    return Deed(
+async def _write_taken(them: Person, taken: MemoryChange, uid: str, *, old: str | None = None) -> ChangeResult:
+    written = select_newest(await them.write(*taken.versions), them.user_id)
+    return ChangeResult(
         written=True,
         version=written[uid],
         old=None if old is None else written.get(old, them.newest[old]),

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.constraints_migrated import Bar, document, tell, tell_taken_back
-from fateforger.cli.constraints_store import Opened, with_constraints
+from fateforger.cli.constraints_migrated import ProgressBar, build_document, print_report, print_taken_back
+from fateforger.cli.constraints_store import Opened, run_with_constraints
 from fateforger.cli.documents import write_json
-from fateforger.cli.options import as_json, placed, settings_from
+from fateforger.cli.options import add_place_options, as_json, load_settings
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _AMISS = 2
 _SOURCES = {"notion": "Notion", "sqlite": "SQLite"}
 
 
-def _pair(_: click.Context, option: click.Parameter, given: Sequence[str]) -> list[tuple[str, str]]:
+def _parse_pairs(_: click.Context, option: click.Parameter, given: Sequence[str]) -> list[tuple[str, str]]:
     pairs = [text.partition("=") for text in given]
     for name, sign, _what in pairs:
         if not name.strip() or not sign:
@@ -45,13 +45,15 @@ def _pair(_: click.Context, option: click.Parameter, given: Sequence[str]) -> li
 @click.option("--take-back", is_flag=True, help="Put away again what was moved and not changed since.")
 @click.option("--file", "--sqlite-db-url", "file", metavar="FILE", help="The SQLite file; by default DATABASE_URL's.")
 @click.option(
-    "--database", "databases", metavar="NAME=ID", multiple=True, callback=_pair, help="Where in Notion it is."
+    "--database", "databases", metavar="NAME=ID", multiple=True, callback=_parse_pairs, help="Where in Notion it is."
 )
-@click.option("--column", "columns", metavar="NAME=TITLE", multiple=True, callback=_pair, help="A renamed column.")
-@placed
+@click.option(
+    "--column", "columns", metavar="NAME=TITLE", multiple=True, callback=_parse_pairs, help="A renamed column."
+)
+@add_place_options
 @as_json
 @click.pass_context
-def migrate_door(
+def migrate_command(
     ctx: click.Context,
     /,
     source: str,
@@ -68,29 +70,29 @@ def migrate_door(
     Says what it would write; with --apply it does. Run it as often as you like: what is here already is left alone.
     Exit status 2 when a row cannot be moved.
     """
-    settings = settings_from(ctx, now=now, data_dir=data_dir)
-    user_id = _checked(user_id)
+    settings = load_settings(ctx, now=now, data_dir=data_dir)
+    user_id = _check_slack_id(user_id)
     if take_back:
         if user_id is None:
             raise click.UsageError("Say whose: --take-back needs --user ID.")
-        whole = partial(_taken_back, source=_SOURCES[source], user_id=user_id, apply=apply)
-        versions, stay = with_constraints(ctx, {"now": now, "data_dir": data_dir}, whole)
+        whole = partial(_take_back, source=_SOURCES[source], user_id=user_id, apply=apply)
+        versions, stay = run_with_constraints(ctx, {"now": now, "data_dir": data_dir}, whole)
         if as_json:
             uids = [version.uid for version in versions]
             write_json({"user_id": user_id, "applied": apply, "stay": stay, "taken_back": uids})
         else:
-            tell_taken_back(versions, stay, applied=apply)
+            print_taken_back(versions, stay, applied=apply)
         return
-    report = asyncio.run(_moved(settings, source, user_id, apply=apply, asked=asked))
+    report = asyncio.run(_migrate(settings, source, user_id, apply=apply, asked=asked))
     if as_json:
-        write_json(document(report))
+        write_json(build_document(report))
     else:
-        tell(report)
-    if any(row.outcome.amiss for row in report.rows):
+        print_report(report)
+    if any(row.outcome.is_amiss for row in report.rows):
         ctx.exit(_AMISS)
 
 
-def _checked(user_id: str | None) -> str | None:
+def _check_slack_id(user_id: str | None) -> str | None:
     if user_id is not None and not _SLACK_ID.fullmatch(user_id):
         raise BadInput(
             f"“{user_id[:40]}” is not a Slack id. It looks like U0123ABC: in Slack, your profile, •••, Copy member ID.",
@@ -99,13 +101,15 @@ def _checked(user_id: str | None) -> str | None:
     return user_id
 
 
-async def _moved(settings: Settings, source: str, user_id: str | None, *, apply: bool, asked: dict[str, Any]) -> Report:
+async def _migrate(
+    settings: Settings, source: str, user_id: str | None, *, apply: bool, asked: dict[str, Any]
+) -> Report:
     from fateforger.bootstrap.ground import open_state  # noqa: PLC0415  heavy
     from fateforger.bootstrap.migration import migrate  # noqa: PLC0415  heavy
 
-    async with _opened(settings, source, **asked) as rows:
+    async with _open_source(settings, source, **asked) as rows:
         store = await open_state(settings)
-        bar = Bar()
+        bar = ProgressBar()
         try:
             return await migrate(rows, store.constraints, user_id=user_id, apply=apply, progress=bar.show)
         finally:
@@ -113,7 +117,7 @@ async def _moved(settings: Settings, source: str, user_id: str | None, *, apply:
             await store.aclose()
 
 
-def _opened(
+def _open_source(
     settings: Settings,
     source: str,
     *,
@@ -121,18 +125,18 @@ def _opened(
     databases: Sequence[tuple[str, str]],
     columns: Sequence[tuple[str, str]],
 ) -> AbstractAsyncContextManager[ConstraintSource]:
-    from fateforger.bootstrap.migration import notion_source, sqlite_source  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.migration import open_notion_source, open_sqlite_source  # noqa: PLC0415  heavy
 
     if source == "notion":
         if file is not None:
             raise click.UsageError("--file is for --source sqlite.")
-        return notion_source(settings, databases=databases, columns=columns)
+        return open_notion_source(settings, databases=databases, columns=columns)
     if databases or columns:
         raise click.UsageError("--database and --column are for --source notion.")
-    return sqlite_source(_sqlite_file(file or os.environ.get("DATABASE_URL", ""), settings))
+    return open_sqlite_source(_find_sqlite_file(file or os.environ.get("DATABASE_URL", ""), settings))
 
 
-def _sqlite_file(given: str, settings: Settings) -> Path:
+def _find_sqlite_file(given: str, settings: Settings) -> Path:
     """Return a path, from a path or a database URL of the earlier planner (``sqlite+aiosqlite:///data/planner.db``)."""
     scheme, sign, path = given.partition("://")
     if not given:
@@ -144,10 +148,10 @@ def _sqlite_file(given: str, settings: Settings) -> Path:
     return Path(path.removeprefix("/").partition("?")[0])
 
 
-async def _taken_back(opened: Opened, *, source: str, user_id: str, apply: bool) -> tuple[tuple[Version, ...], int]:
+async def _take_back(opened: Opened, *, source: str, user_id: str, apply: bool) -> tuple[tuple[Version, ...], int]:
     from fateforger.bootstrap.migration import take_back  # noqa: PLC0415  heavy
 
-    bar = Bar()
+    bar = ProgressBar()
     asked = {"source": source, "user_id": user_id}
     try:
         return await take_back(opened.constraints, **asked, now=opened.now, apply=apply, progress=bar.show)

@@ -11,10 +11,10 @@ import click
 if TYPE_CHECKING:
     from fateforger.bootstrap.migration import Report
     from fateforger.constraints import Version
-    from fateforger.constraints.moved import Moved
+    from fateforger.constraints.moved import MigratedRow
 
 
-def document(report: Report) -> dict[str, Any]:
+def build_document(report: Report) -> dict[str, Any]:
     """Return the result for programs: counts, and each row with its outcome and the version written."""
     from fateforger.constraints import write_version  # noqa: PLC0415  heavy
 
@@ -26,7 +26,7 @@ def document(report: Report) -> dict[str, Any]:
             "outcome": row.outcome.value,
             "why": row.why,
             "notes": list(row.notes),
-            "version": write_version(row.version) if row.version and row.outcome.written else None,
+            "version": write_version(row.version) if row.version and row.outcome.is_written else None,
         }
         for row in report.rows
     ]
@@ -34,41 +34,41 @@ def document(report: Report) -> dict[str, Any]:
         "source": report.source,
         "user_id": report.user_id,
         "applied": report.applied,
-        "counts": {**_counts(report), "others": report.others, "written": report.written},
+        "counts": {**_count_outcomes(report), "others": report.others, "written": report.written},
         "left_out": list(report.left_out),
         "rows": rows,
     }
 
 
-def _counts(report: Report) -> dict[str, int]:
+def _count_outcomes(report: Report) -> dict[str, int]:
     from fateforger.constraints.moved import Outcome  # noqa: PLC0415  heavy
 
     return {outcome.value: sum(row.outcome is outcome for row in report.rows) for outcome in Outcome}
 
 
-def tell(report: Report) -> None:
+def print_report(report: Report) -> None:
     """Print the result for people: a table of the written rows, the problems with place and reason, and the sum."""
     click.echo(f"From {report.source}, constraints of {report.user_id}:")
-    shown = [row for row in report.rows if row.outcome.written and row.version is not None]
+    shown = [row for row in report.rows if row.outcome.is_written and row.version is not None]
     if shown:
         click.echo(f"{'':<9}{'':<8}{'status':<10}{'reach':<10}{'edited':<12}name")
     for row in shown:
-        click.echo(_line(row))
+        click.echo(_format_line(row))
         for note in row.notes:
             click.echo(f"{'':<9}{note}")
-    amiss = [row for row in report.rows if row.outcome.amiss]
+    amiss = [row for row in report.rows if row.outcome.is_amiss]
     if amiss:
         click.echo("\nCannot be moved as they are:" if shown else "Cannot be moved as they are:")
     for row in amiss:
         click.echo(f"  “{row.name}” ({row.where})\n      {row.why}")
-    click.echo(f"\n{_summary(report)}" if shown or amiss else _summary(report))
+    click.echo(f"\n{_format_summary(report)}" if shown or amiss else _format_summary(report))
     for sentence in report.left_out:
         click.echo(sentence)
     if shown and not report.applied:
         click.echo("Nothing was changed. Add --apply to write them.")
 
 
-def tell_taken_back(versions: Sequence[Version], stay: int, *, applied: bool) -> None:
+def print_taken_back(versions: Sequence[Version], stay: int, *, applied: bool) -> None:
     """Print the constraints that were put away again, or would be."""
     for version in versions:
         click.echo(f"{'put away' if version.retired else 'as before':<10}{version.record.name}  [{version.uid}]")
@@ -78,7 +78,7 @@ def tell_taken_back(versions: Sequence[Version], stay: int, *, applied: bool) ->
         click.echo("Nothing was changed. Add --apply to do it.")
 
 
-def _line(row: Moved) -> str:
+def _format_line(row: MigratedRow) -> str:
     version = row.version
     assert version is not None  # noqa: S101  only called for rows with a version
     record = version.record
@@ -86,8 +86,8 @@ def _line(row: Moved) -> str:
     return f"{columns}{version.updated_at:%Y-%m-%d}  {record.name}  [{version.uid}]"
 
 
-def _summary(report: Report) -> str:
-    counts = _counts(report)
+def _format_summary(report: Report) -> str:
+    counts = _count_outcomes(report)
     parts = [
         f"{counts['new']} new",
         f"{counts['changed']} changed",
@@ -100,7 +100,7 @@ def _summary(report: Report) -> str:
     return f"{', '.join(parts)}.{f' {report.written} written.' if report.applied else ''}"
 
 
-class Bar:
+class ProgressBar:
     """A progress line, on a terminal only."""
 
     def __init__(self) -> None:

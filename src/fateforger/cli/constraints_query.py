@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.documents import parse_json, read_lines, write_json
-from fateforger.cli.options import as_json, placed, settings_from
+from fateforger.cli.options import add_place_options, as_json, load_settings
 from fateforger.errors import BadInput, FateforgerError
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ Versions = Callable[[str], Awaitable[Sequence["Version"]]]
 @click.option("--situation", metavar="LABELS", help="What is part of the day, for conditional constraints.")
 @click.option("--k", type=int, help="How many there is room for; a must is never cut.")
 @click.option("--explain", is_flag=True, help="Also those that do not apply, each with its reason.")
-@placed
+@add_place_options
 @as_json
 @click.pass_context
-def query_door(
+def query_command(
     ctx: click.Context,
     /,
     source: str | None,
@@ -54,30 +54,30 @@ def query_door(
     **asked: Any,
 ) -> None:
     """The constraints that apply, best first, each with its reasons."""
-    from fateforger.constraints import applicability, write_answer  # noqa: PLC0415  the help text needs none of it
+    from fateforger.constraints import decide_applicability, write_answer  # noqa: PLC0415  the help text needs none of it
 
     if batch is not None and any(value is not None for value in asked.values()):
         raise click.UsageError("With --batch each line says what is asked; leave out the options that ask.")
     if batch == source == "-":
         raise BadInput("Only one of --from and --batch can come from stdin.")
-    settings = settings_from(ctx, now=now, data_dir=data_dir)
-    context = None if batch is not None else _context(_document(asked), settings.now)
+    settings = load_settings(ctx, now=now, data_dir=data_dir)
+    context = None if batch is not None else _build_context(_build_document(asked), settings.now)
 
     async def answer(versions: Versions) -> None:
         if context is None:
-            await _each_line(versions, str(batch), settings.now, explain=explain)
+            await _answer_lines(versions, str(batch), settings.now, explain=explain)
             return
-        found = applicability(await versions(context.user_id), context)
+        found = decide_applicability(await versions(context.user_id), context)
         if as_json:
             write_json(write_answer(found, explain=explain))
         else:
-            _tell(found, explain=explain)
+            _print_answer(found, explain=explain)
 
-    asyncio.run(_in_file(source, answer) if source is not None else _in_store(settings, answer))
+    asyncio.run(_answer_from_file(source, answer) if source is not None else _answer_from_store(settings, answer))
 
 
-async def _in_file(source: str, answer: Callable[[Versions], Awaitable[None]]) -> None:
-    found = _versions(source)
+async def _answer_from_file(source: str, answer: Callable[[Versions], Awaitable[None]]) -> None:
+    found = _read_versions(source)
 
     async def of(user_id: str) -> Sequence[Version]:
         return found.get(user_id, ())
@@ -85,7 +85,7 @@ async def _in_file(source: str, answer: Callable[[Versions], Awaitable[None]]) -
     await answer(of)
 
 
-async def _in_store(settings: Settings, answer: Callable[[Versions], Awaitable[None]]) -> None:
+async def _answer_from_store(settings: Settings, answer: Callable[[Versions], Awaitable[None]]) -> None:
     from fateforger.bootstrap.ground import open_state  # noqa: PLC0415  heavy
 
     store = await open_state(settings)
@@ -95,7 +95,7 @@ async def _in_store(settings: Settings, answer: Callable[[Versions], Awaitable[N
         await store.aclose()
 
 
-def _versions(source: str) -> dict[str, list[Version]]:
+def _read_versions(source: str) -> dict[str, list[Version]]:
     """Read versions by person, in the order of their instants; of one instant, the later line is newer."""
     from fateforger.constraints import read_version  # noqa: PLC0415  the help text needs none of it
 
@@ -104,36 +104,36 @@ def _versions(source: str) -> dict[str, list[Version]]:
         try:
             version = read_version(parse_json(line, where), seq=number)
         except BadInput as error:
-            raise BadInput(error.message, where=_place(where, error.where)) from None
+            raise BadInput(error.message, where=_join_place(where, error.where)) from None
         found.setdefault(version.user_id, []).append(version)
     return found
 
 
-async def _each_line(versions: Versions, batch: str, clock: datetime | None, *, explain: bool) -> None:
+async def _answer_lines(versions: Versions, batch: str, clock: datetime | None, *, explain: bool) -> None:
     """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
-    from fateforger.constraints import applicability, write_answer  # noqa: PLC0415  the help text needs none of it
+    from fateforger.constraints import decide_applicability, write_answer  # noqa: PLC0415  the help text needs none of it
 
     for line, where in read_lines(batch):
         try:
-            context = _context(parse_json(line, where), clock)
-            found = applicability(await versions(context.user_id), context)
+            context = _build_context(parse_json(line, where), clock)
+            found = decide_applicability(await versions(context.user_id), context)
             write_json(write_answer(found, explain=explain))
         except FateforgerError as error:
-            place = _place(where, error.where)
+            place = _join_place(where, error.where)
             write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})
 
 
-def _context(document: Any, clock: datetime | None) -> Context:
+def _build_context(document: Any, clock: datetime | None) -> Context:
     from fateforger.constraints import read_context  # noqa: PLC0415  the help text needs none of it
 
-    return read_context(_dated(document, clock))
+    return read_context(_add_instant(document, clock))
 
 
 AT_ONE_INSTANT = timedelta(microseconds=999)
 """A set clock does not advance, and writes under it count up by microseconds; this covers all of them."""
 
 
-def _dated(document: Any, clock: datetime | None) -> Any:
+def _add_instant(document: Any, clock: datetime | None) -> Any:
     """Add an instant to a context that has none.
 
     It is that of the clock, if the clock was set. Otherwise the context sees all versions, and is about today if it
@@ -146,7 +146,7 @@ def _dated(document: Any, clock: datetime | None) -> Any:
     return {**document, "now": (datetime.now(UTC) if clock is None else clock + AT_ONE_INSTANT).isoformat()}
 
 
-def _document(asked: Mapping[str, Any]) -> dict[str, Any]:
+def _build_document(asked: Mapping[str, Any]) -> dict[str, Any]:
     lists = {"event_types", "type_ids", "situation"}
     if asked["user_id"] is None:
         raise click.UsageError("Say whose constraints: --user ID (or --batch FILE).")
@@ -157,7 +157,7 @@ def _document(asked: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tell(answer: Answer, *, explain: bool) -> None:
+def _print_answer(answer: Answer, *, explain: bool) -> None:
     if not answer.applicable:
         click.echo("No constraint applies.")
     for item in answer.applicable:
@@ -167,5 +167,5 @@ def _tell(answer: Answer, *, explain: bool) -> None:
         click.echo(f"not    {out.version.record.name}  [{out.uid}]\n       {out.reason}")
 
 
-def _place(where: str, part: str | None) -> str:
+def _join_place(where: str, part: str | None) -> str:
     return where if part is None or part == where else f"{where}, {part}"

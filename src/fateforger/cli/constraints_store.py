@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from fateforger.cli.options import as_json, placed, settings_from
+from fateforger.cli.options import add_place_options, as_json, load_settings
 
 if TYPE_CHECKING:
     from fateforger.config import Settings
@@ -30,46 +30,46 @@ class Opened:
     tz: str
 
 
-def in_store(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_store_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that every command on the store shares."""
-    return placed(as_json(click.pass_context(function)))
+    return add_place_options(as_json(click.pass_context(function)))
 
 
-def checked_person(_: click.Context, __: click.Parameter, user_id: str | None) -> str | None:
+def check_person_option(_: click.Context, __: click.Parameter, user_id: str | None) -> str | None:
     """Validate the id of a person before anything else is done. Raises ``BadInput``."""
     from fateforger.constraints import check_person  # noqa: PLC0415  the help text needs none of it
 
     return None if user_id is None else check_person(user_id)
 
 
-def of_person(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_person_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the required option ``--user``, for commands about one person."""
     whose = click.option(
-        "--user", "user_id", metavar="ID", required=True, callback=checked_person, help="Whose constraints."
+        "--user", "user_id", metavar="ID", required=True, callback=check_person_option, help="Whose constraints."
     )
     return whose(function)
 
 
-def with_constraints(
+def run_with_constraints(
     ctx: click.Context, where: Mapping[str, str | None], work: Callable[[Opened], Awaitable[_R]]
 ) -> _R:
     """Run ``work`` on the store. ``where`` holds ``now`` and ``data_dir`` from the command line."""
-    return asyncio.run(_opened(settings_from(ctx, **where), work))
+    return asyncio.run(_run_opened(load_settings(ctx, **where), work))
 
 
-async def _opened(settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -> _R:
-    from fateforger.bootstrap.ground import open_state, ticking_clock  # noqa: PLC0415  heavy
+async def _run_opened(settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -> _R:
+    from fateforger.bootstrap.ground import build_clock, open_state  # noqa: PLC0415  heavy
     from fateforger.session.days import local_today  # noqa: PLC0415  heavy
 
     store = await open_state(settings)
     try:
-        now = settings.now or ticking_clock(settings).now()
+        now = settings.now or build_clock(settings).now()
         return await work(Opened(store.constraints, now, local_today(now, settings.time_zone), settings.time_zone))
     finally:
         await store.aclose()
 
 
-def line_with_uid(version: Version) -> dict[str, Any]:
+def write_line_with_uid(version: Version) -> dict[str, Any]:
     """Return a version for output: the line of an export, preceded by its uid."""
     from fateforger.constraints import write_version  # noqa: PLC0415  the help text needs none of it
 

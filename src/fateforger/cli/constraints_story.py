@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.constraints_store import in_store
+from fateforger.cli.constraints_store import add_store_options
 from fateforger.cli.documents import write_json
-from fateforger.cli.options import settings_from
+from fateforger.cli.options import load_settings
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
     from fateforger.config import Settings
-    from fateforger.session.story import Chapter
+    from fateforger.session.story import ConstraintHistory
 
 _WORDS = {
     "extracted": "said here",
@@ -28,13 +28,13 @@ _WORDS = {
 
 @click.command("story")
 @click.argument("session", metavar="SESSION")
-@in_store
-def story_door(ctx: click.Context, session: str, as_json: bool, **where: str | None) -> None:
+@add_store_options
+def story_command(ctx: click.Context, session: str, as_json: bool, **where: str | None) -> None:
     """List what was selected, extracted, stored and applied in the conversation SESSION, constraint by constraint. Its
     id is in each line of the log about it."""
-    chapters = asyncio.run(_read(settings_from(ctx, **where), session))
+    chapters = asyncio.run(_read_story(load_settings(ctx, **where), session))
     if as_json:
-        write_json({"session": session, "constraints": [_shown(chapter) for chapter in chapters]})
+        write_json({"session": session, "constraints": [_to_document(chapter) for chapter in chapters]})
         return
     if not chapters:
         click.echo("No constraint had a part in that conversation.")
@@ -43,20 +43,20 @@ def story_door(ctx: click.Context, session: str, as_json: bool, **where: str | N
         click.echo(f"       {', '.join(_WORDS[event] for event in chapter.events)}")
 
 
-def _shown(chapter: Chapter) -> dict[str, Any]:
+def _to_document(chapter: ConstraintHistory) -> dict[str, Any]:
     return {"uid": chapter.uid, "name": chapter.name, "events": list(chapter.events)}
 
 
-async def _read(settings: Settings, session_id: str) -> tuple[Chapter, ...]:
+async def _read_story(settings: Settings, session_id: str) -> tuple[ConstraintHistory, ...]:
     """Return the history of a session. Raises ``BadInput`` if it does not exist."""
     from fateforger.bootstrap.ground import open_state  # noqa: PLC0415  heavy
-    from fateforger.session.story import story  # noqa: PLC0415  heavy
+    from fateforger.session.story import constraint_histories  # noqa: PLC0415  heavy
 
     store = await open_state(settings)
     try:
         session = await store.sessions.load(session_id)
         if session is None:
             raise BadInput("There is no conversation with that id here.", where="session")
-        return story(session, await store.constraints.of(session.user_id))
+        return constraint_histories(session, await store.constraints.of(session.user_id))
     finally:
         await store.aclose()

@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.constraints_store import in_store, line_with_uid, of_person, with_constraints
+from fateforger.cli.constraints_store import (
+    add_person_option,
+    add_store_options,
+    run_with_constraints,
+    write_line_with_uid,
+)
 from fateforger.cli.documents import read_document, write_json
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
-    from fateforger.cli.constraints_deeds import Deed
+    from fateforger.cli.constraints_deeds import ChangeResult
     from fateforger.constraints import ConstraintRecord, Version
 
 _session = click.option("--session", "session_id", metavar="ID", help="The conversation it is said in.")
@@ -19,13 +24,13 @@ _session = click.option("--session", "session_id", metavar="ID", help="The conve
 
 @click.command("add")
 @click.argument("record", required=False)
-@of_person
+@add_person_option
 @_session
 @click.option("--name", metavar="TEXT", help="In place of RECORD: what it is called.")
 @click.option("--words", metavar="TEXT", help="With --name: it in the person's own words.")
 @click.option("--necessity", type=click.Choice(["must", "should", "prefer"]), help="With --name: how binding it is.")
-@in_store
-def add_door(
+@add_store_options
+def add_command(
     ctx: click.Context,
     record: str | None,
     user_id: str,
@@ -43,46 +48,46 @@ def add_door(
     given = {field: value for field, value in said.items() if value is not None}
     if (record is None) == (name is None) or (given and record is not None):
         raise click.UsageError("Give a RECORD file (or - for stdin), or --name TEXT.")
-    wanted = _record({**given, "status": "locked"} if record is None else read_document(record), session_id)
+    wanted = _check_record({**given, "status": "locked"} if record is None else read_document(record), session_id)
     from fateforger.cli.constraints_deeds import add  # noqa: PLC0415  heavy
 
-    deed = with_constraints(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))
+    deed = run_with_constraints(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))
     if as_json:
-        write_json(_document(deed))
+        write_json(_build_document(deed))
         return
-    click.echo(f"{'Noted' if deed.written else 'That is written down already'}: {_told(deed.version)}.")
-    _tell(deed)
+    click.echo(f"{'Noted' if deed.written else 'That is written down already'}: {_name_version(deed.version)}.")
+    _print_effects(deed)
 
 
 @click.command("archive")
 @click.argument("uid")
-@of_person
+@add_person_option
 @click.option("--reason", metavar="TEXT", help="Why; kept with it.")
-@in_store
-def archive_door(
+@add_store_options
+def archive_command(
     ctx: click.Context, uid: str, user_id: str, reason: str | None, as_json: bool, **where: str | None
 ) -> None:
     """Put the constraint UID away. It applies no more, and is kept with its history."""
     from fateforger.cli.constraints_deeds import archive  # noqa: PLC0415  heavy
-    from fateforger.constraints.credentials import REFUSED, taken_out  # noqa: PLC0415  the help text needs none of it
+    from fateforger.constraints.credentials import REFUSED, redact_credentials  # noqa: PLC0415  the help text needs none of it
 
-    if reason is not None and taken_out(reason)[1]:
+    if reason is not None and redact_credentials(reason)[1]:
         raise BadInput(REFUSED, where="reason")
-    deed = with_constraints(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
+    deed = run_with_constraints(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
     if as_json:
-        write_json(_document(deed))
+        write_json(_build_document(deed))
         return
-    click.echo(f"{'Put away' if deed.written else 'That is out of force already'}: {_told(deed.version)}.")
-    _tell(deed)
+    click.echo(f"{'Put away' if deed.written else 'That is out of force already'}: {_name_version(deed.version)}.")
+    _print_effects(deed)
 
 
 @click.command("supersede")
 @click.argument("uid")
 @click.argument("record")
-@of_person
+@add_person_option
 @_session
-@in_store
-def supersede_door(
+@add_store_options
+def supersede_command(
     ctx: click.Context,
     uid: str,
     record: str,
@@ -95,18 +100,18 @@ def supersede_door(
     day is left to it; otherwise it stays in force on the others."""
     from fateforger.cli.constraints_deeds import supersede  # noqa: PLC0415  heavy
 
-    wanted = _record(read_document(record), session_id)
-    deed = with_constraints(ctx, where, lambda opened: supersede(opened, user_id, uid, wanted, session_id))
+    wanted = _check_record(read_document(record), session_id)
+    deed = run_with_constraints(ctx, where, lambda opened: supersede(opened, user_id, uid, wanted, session_id))
     assert deed.old is not None  # noqa: S101  for the type checker: superseding is about one
     if as_json:
-        write_json({**_document(deed), "superseded": line_with_uid(deed.old)})
+        write_json({**_build_document(deed), "superseded": write_line_with_uid(deed.old)})
         return
     rest = "" if deed.old.retired else " On other days the old one stays in force."
-    click.echo(f"Noted: {_told(deed.version)}. It takes the place of {_told(deed.old)}.{rest}")
-    _tell(deed)
+    click.echo(f"Noted: {_name_version(deed.version)}. It takes the place of {_name_version(deed.old)}.{rest}")
+    _print_effects(deed)
 
 
-def _record(document: Any, session_id: str | None) -> ConstraintRecord:
+def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
     """Validate a record and fill in its scope. Raises ``BadInput``."""
     from fateforger.constraints import read_record  # noqa: PLC0415  the help text needs none of it
     from fateforger.constraints.credentials import REFUSED, holds_credentials  # noqa: PLC0415  the help text needs none
@@ -124,19 +129,19 @@ def _record(document: Any, session_id: str | None) -> ConstraintRecord:
     return record
 
 
-def _document(deed: Deed) -> dict[str, Any]:
+def _build_document(deed: ChangeResult) -> dict[str, Any]:
     """Return the result for programs; ``lines`` and ``questions`` are present if other constraints were affected."""
     said = {"lines": list(deed.lines), "questions": list(deed.questions)}
     told = {name: sentences for name, sentences in said.items() if sentences}
-    return {"written": deed.written, "constraint": line_with_uid(deed.version), **told}
+    return {"written": deed.written, "constraint": write_line_with_uid(deed.version), **told}
 
 
-def _tell(deed: Deed) -> None:
+def _print_effects(deed: ChangeResult) -> None:
     for line in (*deed.lines, *deed.questions):
         click.echo(line)
 
 
-def _told(version: Version) -> str:
-    from fateforger.constraints.wording import quoted  # noqa: PLC0415  the help text needs none of it
+def _name_version(version: Version) -> str:
+    from fateforger.constraints.wording import quote_name  # noqa: PLC0415  the help text needs none of it
 
-    return f"{quoted(version.record.name)} [{version.uid}]"
+    return f"{quote_name(version.record.name)} [{version.uid}]"

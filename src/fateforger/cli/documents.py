@@ -55,16 +55,16 @@ def read_document(source: str) -> Any:
 
 def read_lines(source: str) -> Iterator[tuple[str, str]]:
     """Yield each non-empty line with its position, one by one however long the file is. Raises :class:`BadInput`."""
-    for number, data in raw_lines(source):
-        line = line_text(data, where := f"{source}, line {number}")
+    for number, data in read_raw_lines(source):
+        line = decode_line(data, where := f"{source}, line {number}")
         if line.strip():
             yield line, where
 
 
-def raw_lines(source: str) -> Iterator[tuple[int, bytes]]:
+def read_raw_lines(source: str) -> Iterator[tuple[int, bytes]]:
     """Yield each line with its number, from 1.
 
-    Only the beginning of a line that is too long is returned, as much as :func:`line_text` needs to refuse it. A line
+    Only the beginning of a line that is too long is returned, as much as :func:`decode_line` needs to refuse it. A line
     ends at a line feed and nowhere else: JSON text may contain other characters that some treat as line ends. Raises
     :class:`BadInput`.
     """
@@ -79,7 +79,7 @@ def raw_lines(source: str) -> Iterator[tuple[int, bytes]]:
         raise BadInput(f"I cannot read {source}: {error.strerror or error}.", where=source) from None
 
 
-def line_text(data: bytes, where: str) -> str:
+def decode_line(data: bytes, where: str) -> str:
     """Decode a line. Raises :class:`BadInput`."""
     if len(data) > MAX_BYTES:
         raise BadInput("This line is longer than 16 MiB, which no document is.", where=where)
@@ -89,18 +89,18 @@ def line_text(data: bytes, where: str) -> str:
         raise BadInput("This line is not UTF-8 text.", where=where) from None
 
 
-def json_line(document: Any) -> str:
+def dump_json_line(document: Any) -> str:
     """Return a JSON document on one line, with every character escaped that a reader may treat as a line end."""
     return json.dumps(document, ensure_ascii=False).translate(_LINE_ENDS)
 
 
 def write_json(document: Any) -> None:
     """Print one JSON document on one line."""
-    click.echo(json_line(document))
+    click.echo(dump_json_line(document))
 
 
 @contextlib.contextmanager
-def written(target: str) -> Iterator[Callable[[str], object]]:
+def open_output(target: str) -> Iterator[Callable[[str], object]]:
     """Yield a function that writes a line to stdout, or to a file that only its owner can read.
 
     The file is written completely or not at all. Raises ``StoreUnavailable``.

@@ -10,15 +10,15 @@ from typing import Any
 
 import click
 
-from fateforger.cli.lines import block_line
+from fateforger.cli.lines import format_block
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.model import Draft, Left
+from fateforger.drafting.model import Draft, UnplacedItem
 from fateforger.drafting.solve import STEPS, draft_instance
 from fateforger.drafting.writing import write_draft
 from fateforger.plan import resolve
 
 
-def drafted(document: Any, days: int | None, steps: int | None, budget: int | None) -> dict[str, Any]:
+def draft_document(document: Any, days: int | None, steps: int | None, budget: int | None) -> dict[str, Any]:
     """Return the document of ``plan draft``.
 
     ``budget`` is in milliseconds; without it only ``steps`` end the search.
@@ -26,16 +26,16 @@ def drafted(document: Any, days: int | None, steps: int | None, budget: int | No
     return write_draft(_draft(document, days, steps, budget))
 
 
-def tell(document: Any, days: int | None, steps: int | None, budget: int | None) -> None:
+def print_draft(document: Any, days: int | None, steps: int | None, budget: int | None) -> None:
     """Print the draft for people."""
     draft = _draft(document, days, steps, budget, bar=sys.stderr.isatty())
     for plan in (draft.plan, *draft.later):
         click.echo(f"{plan.date:%A %d %B %Y}, {plan.tz}")
         for block in resolve(plan):
-            click.echo(block_line(block))
+            click.echo(format_block(block))
     for left in draft.unplaced:
         ways = " · ".join(choice.label for choice in left.choices)
-        click.echo(f"✗ {_named(left, draft)}: {left.reason}. {ways}")
+        click.echo(f"✗ {_name_task(left, draft)}: {left.reason}. {ways}")
     if draft.conflict is not None:
         click.echo(f"! {draft.conflict.sentence}")
     for broken in draft.broken:
@@ -44,7 +44,7 @@ def tell(document: Any, days: int | None, steps: int | None, budget: int | None)
         click.echo("→ Time was up; this is the best day found so far.")
 
 
-def _named(left: Left, draft: Draft) -> str:
+def _name_task(left: UnplacedItem, draft: Draft) -> str:
     """Return a task's title, with the day if several days ask for similar tasks."""
     days = [plan.date for plan in (draft.plan, *draft.later)]
     day = next((day for day in days if left.id.endswith(f"-{day.isoformat()}")), None)
@@ -56,19 +56,19 @@ def _draft(document: Any, days: int | None, steps: int | None, budget: int | Non
         document = {**document, "days": days}
     instance = read_instance(document)
     most = STEPS if steps is None else steps
-    with _bar(instance.days, most) if bar and instance.days > 1 else nullcontext() as seen:
-        return draft_instance(instance, steps=most, stop=_until(budget), seen=seen, reasons=True)
+    with _show_progress(instance.days, most) if bar and instance.days > 1 else nullcontext() as seen:
+        return draft_instance(instance, steps=most, stop=_build_stop(budget), seen=seen, reasons=True)
 
 
 @contextmanager
-def _bar(days: int, steps: int) -> Iterator[Callable[[int], None]]:
+def _show_progress(days: int, steps: int) -> Iterator[Callable[[int], None]]:
     """Show the progress of the search. A single day takes no time worth showing."""
     with click.progressbar(length=steps, label=f"Drafting {days} days", file=sys.stderr) as bar:
         yield lambda done: bar.update(done - bar.pos)
         bar.update(steps - bar.pos)
 
 
-def _until(budget: int | None) -> Callable[[], bool] | None:
+def _build_stop(budget: int | None) -> Callable[[], bool] | None:
     if budget is None:
         return None
     end = time.monotonic() + budget / 1000

@@ -29,36 +29,36 @@ def read_view(plan: str, before: str | None, now: str | None) -> DayView:
         tz=day.tz,
         blocks=planned_blocks(day),
         before=None if earlier is None else planned_blocks(earlier),
-        now=None if now is None else _instant(now),
+        now=None if now is None else _parse_instant(now),
     )
 
 
-def written(view: DayView, out: str | None) -> dict[str, Any]:
+def write_picture(view: DayView, out: str | None) -> dict[str, Any]:
     """Return ``{"svg", "text"}``, or write the picture to ``out`` and return ``{"path", "text"}``."""
     svg, text = draw(view), describe(view)
     if out is None:
         return {"svg": svg, "text": text}
     path = Path(out)
     try:
-        path.write_bytes(_content(svg, path))
+        path.write_bytes(_render_content(svg, path))
     except OSError as error:
         raise BadInput(f"I cannot write {out}: {error.strerror or error}.", where=out) from None
     return {"path": str(path), "text": text}
 
 
-def _content(svg: str, path: Path) -> bytes:
+def _render_content(svg: str, path: Path) -> bytes:
     match path.suffix.lower():
         case ".svg":
             return svg.encode()
         case ".png":
-            from fateforger.adapters.painter import png_of  # noqa: PLC0415  only a PNG needs it
+            from fateforger.adapters.painter import render_png  # noqa: PLC0415  only a PNG needs it
 
-            return png_of(svg)
+            return render_png(svg)
         case _:
             raise BadInput(f"I can write .svg and .png, and {path.name} is neither.", where=str(path))
 
 
-def _instant(text: str) -> datetime:
+def _parse_instant(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

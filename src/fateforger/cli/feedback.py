@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fateforger.cli.documents import write_json
-from fateforger.cli.options import as_json, placed, settings_from
+from fateforger.cli.options import add_place_options, as_json, load_settings
 
 if TYPE_CHECKING:
     from fateforger.config import Settings
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 @click.command("feedback")
-@placed
+@add_place_options
 @as_json
 @click.pass_context
 def command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool) -> None:
     """Every thumb up or down, oldest first, with its session, its turn and the versions of the prompts behind it."""
-    ratings = asyncio.run(_ratings(settings_from(ctx, now=now, data_dir=data_dir)))
+    ratings = asyncio.run(_read_ratings(load_settings(ctx, now=now, data_dir=data_dir)))
     if as_json:
         write_json({"feedback": [rating.model_dump(mode="json") for rating in ratings]})
         return
@@ -33,7 +33,7 @@ def command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: 
         click.echo("Nobody has said anything yet.")
 
 
-async def _ratings(settings: Settings) -> tuple[Rating, ...]:
+async def _read_ratings(settings: Settings) -> tuple[Rating, ...]:
     from fateforger.bootstrap.ground import open_state  # noqa: PLC0415  heavy
 
     store = await open_state(settings)

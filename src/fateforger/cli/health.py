@@ -8,7 +8,7 @@ import urllib.request
 
 import click
 
-from fateforger.cli.options import settings_from
+from fateforger.cli.options import load_settings
 from fateforger.errors import WorldError
 
 _SECONDS = 8
@@ -20,7 +20,7 @@ _EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104  compared, not bound
 @click.pass_context
 def command(ctx: click.Context, port: int | None) -> None:
     """Ask the program that runs on this machine whether it is well. Exits with 3 when it is not, or does not answer."""
-    settings = settings_from(ctx, port=port)
+    settings = load_settings(ctx, port=port)
     host = "127.0.0.1" if settings.host in _EVERY_ADDRESS else settings.host
     said = _ask(f"http://{host}:{settings.port}/health")
     ill = [part for part in ("database", "slack") if not said.get(part)]

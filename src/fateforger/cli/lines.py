@@ -5,7 +5,7 @@ from __future__ import annotations
 from fateforger.plan import Resolved
 
 
-def block_line(block: Resolved) -> str:
+def format_block(block: Resolved) -> str:
     """Return ``09:00–10:30  Write report  (deep work, 90 min)``.
 
     An end on another day is marked. If the clock changes in between, each end names its zone.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.constraints_store import in_store
+from fateforger.cli.constraints_store import add_store_options
 from fateforger.cli.documents import write_json
-from fateforger.cli.options import settings_from
+from fateforger.cli.options import load_settings
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 @click.group("client")
-def client_door() -> None:
+def client_command() -> None:
     """Agents that may ask, each with a token of its own."""
 
 
-@client_door.command("add")
+@client_command.command("add")
 @click.argument("name")
 @click.option("--user", "user_id", metavar="ID", required=True, help="The person it works for (their Slack id).")
 @click.option("--scopes", metavar="LIST", required=True, help="What it may do, with commas between.")
 @click.option("--expires", metavar="INSTANT", help="Until when (RFC 3339, or a day); left out, until it is revoked.")
-@in_store
-def add_door(
+@add_store_options
+def add_command(
     ctx: click.Context, name: str, user_id: str, scopes: str, expires: str | None, as_json: bool, **where: str | None
 ) -> None:
     """Let the agent NAME work for a person, and print its token. It is shown once, here: only a hash of it is kept.
@@ -38,44 +38,44 @@ def add_door(
     proposes has to be approved by the person in Slack.
     """
     from fateforger.agents import read_scopes  # noqa: PLC0415  the help text needs none of it
-    from fateforger.bootstrap.agents import new_client  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.agents import register_client  # noqa: PLC0415  heavy
     from fateforger.constraints import check_person  # noqa: PLC0415  the help text needs none of it
 
-    settings = settings_from(ctx, **where)
-    until = None if expires is None else _instant(expires)
-    added = new_client(settings, name, check_person(user_id), read_scopes(scopes), until)
+    settings = load_settings(ctx, **where)
+    until = None if expires is None else _parse_instant(expires)
+    added = register_client(settings, name, check_person(user_id), read_scopes(scopes), until)
     client, token = asyncio.run(added)
     if as_json:
-        write_json({"client": _document(client), "token": token})
+        write_json({"client": _to_document(client), "token": token})
         return
     click.echo(f"{client.name} may work for {client.user_id}: {', '.join(client.scopes)}.", err=True)
     click.echo("Its token, which is shown only now:", err=True)
     click.echo(token)
 
 
-@client_door.command("list")
-@in_store
-def list_door(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+@client_command.command("list")
+@add_store_options
+def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
     """List every agent that was ever let in, and whether it still is."""
-    settings = settings_from(ctx, **where)
-    clients, now = asyncio.run(_clients(settings))
+    settings = load_settings(ctx, **where)
+    clients, now = asyncio.run(_list_clients(settings))
     if as_json:
-        write_json({"clients": [_document(client) for client in clients]})
+        write_json({"clients": [_to_document(client) for client in clients]})
         return
     if not clients:
         click.echo("No agent was let in yet: fateforger mcp client add NAME --user ID --scopes LIST.")
     for client in clients:
-        click.echo(f"{client.name}  for {client.user_id}, {_standing(client, now)}: {', '.join(client.scopes)}")
+        click.echo(f"{client.name}  for {client.user_id}, {_describe_access(client, now)}: {', '.join(client.scopes)}")
 
 
-@client_door.command("revoke")
+@client_command.command("revoke")
 @click.argument("name")
-@in_store
-def revoke_door(ctx: click.Context, name: str, as_json: bool, **where: str | None) -> None:
+@add_store_options
+def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | None) -> None:
     """Shut the agent NAME out, at once and for good. What it proposed and still waits can't be applied any more."""
-    client = asyncio.run(_revoked(settings_from(ctx, **where), name))
+    client = asyncio.run(_revoke(load_settings(ctx, **where), name))
     if as_json:
-        write_json({"client": _document(client)})
+        write_json({"client": _to_document(client)})
         return
     click.echo(f"{client.name} is shut out.")
 
@@ -83,10 +83,10 @@ def revoke_door(ctx: click.Context, name: str, as_json: bool, **where: str | Non
 @click.command("audit")
 @click.option("--client", "name", metavar="NAME", help="Only what this agent asked.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many calls.")
-@in_store
-def audit_door(ctx: click.Context, name: str | None, limit: int, as_json: bool, **where: str | None) -> None:
+@add_store_options
+def audit_command(ctx: click.Context, name: str | None, limit: int, as_json: bool, **where: str | None) -> None:
     """List the calls of agents and their outcomes, the newest first."""
-    calls = asyncio.run(_calls(settings_from(ctx, **where), name, limit))
+    calls = asyncio.run(_list_calls(load_settings(ctx, **where), name, limit))
     if as_json:
         write_json({"calls": [call.model_dump(mode="json") for call in calls]})
         return
@@ -98,33 +98,33 @@ def audit_door(ctx: click.Context, name: str | None, limit: int, as_json: bool, 
         click.echo(f"       {outcome}")
 
 
-async def _clients(settings: Settings) -> tuple[tuple[Client, ...], datetime]:
-    from fateforger.bootstrap.agents import agents_store  # noqa: PLC0415  heavy
-    from fateforger.bootstrap.ground import ticking_clock  # noqa: PLC0415  heavy
+async def _list_clients(settings: Settings) -> tuple[tuple[Client, ...], datetime]:
+    from fateforger.bootstrap.agents import open_agents_store  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.ground import build_clock  # noqa: PLC0415  heavy
 
-    async with agents_store(settings) as store:
-        return await store.clients.all(), ticking_clock(settings).now()
+    async with open_agents_store(settings) as store:
+        return await store.clients.all(), build_clock(settings).now()
 
 
-async def _revoked(settings: Settings, name: str) -> Client:
-    from fateforger.bootstrap.agents import agents_store  # noqa: PLC0415  heavy
-    from fateforger.bootstrap.ground import ticking_clock  # noqa: PLC0415  heavy
+async def _revoke(settings: Settings, name: str) -> Client:
+    from fateforger.bootstrap.agents import open_agents_store  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.ground import build_clock  # noqa: PLC0415  heavy
 
-    async with agents_store(settings) as store:
-        client = await store.clients.revoke(name, now=ticking_clock(settings).now())
+    async with open_agents_store(settings) as store:
+        client = await store.clients.revoke(name, now=build_clock(settings).now())
     if client is None:
         raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
     return client
 
 
-async def _calls(settings: Settings, name: str | None, limit: int) -> tuple[Call, ...]:
-    from fateforger.bootstrap.agents import agents_store  # noqa: PLC0415  heavy
+async def _list_calls(settings: Settings, name: str | None, limit: int) -> tuple[Call, ...]:
+    from fateforger.bootstrap.agents import open_agents_store  # noqa: PLC0415  heavy
 
-    async with agents_store(settings) as store:
+    async with open_agents_store(settings) as store:
         return await store.calls.latest(limit=limit, client=name)
 
 
-def _instant(text: str) -> datetime:
+def _parse_instant(text: str) -> datetime:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:
@@ -132,7 +132,7 @@ def _instant(text: str) -> datetime:
     return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
-def _standing(client: Client, now: datetime) -> str:
+def _describe_access(client: Client, now: datetime) -> str:
     if client.revoked_at is not None:
         return f"revoked on {client.revoked_at:%Y-%m-%d}"
     if client.expires_at is None:
@@ -140,5 +140,5 @@ def _standing(client: Client, now: datetime) -> str:
     return f"{'expired' if client.expires_at <= now else 'let in until'} {client.expires_at:%Y-%m-%d %H:%M}Z"
 
 
-def _document(client: Client) -> dict[str, Any]:
+def _to_document(client: Client) -> dict[str, Any]:
     return client.model_dump(mode="json", exclude={"key"})

@@ -16,12 +16,12 @@ _now = click.option("--now", metavar="INSTANT", help="Set the clock (RFC 3339)."
 _data_dir = click.option("--data-dir", metavar="DIR", help="Where everything durable lives.")
 
 
-def placed(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_place_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--now`` and ``--data-dir`` to a command, in addition to those before it."""
     return _now(_data_dir(function))
 
 
-def settings_from(ctx: click.Context, **given: object) -> Settings:
+def load_settings(ctx: click.Context, **given: object) -> Settings:
     """Return the settings. Options of the command override those before it, and both override the environment."""
     from fateforger.config import read_settings  # noqa: PLC0415  slow to import, and not every command needs it
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from fateforger.cli.documents import parse_json, read_document, read_lines, write_json
-from fateforger.cli.lines import block_line
+from fateforger.cli.lines import format_block
 from fateforger.cli.options import as_json
 from fateforger.errors import BadInput, FateforgerError, PlanInvalid
 from fateforger.ops import apply_wire, read_patch, to_wire, write_patch
@@ -39,29 +39,29 @@ def command() -> None:
 @click.argument("plan", required=False)
 @click.option("--batch", metavar="FILE", help="One plan a line (JSON lines); one result document a line.")
 @as_json
-def resolve_door(plan: str | None, batch: str | None, as_json: bool) -> None:
+def resolve_command(plan: str | None, batch: str | None, as_json: bool) -> None:
     """Show when each block of PLAN happens, as instants."""
     if (plan is None) == (batch is None):
         raise click.UsageError("Give a PLAN file (or - for stdin), or --batch FILE.")
     if batch is not None:
-        _each_line(batch, _resolved_document)
+        _answer_lines(batch, _resolve_document)
         return
     assert plan is not None  # noqa: S101  checked above; for the type checker
     document = read_document(plan)
     if as_json:
-        write_json(_resolved_document(document))
+        write_json(_resolve_document(document))
         return
     day = read_plan(document)
     click.echo(f"{day.date:%A %d %B %Y}, {day.tz}")
     for block in resolve_strict(day):
-        click.echo(block_line(block))
+        click.echo(format_block(block))
 
 
 @command.command("patch")
 @click.argument("plan")
 @click.argument("patch")
 @as_json
-def patch_door(plan: str, patch: str, as_json: bool) -> None:
+def patch_command(plan: str, patch: str, as_json: bool) -> None:
     """Apply PATCH to PLAN; gives the new plan and the patch that leads back."""
     if plan == patch == "-":
         raise BadInput("Only one of plan and patch can come from stdin.")
@@ -72,7 +72,7 @@ def patch_door(plan: str, patch: str, as_json: bool) -> None:
         write_json({"plan": write_plan(applied.plan), "inverse": inverse})
         return
     for block in resolve_strict(applied.plan):
-        click.echo(block_line(block))
+        click.echo(format_block(block))
 
 
 @command.command("draw")
@@ -81,12 +81,12 @@ def patch_door(plan: str, patch: str, as_json: bool) -> None:
 @click.option("--before", metavar="PLAN", help="Show what changed since this plan of the same day.")
 @click.option("--now", metavar="INSTANT", help="Draw a line at this instant (RFC 3339).")
 @as_json
-def draw_door(plan: str, out: str | None, before: str | None, now: str | None, as_json: bool) -> None:
+def draw_command(plan: str, out: str | None, before: str | None, now: str | None, as_json: bool) -> None:
     """Draw PLAN as a picture of the day, and describe it in words."""
-    from fateforger.cli.drawing import read_view, written  # noqa: PLC0415  only this command needs it
+    from fateforger.cli.drawing import read_view, write_picture  # noqa: PLC0415  only this command needs it
 
     view = read_view(plan, before, now)
-    document = written(view, out)
+    document = write_picture(view, out)
     if as_json:
         write_json(document)
     else:
@@ -98,12 +98,12 @@ def draw_door(plan: str, out: str | None, before: str | None, now: str | None, a
 @click.option("--constraints", metavar="FILE", help="What was said: records, or what `constraints query` prints.")
 @click.option("--exit-code", is_flag=True, help="Exit with status 1 when the plan is not ok.")
 @as_json
-def check_door(plan: str, constraints: str | None, exit_code: bool, as_json: bool) -> None:
+def check_command(plan: str, constraints: str | None, exit_code: bool, as_json: bool) -> None:
     """Check whether PLAN holds together, keeps what was said, and how good it is."""
     if plan == constraints == "-":
         raise BadInput("Only one of plan and constraints can come from stdin.")
     said = None if constraints is None else read_document(constraints)
-    result = check(read_document(plan), said)
+    result = check_plan(read_document(plan), said)
     if as_json:
         write_json(result)
     else:
@@ -119,7 +119,7 @@ def check_door(plan: str, constraints: str | None, exit_code: bool, as_json: boo
         raise click.exceptions.Exit(1)
 
 
-def check(document: Any, said: Any = None) -> dict[str, Any]:
+def check_plan(document: Any, said: Any = None) -> dict[str, Any]:
     """Return ``{"ok","errors":[{"message","events"}],"findings":[..],"quality":{"level","label","next_step"}}``.
 
     Mistakes inside a block are errors, and so is a violated must of ``said``; any other violated constraint is a
@@ -139,11 +139,11 @@ def check(document: Any, said: Any = None) -> dict[str, Any]:
         errors.append({"message": error.message, "events": list(error.events)})
     for first, second in overlaps(resolved):
         errors.append({"message": overlap_sentence(first, second), "events": [first.index, second.index]})
-    findings, quality = _judged(None if errors else day, resolved, said)
+    findings, quality = _judge_plan(None if errors else day, resolved, said)
     if said is not None and day is not None:
-        from fateforger.drafting.keeping import unkept  # noqa: PLC0415  only with --constraints
+        from fateforger.drafting.keeping import check_constraints  # noqa: PLC0415  only with --constraints
 
-        for breach in unkept(day, resolved, said):
+        for breach in check_constraints(day, resolved, said):
             told = {"message": breach.text, "events": [day.position(key) for key in breach.keys]}
             (errors if breach.rule.must else findings).append(told)
     return {"ok": not errors, "errors": errors, "findings": findings, "quality": quality}
@@ -156,26 +156,28 @@ def check(document: Any, said: Any = None) -> dict[str, Any]:
 @click.option("--steps", type=click.IntRange(0, 10_000_000), help="How long to improve; the same steps, the same plan.")
 @click.option("--budget", metavar="MS", type=click.IntRange(0), help="Stop improving after so many milliseconds.")
 @as_json
-def draft_door(
+def draft_command(
     instance: str | None, batch: str | None, days: int | None, steps: int | None, budget: int | None, as_json: bool
 ) -> None:
     """Draft a day from INSTANCE (its schema: docs/instance.schema.json): what fits where, and what does not fit."""
-    from fateforger.cli.drafting import drafted, tell  # noqa: PLC0415  only this command needs it
+    from fateforger.cli.drafting import draft_document, print_draft  # noqa: PLC0415  only this command needs it
 
     if (instance is None) == (batch is None):
         raise click.UsageError("Give an INSTANCE file (or - for stdin), or --batch FILE.")
     if batch is not None:
-        _each_line(batch, lambda document: drafted(document, days, steps, budget))
+        _answer_lines(batch, lambda document: draft_document(document, days, steps, budget))
         return
     assert instance is not None  # noqa: S101  checked above; for the type checker
     document = read_document(instance)
     if as_json:
-        write_json(drafted(document, days, steps, budget))
+        write_json(draft_document(document, days, steps, budget))
     else:
-        tell(document, days, steps, budget)
+        print_draft(document, days, steps, budget)
 
 
-def _judged(day: TBPlan | None, resolved: Sequence[Resolved], said: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _judge_plan(
+    day: TBPlan | None, resolved: Sequence[Resolved], said: Any
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the advice on a plan without errors, and its level.
 
     Without a day's frame, the plan's own blocks define the day. Overlaps and constraints are omitted, since they are
@@ -183,20 +185,20 @@ def _judged(day: TBPlan | None, resolved: Sequence[Resolved], said: Any) -> tupl
     """
     from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this command needs it
     from fateforger.drafting.keeping import records_of  # noqa: PLC0415  only this command needs it
-    from fateforger.quality import LABELS, Criterion, graded  # noqa: PLC0415  only this command needs it
+    from fateforger.quality import LABELS, Criterion, grade_plan  # noqa: PLC0415  only this command needs it
 
     if day is None:
         return [], {"level": 0, "label": LABELS[0], "next_step": "Mend the errors first."}
     begin, end = local_day(day.date, day.zone)
     if resolved:
-        begin = min((block.start for block in resolved), key=_instant)
-        end = min((max((b.end for b in resolved), key=_instant), begin + LONGEST_DAY), key=_instant)
+        begin = min((block.start for block in resolved), key=_to_utc)
+        end = min((max((b.end for b in resolved), key=_to_utc), begin + LONGEST_DAY), key=_to_utc)
     frame = {"start": begin.isoformat(), "end": end.isoformat()}
     records = [] if said is None else records_of(said)
     # A plan names no tasks, so the one thing is unknown here.
     document = {"date": day.date.isoformat(), "tz": day.tz, "frame": frame, "constraints": records}
     instance = read_instance({**document, "policy": {"one_thing_early": False}})
-    quality = graded(instance, day)
+    quality = grade_plan(instance, day)
     elsewhere = {Criterion.OVERLAP, Criterion.MUST, Criterion.SHOULD, Criterion.WISH}
     findings = [
         {"message": found.text, "events": [day.position(key) for key in found.keys]}
@@ -206,11 +208,11 @@ def _judged(day: TBPlan | None, resolved: Sequence[Resolved], said: Any) -> tupl
     return findings, {"level": quality.level, "label": quality.label, "next_step": quality.next_step}
 
 
-def _instant(value: datetime) -> datetime:
+def _to_utc(value: datetime) -> datetime:
     return value.astimezone(UTC)
 
 
-def _resolved_document(document: Any) -> dict[str, Any]:
+def _resolve_document(document: Any) -> dict[str, Any]:
     day = read_plan(document)
     return {
         "date": day.date.isoformat(),
@@ -219,7 +221,7 @@ def _resolved_document(document: Any) -> dict[str, Any]:
     }
 
 
-def _each_line(source: str, answer: Callable[[Any], dict[str, Any]]) -> None:
+def _answer_lines(source: str, answer: Callable[[Any], dict[str, Any]]) -> None:
     """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
     for line, where in read_lines(source):
         try:

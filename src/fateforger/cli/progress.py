@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class ProgressLines:
-    """Progress callback of a write (see :class:`fateforger.commit.outside.Told`) that prints lines.
+    """Progress callback of a write (see :class:`fateforger.commit.outside.WriteProgressCallback`) that prints lines.
 
     It prints each wait when it begins, and the count about once a second.
     """
@@ -44,12 +44,12 @@ class ProgressLines:
             self._line(f"{counted}.")
             self._said_done = done
 
-    def reading(self) -> None:
+    def announce_reading(self) -> None:
         """Say that the calendar is being read, if nothing else was said so far."""
         if not self._spoke:
             self._line("Reading your calendar.")
 
-    async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+    async def read_patiently(self, read: Callable[[], Awaitable[T]]) -> T:
         """Read; while the calendar gives a time to wait, wait and read again."""
         from fateforger.commit.waiting import read_patiently  # noqa: PLC0415  heavy
 
@@ -74,10 +74,10 @@ class ProgressLines:
 
 
 @asynccontextmanager
-async def progress_lines() -> AsyncIterator[ProgressLines]:
+async def show_progress() -> AsyncIterator[ProgressLines]:
     """Print progress on standard error once the block waits or takes longer than a second."""
     lines = ProgressLines(lambda text: click.echo(text, err=True))
-    timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, lines.reading)
+    timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, lines.announce_reading)
     try:
         yield lines
     finally:

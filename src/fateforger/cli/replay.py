@@ -30,10 +30,10 @@ def command(sources: tuple[str, ...], as_json: bool) -> None:
     """Run recorded turns (files of FATEFORGER_RECORD, or directories of them) again with the recorded answers; no model
     and no calendar is asked. Exits with 0 when all go as they went, with 1 when one does not."""
     from fateforger.turn.recording.replay import replay  # noqa: PLC0415  heavy
-    from fateforger.turn.recording.values import recorded_turn  # noqa: PLC0415  heavy
+    from fateforger.turn.recording.values import parse_recorded_turn  # noqa: PLC0415  heavy
 
     async def run() -> list[tuple[str, tuple[Difference, ...]]]:
-        return [(file, await replay(recorded_turn(read_document(file), file))) for file in _files(sources)]
+        return [(file, await replay(parse_recorded_turn(read_document(file), file))) for file in _iter_files(sources)]
 
     replayed = asyncio.run(run())
     same = not any(found for _, found in replayed)
@@ -44,14 +44,14 @@ def command(sources: tuple[str, ...], as_json: bool) -> None:
         write_json({"same": same, "turns": turns})
     else:
         for file, found in replayed:
-            click.echo(f"{file}: {_counted(found)}")
+            click.echo(f"{file}: {_count_differences(found)}")
             for difference in found:
-                click.echo("\n".join(f"  {line}" for line in _lines(difference)))
+                click.echo("\n".join(f"  {line}" for line in _format_difference(difference)))
     if not same:
         raise click.exceptions.Exit(1)
 
 
-def _files(sources: Iterable[str]) -> Iterator[str]:
+def _iter_files(sources: Iterable[str]) -> Iterator[str]:
     """Yield the files, and those of each directory in the order of their names."""
     for source in sources:
         if not Path(source).is_dir():
@@ -63,13 +63,13 @@ def _files(sources: Iterable[str]) -> Iterator[str]:
         yield from found
 
 
-def _counted(found: tuple[Difference, ...]) -> str:
+def _count_differences(found: tuple[Difference, ...]) -> str:
     if not found:
         return "the same."
     return f"{len(found)} difference{'' if len(found) == 1 else 's'}"
 
 
-def _lines(difference: Difference) -> Iterator[str]:
+def _format_difference(difference: Difference) -> Iterator[str]:
     """Yield one line, or a diff for texts of several lines."""
     was, now = difference.was, difference.now
     if isinstance(was, str) and isinstance(now, str) and ("\n" in was or "\n" in now):
@@ -77,9 +77,9 @@ def _lines(difference: Difference) -> Iterator[str]:
         changed = difflib.unified_diff(was.splitlines(), now.splitlines(), lineterm="", n=0)
         yield from (f"  {line}" for line in list(changed)[2:])
     else:
-        yield f"{difference.part} {difference.where}: {_shown(was)} -> {_shown(now)}"
+        yield f"{difference.part} {difference.where}: {_format_value(was)} -> {_format_value(now)}"
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}…"

@@ -41,12 +41,12 @@ NEEDED = {
 """The packages of ``pyproject.toml``, each with the name of its module."""
 
 
-def missing(find: Callable[[str], object | None] = find_spec) -> tuple[str, ...]:
+def find_missing(find: Callable[[str], object | None] = find_spec) -> tuple[str, ...]:
     """Return the packages that are not installed, by distribution name, without importing any."""
     return tuple(package for package, module in NEEDED.items() if find(module) is None)
 
 
-def refusal(packages: tuple[str, ...], *, as_json: bool = False) -> str:
+def describe_missing(packages: tuple[str, ...], *, as_json: bool = False) -> str:
     """Return the message about missing packages and how to install them; with ``as_json`` as a JSON document."""
     count = "a package that is" if len(packages) == 1 else f"{len(packages)} packages that are"
     message = (

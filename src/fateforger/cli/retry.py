@@ -47,7 +47,7 @@ class Attempt:
         self.path.unlink(missing_ok=True)
 
 
-async def begin(data_dir: Path, submitter: CalendarSubmitter, request: Request) -> Attempt:
+async def begin_attempt(data_dir: Path, submitter: CalendarSubmitter, request: Request) -> Attempt:
     """Begin a command, or continue the same one if its answer was never shown and nothing was written since.
 
     The caller holds the lock of the data directory. Raises ``StoreUnavailable``.
@@ -73,6 +73,6 @@ async def begin(data_dir: Path, submitter: CalendarSubmitter, request: Request) 
     return Attempt(path, cause)
 
 
-def digest(document: str) -> str:
+def hash_document(document: str) -> str:
     """Return the digest that identifies a plan."""
     return hashlib.sha256(document.encode()).hexdigest()

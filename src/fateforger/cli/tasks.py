@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from fateforger.cli.tasks_adding import add_door
+from fateforger.cli.tasks_adding import add_command
 from fateforger.cli.tasks_changing import (
-    move_door,
-    pause_door,
-    priority_door,
-    rename_door,
-    resume_door,
-    retry_door,
-    stop_door,
+    move_command,
+    pause_command,
+    priority_command,
+    rename_command,
+    resume_command,
+    retry_command,
+    stop_command,
 )
-from fateforger.cli.tasks_looking import list_door, show_door
-from fateforger.cli.tasks_pulling import done_door, pull_door
+from fateforger.cli.tasks_looking import list_command, show_command
+from fateforger.cli.tasks_pulling import done_command, pull_command
 
 
 @click.group("tasks")
@@ -28,17 +28,17 @@ def command() -> None:
 
 
 for door in (
-    add_door,
-    list_door,
-    show_door,
-    move_door,
-    priority_door,
-    rename_door,
-    pause_door,
-    resume_door,
-    stop_door,
-    retry_door,
-    pull_door,
-    done_door,
+    add_command,
+    list_command,
+    show_command,
+    move_command,
+    priority_command,
+    rename_command,
+    pause_command,
+    resume_command,
+    stop_command,
+    retry_command,
+    pull_command,
+    done_command,
 ):
     command.add_command(door)

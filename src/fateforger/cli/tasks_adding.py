@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import click
 
-from fateforger.cli.tasks_store import Queue, in_queue, read_ids, tell, with_queue
+from fateforger.cli.tasks_store import Queue, add_queue_options, print_answer, read_ids, run_with_queue
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ _KINDS = ("do", "plan_day", "block_time", "decompose", "review_constraints")
     "--after", "first", multiple=True, metavar="TASK", callback=read_ids, help="A task that has to be done first."
 )
 @click.option("--paused", is_flag=True, help="Not to be pulled yet.")
-@in_queue
-def add_door(
+@add_queue_options
+def add_command(
     ctx: click.Context,
     user_id: str | None,
     first: tuple[str, ...],
@@ -46,7 +46,7 @@ def add_door(
     **said: Any,
 ) -> None:
     """Put a task into the queue, behind the others of its priority."""
-    spec = _spec(said)
+    spec = _build_spec(said)
 
     async def add(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
         from fateforger.tasks import NewTask, Origin, TaskState  # noqa: PLC0415  the help text needs none of it
@@ -56,18 +56,18 @@ def add_door(
         (task,) = await queue.tasks.add(queue.user_id, (new,), cause=f"door-{uuid4().hex}", now=queue.now)
         return task, await queue.tasks.of(queue.user_id, ended=True)
 
-    task, tasks = with_queue(ctx, user_id, {"now": now, "data_dir": data_dir}, add)
-    tell(_words(task), task, tasks, as_json=as_json)
+    task, tasks = run_with_queue(ctx, user_id, {"now": now, "data_dir": data_dir}, add)
+    print_answer(_describe_added(task), task, tasks, as_json=as_json)
 
 
-def _spec(said: dict[str, Any]) -> TaskSpec:
+def _build_spec(said: dict[str, Any]) -> TaskSpec:
     """Return the options as a task specification. Raises ``BadInput``."""
     from pydantic import ValidationError  # noqa: PLC0415  the help text needs none of it
 
     from fateforger.plan.mistakes import first_mistake  # noqa: PLC0415  the help text needs none of it
     from fateforger.tasks import TaskSpec  # noqa: PLC0415  the help text needs none of it
 
-    _known_workflow(said["workflow"])
+    _check_workflow(said["workflow"])
     work = {"kind": said.pop("kind")}
     needs = {"plan_day": ("date",), "block_time": ("date", "minutes")}.get(work["kind"], ())
     takes = {"do": ("minutes",), "block_time": ("start",)}.get(work["kind"], ())
@@ -86,19 +86,19 @@ def _spec(said: dict[str, Any]) -> TaskSpec:
         raise BadInput(mistake.sentence, where=mistake.where) from None
 
 
-def _known_workflow(name: str) -> None:
-    from fateforger.workflow import shipped_names  # noqa: PLC0415  the help text needs none of it
+def _check_workflow(name: str) -> None:
+    from fateforger.workflow import list_shipped  # noqa: PLC0415  the help text needs none of it
 
-    if name and name not in shipped_names():
-        raise BadInput(f"There is no workflow “{name}”; there are {', '.join(shipped_names())}.", where="workflow")
+    if name and name not in list_shipped():
+        raise BadInput(f"There is no workflow “{name}”; there are {', '.join(list_shipped())}.", where="workflow")
 
 
-def _words(task: QueuedTask) -> str:
+def _describe_added(task: QueuedTask) -> str:
     """Return the confirmation (S155)."""
-    from fateforger.cli.tasks_looking import rules  # noqa: PLC0415  only needed here
-    from fateforger.tasks import quoted, spoken_priority  # noqa: PLC0415  the help text needs none of it
+    from fateforger.cli.tasks_looking import iter_rules  # noqa: PLC0415  only needed here
+    from fateforger.tasks import priority_words, quote_task  # noqa: PLC0415  the help text needs none of it
 
-    lines = [f"Added {task.id} {quoted(task)}.", f"Priority: {spoken_priority(task.spec.priority)}"]
+    lines = [f"Added {task.id} {quote_task(task)}.", f"Priority: {priority_words(task.spec.priority)}"]
     if task.spec.workflow:
-        lines += [f"Workflow: {task.spec.workflow}", *(f"  {rule}" for rule in rules(task))]
+        lines += [f"Workflow: {task.spec.workflow}", *(f"  {rule}" for rule in iter_rules(task))]
     return "\n".join((*lines, f"Next: fateforger tasks pull {task.id}, or /pull {task.id} in Slack."))

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fateforger.cli.tasks_store import Queue, in_queue, not_there, of_task, read_id, tell, with_queue
+from fateforger.cli.tasks_store import (
+    Queue,
+    add_queue_options,
+    add_task_argument,
+    build_unknown_task_error,
+    print_answer,
+    read_id,
+    run_with_queue,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,11 +27,11 @@ _PLACES = ("first", "last", "up", "down")
 
 
 @click.command("move")
-@of_task
+@add_task_argument
 @click.argument("place", type=click.Choice(_PLACES), required=False)
 @click.option("--before", "other", metavar="TASK", callback=read_id, help="Right before that task.")
-@in_queue
-def move_door(
+@add_queue_options
+def move_command(
     ctx: click.Context,
     task_id: str,
     place: str | None,
@@ -37,87 +45,87 @@ def move_door(
         raise click.UsageError("Say where: first, last, up, down, or --before TASK.")
 
     async def do(queue: Queue) -> Answer:
-        from fateforger.tasks import Where, moved, moved_words  # noqa: PLC0415  the help text needs none of it
+        from fateforger.tasks import QueuePlace, describe_move, move_task  # noqa: PLC0415  the help text needs none of it
 
         before = await queue.task(task_id)
-        to = Where(place or "before")
+        to = QueuePlace(place or "before")
         tasks = await queue.tasks.rearrange(
-            queue.user_id, lambda there: moved(there, task_id, to, before=other), now=queue.now
+            queue.user_id, lambda there: move_task(there, task_id, to, before=other), now=queue.now
         )
-        return moved_words(before, tasks), await queue.task(task_id), tasks
+        return describe_move(before, tasks), await queue.task(task_id), tasks
 
-    _answer(ctx, user_id, where, do, as_json=as_json)
+    _run_change(ctx, user_id, where, do, as_json=as_json)
 
 
 @click.command("priority")
-@of_task
+@add_task_argument
 @click.argument("priority", type=int)
-@in_queue
-def priority_door(
+@add_queue_options
+def priority_command(
     ctx: click.Context, task_id: str, priority: int, user_id: str | None, as_json: bool, **where: str | None
 ) -> None:
     """Give a task another priority: 0 urgent, 1 high, 2 normal, 3 low, 4 some day."""
 
     async def do(queue: Queue) -> Answer:
-        from fateforger.tasks import prioritized, quoted, spoken_priority  # noqa: PLC0415  the help text needs none
+        from fateforger.tasks import priority_words, quote_task, set_priority  # noqa: PLC0415  the help text needs none
 
-        task, tasks = await _changed(queue, task_id, lambda task: prioritized(task, priority))
-        return f"{quoted(task)} has priority {spoken_priority(priority)} now.", task, tasks
+        task, tasks = await _change_task(queue, task_id, lambda task: set_priority(task, priority))
+        return f"{quote_task(task)} has priority {priority_words(priority)} now.", task, tasks
 
-    _answer(ctx, user_id, where, do, as_json=as_json)
+    _run_change(ctx, user_id, where, do, as_json=as_json)
 
 
 @click.command("rename")
-@of_task
+@add_task_argument
 @click.argument("title")
-@in_queue
-def rename_door(
+@add_queue_options
+def rename_command(
     ctx: click.Context, task_id: str, title: str, user_id: str | None, as_json: bool, **where: str | None
 ) -> None:
     """Give a task another title."""
 
     async def do(queue: Queue) -> Answer:
-        from fateforger.tasks import quoted, renamed  # noqa: PLC0415  the help text needs none of it
+        from fateforger.tasks import quote_task, rename_task  # noqa: PLC0415  the help text needs none of it
 
-        task, tasks = await _changed(queue, task_id, lambda task: renamed(task, title))
-        return f"It is called {quoted(task)} now.", task, tasks
+        task, tasks = await _change_task(queue, task_id, lambda task: rename_task(task, title))
+        return f"It is called {quote_task(task)} now.", task, tasks
 
-    _answer(ctx, user_id, where, do, as_json=as_json)
+    _run_change(ctx, user_id, where, do, as_json=as_json)
 
 
-def _deed_door(name: str, text: str) -> click.Command:
+def _build_action_command(name: str, text: str) -> click.Command:
     @click.command(name, help=text)
-    @of_task
-    @in_queue
+    @add_task_argument
+    @add_queue_options
     def door(ctx: click.Context, task_id: str, user_id: str | None, as_json: bool, **where: str | None) -> None:
         async def do(queue: Queue) -> Answer:
-            from fateforger.tasks import Deed, deed_words, done_to  # noqa: PLC0415  the help text needs none of it
+            from fateforger.tasks import TaskAction, apply_action, describe_action  # noqa: PLC0415  the help text needs none of it
 
-            deed = Deed(name)
-            task, tasks = await _changed(queue, task_id, lambda task: done_to(task, deed))
-            return deed_words(task, deed, tasks), task, tasks
+            deed = TaskAction(name)
+            task, tasks = await _change_task(queue, task_id, lambda task: apply_action(task, deed))
+            return describe_action(task, deed, tasks), task, tasks
 
-        _answer(ctx, user_id, where, do, as_json=as_json)
+        _run_change(ctx, user_id, where, do, as_json=as_json)
 
     return door
 
 
-pause_door = _deed_door("pause", "Keep a task from being pulled, without losing its place.")
-resume_door = _deed_door("resume", "Let a paused task be pulled again.")
-stop_door = _deed_door("stop", "Stop a task, also while it is being done.")
-retry_door = _deed_door("retry", "Put a task that failed or was stopped back into the queue.")
+pause_command = _build_action_command("pause", "Keep a task from being pulled, without losing its place.")
+resume_command = _build_action_command("resume", "Let a paused task be pulled again.")
+stop_command = _build_action_command("stop", "Stop a task, also while it is being done.")
+retry_command = _build_action_command("retry", "Put a task that failed or was stopped back into the queue.")
 
 
-async def _changed(
+async def _change_task(
     queue: Queue, task_id: str, change: Callable[[QueuedTask], QueuedTask]
 ) -> tuple[QueuedTask, Sequence[QueuedTask]]:
     task = await queue.tasks.change(queue.user_id, task_id, change, now=queue.now)
     if task is None:
-        raise not_there(task_id)
+        raise build_unknown_task_error(task_id)
     return task, await queue.tasks.of(queue.user_id, ended=True)
 
 
-def _answer(
+def _run_change(
     ctx: click.Context,
     user_id: str | None,
     where: Mapping[str, str | None],
@@ -125,5 +133,5 @@ def _answer(
     *,
     as_json: bool,
 ) -> None:
-    sentence, task, tasks = with_queue(ctx, user_id, where, do)
-    tell(sentence, task, tasks, as_json=as_json)
+    sentence, task, tasks = run_with_queue(ctx, user_id, where, do)
+    print_answer(sentence, task, tasks, as_json=as_json)

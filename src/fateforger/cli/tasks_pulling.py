@@ -8,8 +8,17 @@ from uuid import uuid4
 import click
 
 from fateforger.cli.documents import write_json
-from fateforger.cli.tasks_looking import rules, told
-from fateforger.cli.tasks_store import Queue, document, in_queue, not_there, of_task, read_id, tell, with_queue
+from fateforger.cli.tasks_looking import describe_task, iter_rules
+from fateforger.cli.tasks_store import (
+    Queue,
+    add_queue_options,
+    add_task_argument,
+    build_document,
+    build_unknown_task_error,
+    print_answer,
+    read_id,
+    run_with_queue,
+)
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
@@ -23,33 +32,35 @@ LEASE_SECONDS = 60.0
 
 @click.command("pull")
 @click.argument("task_id", metavar="[TASK]", required=False, callback=read_id)
-@in_queue
-def pull_door(ctx: click.Context, task_id: str | None, user_id: str | None, as_json: bool, **where: str | None) -> None:
+@add_queue_options
+def pull_command(
+    ctx: click.Context, task_id: str | None, user_id: str | None, as_json: bool, **where: str | None
+) -> None:
     """Take the next task in hand, or that one: it is nobody else's then, and waits until you say that it is done.
 
     What opens a thread, or changes a day's plan, is carried out in Slack only.
     """
 
     async def pull(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
-        return await _pulled(queue, task_id), await queue.tasks.of(queue.user_id, ended=True)
+        return await _pull_task(queue, task_id), await queue.tasks.of(queue.user_id, ended=True)
 
-    task, tasks = with_queue(ctx, user_id, where, pull)
+    task, tasks = run_with_queue(ctx, user_id, where, pull)
     sentence = f"Say that it is done with: fateforger tasks done {task.id}"
     if as_json:
-        write_json({"message": sentence, "task": document(task, tasks), "rules": list(rules(task))})
+        write_json({"message": sentence, "task": build_document(task, tasks), "rules": list(iter_rules(task))})
         return
-    for text in (*told(task, tasks), sentence):
+    for text in (*describe_task(task, tasks), sentence):
         click.echo(text)
 
 
-async def _pulled(queue: Queue, task_id: str | None) -> QueuedTask:
+async def _pull_task(queue: Queue, task_id: str | None) -> QueuedTask:
     """Claim a task and let it wait for the person. Raises ``BadInput`` when there is none available."""
     claimed = await queue.tasks.claim(
         queue.user_id, f"door-{uuid4().hex}", now=queue.now, lease_seconds=LEASE_SECONDS, task_id=task_id
     )
     if claimed is None:
-        raise await _nothing(queue, task_id)
-    settled = await queue.tasks.settle(claimed, _in_hand, now=queue.now)
+        raise await _explain_nothing(queue, task_id)
+    settled = await queue.tasks.settle(claimed, _hand_over, now=queue.now)
     if settled is None:
         raise BadInput("Somebody stopped that task just now.", where="id")
     if settled.state.value == "active":
@@ -61,7 +72,7 @@ async def _pulled(queue: Queue, task_id: str | None) -> QueuedTask:
     return settled
 
 
-def _in_hand(task: QueuedTask) -> QueuedTask:
+def _hand_over(task: QueuedTask) -> QueuedTask:
     """Return the task waiting for the person if it is theirs to do, or back in the queue otherwise."""
     from fateforger.tasks import Do, ReviewParts, TaskState  # noqa: PLC0415  the help text needs none of it
 
@@ -70,9 +81,9 @@ def _in_hand(task: QueuedTask) -> QueuedTask:
     return task.model_copy(update={"state": TaskState.WAITING, "outcome": "It was pulled at the command line."})
 
 
-async def _nothing(queue: Queue, task_id: str | None) -> BadInput:
+async def _explain_nothing(queue: Queue, task_id: str | None) -> BadInput:
     """Return the reason nothing could be pulled (S160)."""
-    from fateforger.tasks import STATES, blockers, quoted  # noqa: PLC0415  the help text needs none of it
+    from fateforger.tasks import STATES, blockers, quote_task  # noqa: PLC0415  the help text needs none of it
 
     tasks = await queue.tasks.of(queue.user_id, ended=True)
     if task_id is None:
@@ -82,21 +93,21 @@ async def _nothing(queue: Queue, task_id: str | None) -> BadInput:
         return BadInput("Nothing can be pulled now: what is in the queue is paused, in hand, or waits for other tasks.")
     task = next((task for task in tasks if task.id == task_id), None)
     if task is None:
-        return not_there(task_id)
+        return build_unknown_task_error(task_id)
     first = blockers(task, tasks)
     if task.state.value == "active" and first:
-        named = " and ".join(f"{quoted(t)} ({t.id})" for t in first[:2])
-        return BadInput(f"{quoted(task)} has to wait for {named}.", where="id")
-    return BadInput(f"{quoted(task)} is {STATES[task.state]}, so it cannot be pulled.", where="id")
+        named = " and ".join(f"{quote_task(t)} ({t.id})" for t in first[:2])
+        return BadInput(f"{quote_task(task)} has to wait for {named}.", where="id")
+    return BadInput(f"{quote_task(task)} is {STATES[task.state]}, so it cannot be pulled.", where="id")
 
 
 @click.command("done")
-@of_task
+@add_task_argument
 @click.option("--met", type=int, multiple=True, metavar="N", help="This acceptance criterion is met (1 is the first).")
 @click.option("--all-met", is_flag=True, help="Every acceptance criterion is met.")
 @click.option("--did", multiple=True, metavar="ACTION", help="What was done, in order, by the workflow's names.")
-@in_queue
-def done_door(
+@add_queue_options
+def done_command(
     ctx: click.Context,
     task_id: str,
     met: tuple[int, ...],
@@ -113,22 +124,22 @@ def done_door(
         command_id = f"door-{uuid4().hex}"
 
         def change(task: QueuedTask) -> QueuedTask:
-            return _ended(task, command_id, queue, met, did, all_met=all_met)
+            return _end_task(task, command_id, queue, met, did, all_met=all_met)
 
         task = await queue.tasks.change(queue.user_id, task_id, change, now=queue.now)
         if task is None:
-            raise not_there(task_id)
+            raise build_unknown_task_error(task_id)
         return task, await queue.tasks.of(queue.user_id, ended=True)
 
-    task, tasks = with_queue(ctx, user_id, where, end)
-    tell(f"“{task.spec.title}” is done.", task, tasks, as_json=as_json)
+    task, tasks = run_with_queue(ctx, user_id, where, end)
+    print_answer(f"“{task.spec.title}” is done.", task, tasks, as_json=as_json)
 
 
-def _ended(
+def _end_task(
     task: QueuedTask, command_id: str, queue: Queue, met: Sequence[int], did: tuple[str, ...], *, all_met: bool
 ) -> QueuedTask:
     """Return the task after the same command as in Slack. Raises ``BadInput`` with what is missing."""
-    from fateforger.coordinator.executor.settling import settled  # noqa: PLC0415  heavy
+    from fateforger.coordinator.executor.settling import apply_decision  # noqa: PLC0415  heavy
     from fateforger.session.commands.queue import SettleTask  # noqa: PLC0415  heavy
     from fateforger.tasks import ReviewParts  # noqa: PLC0415  the help text needs none of it
 
@@ -142,4 +153,4 @@ def _ended(
         met=tuple(every) if all_met else tuple(number - 1 for number in met),
         did=did,
     )
-    return settled(task, word)
+    return apply_decision(task, word)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from fateforger.cli.constraints_store import checked_person
+from fateforger.cli.constraints_store import check_person_option
 from fateforger.cli.documents import write_json
-from fateforger.cli.options import as_json, placed, settings_from
+from fateforger.cli.options import add_place_options, as_json, load_settings
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
@@ -36,26 +36,26 @@ class Queue:
         """Return the task with that id. Raises ``BadInput``."""
         task = await self.tasks.get(self.user_id, task_id)
         if task is None:
-            raise not_there(task_id)
+            raise build_unknown_task_error(task_id)
         return task
 
 
-def not_there(task_id: str) -> BadInput:
+def build_unknown_task_error(task_id: str) -> BadInput:
     """Return the error for an unknown id."""
     return BadInput(f"There is no task {task_id} in this queue; tasks list shows those that are there.", where="id")
 
 
 def read_id(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
     """Parse a typed id. Raises ``BadInput`` for an impossible one."""
-    return None if text is None else _read(text)
+    return None if text is None else _parse_id(text)
 
 
 def read_ids(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
     """Parse several typed ids. See :func:`read_id`."""
-    return tuple(map(_read, texts))
+    return tuple(map(_parse_id, texts))
 
 
-def _read(text: str) -> str:
+def _parse_id(text: str) -> str:
     from fateforger.tasks import read_task_id  # noqa: PLC0415  the help text needs none of it
 
     task_id = read_task_id(text)
@@ -64,44 +64,44 @@ def _read(text: str) -> str:
     return task_id
 
 
-def in_queue(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_queue_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that every command on the queue shares."""
-    whose = click.option("--user", "user_id", metavar="ID", callback=checked_person, help="Whose queue.")
-    return whose(placed(as_json(click.pass_context(function))))
+    whose = click.option("--user", "user_id", metavar="ID", callback=check_person_option, help="Whose queue.")
+    return whose(add_place_options(as_json(click.pass_context(function))))
 
 
-def of_task(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_task_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument TASK, for commands about one task."""
     return click.argument("task_id", metavar="TASK", callback=read_id)(function)
 
 
-def with_queue(
+def run_with_queue(
     ctx: click.Context,
     user_id: str | None,
     where: Mapping[str, str | None],
     work: Callable[[Queue], Awaitable[_R]],
 ) -> _R:
     """Run ``work`` on the queue. ``where`` holds ``now`` and ``data_dir`` from the command line."""
-    return asyncio.run(_opened(settings_from(ctx, **where), user_id, work))
+    return asyncio.run(_run_opened(load_settings(ctx, **where), user_id, work))
 
 
-async def _opened(settings: Settings, user_id: str | None, work: Callable[[Queue], Awaitable[_R]]) -> _R:
-    from fateforger.bootstrap.ground import open_state, ticking_clock  # noqa: PLC0415  heavy
+async def _run_opened(settings: Settings, user_id: str | None, work: Callable[[Queue], Awaitable[_R]]) -> _R:
+    from fateforger.bootstrap.ground import build_clock, open_state  # noqa: PLC0415  heavy
 
     store = await open_state(settings)
     try:
-        person = user_id or await _owner(settings, store)
-        return await work(Queue(store.tasks, person, settings.now or ticking_clock(settings).now()))
+        person = user_id or await _find_owner(settings, store)
+        return await work(Queue(store.tasks, person, settings.now or build_clock(settings).now()))
     finally:
         await store.aclose()
 
 
-async def _owner(settings: Settings, store: Store) -> str:
+async def _find_owner(settings: Settings, store: Store) -> str:
     """Return the owner of the calendar. Raises ``BadInput`` while it has none."""
-    from fateforger.bootstrap.ground import ticking_clock  # noqa: PLC0415  heavy
-    from fateforger.bootstrap.owner import ownership_of  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.ground import build_clock  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.owner import build_ownership  # noqa: PLC0415  heavy
 
-    owner = await ownership_of(settings, store, ticking_clock(settings)).owner()
+    owner = await build_ownership(settings, store, build_clock(settings)).owner()
     if owner.person is None:
         raise BadInput(
             "The calendar has no owner, as fateforger doctor says, so say whose queue you mean with --user.",
@@ -110,16 +110,16 @@ async def _owner(settings: Settings, store: Store) -> str:
     return owner.person
 
 
-def document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[str, Any]:
+def build_document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[str, Any]:
     """Return a task for output; ``waits_for`` are those of ``tasks`` (all of the person's) that come first."""
     from fateforger.tasks import blockers  # noqa: PLC0415  the help text needs none of it
 
     return {**task.model_dump(mode="json"), "waits_for": [first.id for first in blockers(task, tasks)]}
 
 
-def tell(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *, as_json: bool) -> None:
+def print_answer(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *, as_json: bool) -> None:
     """Print the answer of a command that changed a task."""
     if as_json:
-        write_json({"message": sentence, "task": document(task, tasks)})
+        write_json({"message": sentence, "task": build_document(task, tasks)})
     else:
         click.echo(sentence)

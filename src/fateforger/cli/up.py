@@ -9,11 +9,11 @@ import signal
 
 import click
 
-from fateforger.cli.options import placed, settings_from
+from fateforger.cli.options import add_place_options, load_settings
 
 
 @click.command("up")
-@placed
+@add_place_options
 @click.option("--host", help="Address the local page listens on.")
 @click.option("--port", type=int, help="Port of the local page; 0 picks a free one.")
 @click.option("--verbose", is_flag=True, help="Log what happens inside.")
@@ -22,11 +22,11 @@ def command(
     ctx: click.Context, now: str | None, data_dir: str | None, host: str | None, port: int | None, verbose: bool
 ) -> None:
     """Run everything with what is configured, say what is real and what is local, and print the page's address."""
-    settings = settings_from(ctx, now=now, data_dir=data_dir, host=host, port=port)
+    settings = load_settings(ctx, now=now, data_dir=data_dir, host=host, port=port)
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    from fateforger.bootstrap.house import open_house  # noqa: PLC0415  heavy
+    from fateforger.bootstrap.house import open_app  # noqa: PLC0415  heavy
 
     async def run() -> None:
         stop = asyncio.Event()
@@ -34,7 +34,7 @@ def command(
         for name in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
                 loop.add_signal_handler(name, stop.set)
-        async with open_house(settings) as house:
+        async with open_app(settings) as house:
             for line in house.lines:
                 click.echo(f"  {line}")
             if house.caldav_url:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.documents import parse_json, read_lines, read_text, write_json
-from fateforger.cli.options import as_json, settings_from
+from fateforger.cli.options import as_json, load_settings
 from fateforger.errors import BadInput, FateforgerError
 
 if TYPE_CHECKING:
     from fateforger.workflow import Report, Step, Workflow
-    from fateforger.workflow.evaluating import Evaluated
+    from fateforger.workflow.evaluating import EvaluatedState
 
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
 
@@ -40,7 +40,7 @@ def command() -> None:
 @click.option("--exit-code", is_flag=True, help="Exit with status 1 when a rule is violated.")
 @as_json
 @click.pass_context
-def check_door(
+def check_command(
     ctx: click.Context,
     file: str | None,
     trace: str | None,
@@ -59,7 +59,7 @@ def check_door(
     if batch is not None:
         if file is not None or trace is not None or is_open or evaluate:
             raise click.UsageError("With --batch each line says its rules, its trace, and whether that is closed.")
-        _each_line(batch)
+        _check_lines(batch)
         return
     if file is None or (trace is None and not evaluate):
         raise click.UsageError("Give a workflow FILE and its --trace TRACE (JSON lines), or --batch FILE.")
@@ -67,54 +67,54 @@ def check_door(
         raise click.UsageError("--do and --known belong to --evaluate.")
     if [file, trace, known].count("-") > 1:
         raise BadInput("Only one of the workflow, the trace and what is known can come from stdin.")
-    workflow = _workflow(file)
-    states, last = _now(ctx, workflow, known, do) if evaluate else (None, ())
-    report = _checked(workflow, trace, last, closed=not is_open)
+    workflow = _load_workflow(file)
+    states, last = _evaluate_now(ctx, workflow, known, do) if evaluate else (None, ())
+    report = _check_trace(workflow, trace, last, closed=not is_open)
     if as_json:
         from fateforger.workflow import write_report  # noqa: PLC0415  the help text needs none of it
 
-        write_json({**write_report(report), **_written(states)})
+        write_json({**write_report(report), **_write_states(states)})
     else:
-        _tell_states(states)
-        _tell(report)
-    if exit_code and report.violated:
+        _print_states(states)
+        _print_report(report)
+    if exit_code and report.violated_rules:
         raise click.exceptions.Exit(1)
 
 
-def _workflow(source: str) -> Workflow:
-    from fateforger.workflow import read_workflow, shipped, shipped_names  # noqa: PLC0415  the help text needs none of it
+def _load_workflow(source: str) -> Workflow:
+    from fateforger.workflow import list_shipped, load_shipped, read_workflow  # noqa: PLC0415  the help text needs none of it
 
-    if source in shipped_names() and not Path(source).exists():
-        return shipped(source)
+    if source in list_shipped() and not Path(source).exists():
+        return load_shipped(source)
     text = read_text(source)
     try:
-        return read_workflow(text, _beside(source))
+        return read_workflow(text, _build_parent_reader(source))
     except BadInput as error:
         raise BadInput(error.message, where=f"{source}, {error.where}" if error.where else source) from None
 
 
-def _beside(source: str) -> Callable[[str], str | None]:
+def _build_parent_reader(source: str) -> Callable[[str], str | None]:
     """Return a reader of parent workflows, which lie in the folder of the file or are bundled."""
-    from fateforger.workflow import shipped_text  # noqa: PLC0415  the help text needs none of it
+    from fateforger.workflow import read_shipped  # noqa: PLC0415  the help text needs none of it
 
     def parent(name: str) -> str | None:
         path = Path(source).parent / f"{name}.yaml"
-        return read_text(str(path)) if source != "-" and path.is_file() else shipped_text(name)
+        return read_text(str(path)) if source != "-" and path.is_file() else read_shipped(name)
 
     return parent
 
 
-def _now(
+def _evaluate_now(
     ctx: click.Context, workflow: Workflow, known: str | None, do: tuple[str, ...]
-) -> tuple[tuple[Evaluated, ...], tuple[Step]]:
+) -> tuple[tuple[EvaluatedState, ...], tuple[Step]]:
     """Return the current states, and the current step."""
-    from fateforger.cli.workflow_states import states_now, step_now  # noqa: PLC0415  heavy
+    from fateforger.cli.workflow_states import build_step, evaluate_states  # noqa: PLC0415  heavy
 
-    states = states_now(workflow, known, settings_from(ctx))
-    return states, (step_now(workflow, states, do),)
+    states = evaluate_states(workflow, known, load_settings(ctx))
+    return states, (build_step(workflow, states, do),)
 
 
-def _checked(workflow: Workflow, trace: str | None, last: Sequence[Step], *, closed: bool) -> Report:
+def _check_trace(workflow: Workflow, trace: str | None, last: Sequence[Step], *, closed: bool) -> Report:
     from fateforger.workflow import check, read_step  # noqa: PLC0415  the help text needs none of it
 
     names = workflow.vocabulary
@@ -123,7 +123,7 @@ def _checked(workflow: Workflow, trace: str | None, last: Sequence[Step], *, clo
     return check(workflow.rules, [*steps, *last], names, closed=closed)
 
 
-def _written(states: tuple[Evaluated, ...] | None) -> dict[str, Any]:
+def _write_states(states: tuple[EvaluatedState, ...] | None) -> dict[str, Any]:
     if states is None:
         return {}
     from fateforger.cli.workflow_states import write_states  # noqa: PLC0415  heavy
@@ -131,15 +131,15 @@ def _written(states: tuple[Evaluated, ...] | None) -> dict[str, Any]:
     return {"states": write_states(states)}
 
 
-def _tell_states(states: tuple[Evaluated, ...] | None) -> None:
+def _print_states(states: tuple[EvaluatedState, ...] | None) -> None:
     if states is None:
         return
-    from fateforger.cli.workflow_states import tell_states  # noqa: PLC0415  heavy
+    from fateforger.cli.workflow_states import print_states  # noqa: PLC0415  heavy
 
-    tell_states(states)
+    print_states(states)
 
 
-def _each_line(batch: str) -> None:
+def _check_lines(batch: str) -> None:
     """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
     from fateforger.workflow import check_case  # noqa: PLC0415  the help text needs none of it
 
@@ -151,7 +151,7 @@ def _each_line(batch: str) -> None:
             write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})
 
 
-def _tell(report: Report) -> None:
+def _print_report(report: Report) -> None:
     for each in report.rules:
         judgement = each.judgement
         at: dict[str, Any] = {"": judgement.violations, "unknown ": judgement.unknown, "open ": judgement.pending}

@@ -9,14 +9,14 @@ from typing import Any
 import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fateforger.bootstrap.facts import configured_facts
+from fateforger.bootstrap.facts import build_facts
 from fateforger.cli.documents import read_document
 from fateforger.config import Settings
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
 from fateforger.ports.facts import evaluate
 from fateforger.workflow import Step, Workflow
-from fateforger.workflow.evaluating import Evaluated, Known, as_step
+from fateforger.workflow.evaluating import EvaluatedState, KnownValues, as_step
 from fateforger.workflow.vocabulary import AtomKind
 
 _SIGNS = {True: "✓", False: "✗", None: "?"}
@@ -29,17 +29,17 @@ class _Known(BaseModel):
     stated: list[str] | None = None
 
 
-def states_now(workflow: Workflow, known: str | None, settings: Settings) -> tuple[Evaluated, ...]:
+def evaluate_states(workflow: Workflow, known: str | None, settings: Settings) -> tuple[EvaluatedState, ...]:
     """Evaluate each state that the workflow declares, by name.
 
     ``known`` is a file, or ``-``. Raises :class:`BadInput`.
     """
-    given = Known() if known is None else _read(read_document(known), known)
+    given = KnownValues() if known is None else _parse_known(read_document(known), known)
     predicates = [workflow.predicates[name] for name in sorted(workflow.predicates)]
-    return asyncio.run(evaluate(predicates, given, configured_facts(settings)))
+    return asyncio.run(evaluate(predicates, given, build_facts(settings)))
 
 
-def step_now(workflow: Workflow, states: Sequence[Evaluated], do: Sequence[str]) -> Step:
+def build_step(workflow: Workflow, states: Sequence[EvaluatedState], do: Sequence[str]) -> Step:
     """Return the current step. Raises :class:`BadInput` for an action that is not declared."""
     for name in do:
         if workflow.vocabulary.kind_of(name) is not AtomKind.ACTION:
@@ -49,22 +49,22 @@ def step_now(workflow: Workflow, states: Sequence[Evaluated], do: Sequence[str])
     return as_step(states, do)
 
 
-def write_states(states: Sequence[Evaluated]) -> list[Mapping[str, Any]]:
+def write_states(states: Sequence[EvaluatedState]) -> list[Mapping[str, Any]]:
     """Return ``[{"state","holds","why"}]``; ``holds`` is null where it is unknown."""
     return [{"state": each.name, "holds": each.holds, "why": list(each.why)} for each in states]
 
 
-def tell_states(states: Sequence[Evaluated]) -> None:
+def print_states(states: Sequence[EvaluatedState]) -> None:
     """Print the states for people."""
     for each in states:
         click.echo(f"{_SIGNS[each.holds]} {each.name}: {' '.join(each.why)}")
 
 
-def _read(document: object, where: str) -> Known:
+def _parse_known(document: object, where: str) -> KnownValues:
     try:
         given = _Known.model_validate(document)
     except ValidationError as error:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None
     stated = None if given.stated is None else frozenset(given.stated)
-    return Known(session=given.session, task=given.task, stated=stated)
+    return KnownValues(session=given.session, task=given.task, stated=stated)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 from fateforger.commit.hold import Hold
-from fateforger.commit.outside import Outside, Wait
+from fateforger.commit.outside import CommitContext, Wait
 from fateforger.commit.waiting import wait_with_lease
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarUnreachable, InternalError
 from fateforger.journal import (
@@ -17,9 +17,9 @@ from fateforger.journal import (
     OpState,
     Transaction,
     Verdict,
-    answered,
     judge,
-    moved,
+    judge_answer,
+    move_record,
     with_records,
 )
 from fateforger.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
@@ -48,7 +48,7 @@ class Attempts:
     """
 
     def __init__(
-        self, transaction: Transaction, outside: Outside, hold: Hold, *, seen_at: datetime | None = None
+        self, transaction: Transaction, outside: CommitContext, hold: Hold, *, seen_at: datetime | None = None
     ) -> None:
         self.transaction = transaction
         self._outside = outside
@@ -70,7 +70,7 @@ class Attempts:
         reason = f"The calendar did not take it after {self._outside.limits.attempts} tries."
         while True:
             now = self._outside.clock.now()
-            if self._looks_first(record.op) and self._older(seen_at, self._outside.limits.fresh_for):
+            if self._must_look_first(record.op) and self._is_older(seen_at, self._outside.limits.fresh_for):
                 verdict = judge(record.op, await self._get(record.op.event_id))
                 if not isinstance(verdict, NotYet):
                     await self._settle_verdict(record, verdict)
@@ -88,12 +88,12 @@ class Attempts:
                 return
             attempts += 1
             if attempts == self._outside.limits.attempts:
-                await self._settle(moved(record, OpState.FAILED, error=reason))
+                await self._settle(move_record(record, OpState.FAILED, error=reason))
                 return
             record, seen_at = await self._put_back(record, verdict), now
             await self._wait(self._outside.pause_before(attempts - 1), reason)
 
-    def _looks_first(self, op: SyncOp) -> bool:
+    def _must_look_first(self, op: SyncOp) -> bool:
         """Check whether an event that was read a while ago is read again before the call.
 
         A create has no event. A calendar may compare versions on deletion by itself, but after an interruption the
@@ -103,7 +103,7 @@ class Attempts:
             return op.before is None or op.before.version is None
         return op.verb is not Verb.CREATE
 
-    def _older(self, seen_at: datetime | None, seconds: float) -> bool:
+    def _is_older(self, seen_at: datetime | None, seconds: float) -> bool:
         return seen_at is None or (self._outside.clock.now() - seen_at).total_seconds() > seconds
 
     async def settle_inflight(self, record: OpRecord) -> None:
@@ -123,16 +123,16 @@ class Attempts:
 
     async def note(self, record: OpRecord) -> None:
         """Carry out an op that only changes our records."""
-        await self._settle(moved(record, OpState.APPLIED), head=record.op.head_after)
+        await self._settle(move_record(record, OpState.APPLIED), head=record.op.head_after)
 
     async def leave(self, record: OpRecord, state: OpState, reason: str) -> None:
         """End a pending op without carrying it out."""
-        await self._settle(moved(record, state, error=reason))
+        await self._settle(move_record(record, state, error=reason))
 
     async def _verdict(self, op: SyncOp, answer: Answer, *, last: bool) -> Verdict:
         match answer:
-            case Done(image=image) if _plain(op, image):
-                return answered(op, image)
+            case Done(image=image) if _is_conclusive(op, image):
+                return judge_answer(op, image)
             case Rejected(reason=reason):
                 return Ended(OpState.FAILED, reason)
             case Done() | Exists() | Gone() | Stale() | Unknown():
@@ -144,13 +144,13 @@ class Attempts:
         """Call once. A call that did not even begin leaves the op pending again."""
         await self._hold.ensure()
         await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.INFLIGHT)
-        record = self._keep(moved(record, OpState.INFLIGHT))
+        record = self._keep(move_record(record, OpState.INFLIGHT))
         outcome = await self._write(record.op, seen_at)
         if not isinstance(outcome, Limited | Unauthorized):
             return record, outcome
         await self._hold.ensure()
         await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.PENDING)
-        record = self._keep(moved(record, OpState.PENDING))
+        record = self._keep(move_record(record, OpState.PENDING))
         if isinstance(outcome, Unauthorized):
             raise Paused(outcome.reason, login=True)
         return record, outcome
@@ -166,7 +166,7 @@ class Attempts:
         if op.verb is Verb.CREATE:
             return await calendar.create(event_id, op.after, marker, PLAIN if op.extras is None else op.extras)
         changes = {name: getattr(op.after, name) for name in op.changes}
-        seen = None if self._older(seen_at, self._outside.limits.vouched_for) else op.before
+        seen = None if self._is_older(seen_at, self._outside.limits.vouched_for) else op.before
         expect = version if calendar.traits.conditional_write else None
         return await calendar.update(event_id, changes, marker, expect=expect, seen=seen)
 
@@ -216,7 +216,7 @@ class Attempts:
 
     async def _put_back(self, record: OpRecord, verdict: NotYet) -> OpRecord:
         """Return an op to pending with the rest that is left to do."""
-        pending = record if record.state is OpState.PENDING else moved(record, OpState.PENDING)
+        pending = record if record.state is OpState.PENDING else move_record(record, OpState.PENDING)
         record = pending.model_copy(update={"op": verdict.op})
         await self._hold.ensure()
         await self._outside.journal.settle(self.transaction.id, record)
@@ -227,12 +227,12 @@ class Attempts:
             case Happened():
                 await self._settle_happened(record, verdict)
             case Ended(state=state, reason=reason):
-                await self._settle(moved(record, state, error=reason))
+                await self._settle(move_record(record, state, error=reason))
             case _:
                 assert_never(verdict)
 
     async def _settle_happened(self, record: OpRecord, verdict: Happened) -> None:
-        await self._settle(moved(record, OpState.APPLIED, observed=verdict.observed), head=verdict.head)
+        await self._settle(move_record(record, OpState.APPLIED, observed=verdict.observed), head=verdict.head)
 
     async def _settle(self, record: OpRecord, head: Head | None = None) -> None:
         """Record the end of an op and the new record of its block.
@@ -252,7 +252,7 @@ class Attempts:
         return record
 
 
-def _plain(op: SyncOp, image: EventImage | None) -> bool:
+def _is_conclusive(op: SyncOp, image: EventImage | None) -> bool:
     """Check whether an answer is conclusive: the event as it is now, or none after a delete."""
     if op.verb is Verb.DELETE:
         return True

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def each_of(items: Collection[T], work: Callable[[T], Awaitable[None]], *, at_once: int) -> None:
+async def run_each(items: Collection[T], work: Callable[[T], Awaitable[None]], *, at_once: int) -> None:
     """Run ``work`` for each item, at most ``at_once`` concurrently.
 
     After the first failure no further item is started; running ones finish, and then that failure is raised.

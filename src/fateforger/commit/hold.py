@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.commit.outside import Outside
+from fateforger.commit.outside import CommitContext
 from fateforger.errors import CalendarBusy
 from fateforger.ports import Lease
 
@@ -17,7 +17,7 @@ class Hold:
     not recorded, since other processes may have settled it.
     """
 
-    def __init__(self, outside: Outside, owner: str) -> None:
+    def __init__(self, outside: CommitContext, owner: str) -> None:
         self._outside = outside
         self._owner = owner
         self._lease: Lease | None = None

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fateforger.commit.execute import Carried, execute_sync
+from fateforger.commit.execute import ExecutionResult, execute_sync
 from fateforger.commit.hold import Hold
-from fateforger.commit.outside import Outside
+from fateforger.commit.outside import CommitContext
 from fateforger.commit.read import DayReads, read_snapshot
-from fateforger.journal import OpState, Transaction, TxState, begun, plan_undo
-from fateforger.journal.standing import stands, took_back
-from fateforger.sync import numbered
+from fateforger.journal import OpState, Transaction, TxState, begin_transaction, plan_undo
+from fateforger.journal.standing import is_in_effect, list_undone
+from fateforger.sync import number_ops
 from fateforger.sync.model import EventImage, Ledger, OwnedId, Snapshot, SyncOp, Verb
-from fateforger.sync.words import listed
+from fateforger.sync.words import list_titles
 
 DEED = "late"
 """The ``deed`` in the context of a transaction that removed a late create."""
@@ -31,7 +31,7 @@ _GIVEN_UP = {OpState.FAILED, OpState.SUPERSEDED}
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class LateCreates:
     """Late creates of one day: their undone transactions, reduced to those creates, and the state of the day."""
 
     transactions: tuple[Transaction, ...]
@@ -49,7 +49,7 @@ def may_be_late(snapshot: Snapshot, ledger: Ledger) -> bool:
     return any(not e.gone and OwnedId.is_one(e.id) and e.id not in held for e in snapshot.events)
 
 
-async def find_late(outside: Outside, reads: DayReads | None = None) -> tuple[Late, ...]:
+async def find_late(outside: CommitContext, reads: DayReads | None = None) -> tuple[LateCreates, ...]:
     """Find late creates on each day with a create that was given up and undone.
 
     ``reads`` are those of a write that holds the lease. Raises ``CalendarError``.
@@ -61,9 +61,13 @@ async def find_late(outside: Outside, reads: DayReads | None = None) -> tuple[La
     days: dict[str, list[Transaction]] = {}
     for n, transaction in enumerate(history):
         old = transaction.settled_at is not None and now - transaction.settled_at > _WATCHED_FOR
-        if _is_taken_back(transaction, history[:n]) and not old and any(i not in done for i in given_up(transaction)):
+        if (
+            _is_taken_back(transaction, history[:n])
+            and not old
+            and any(i not in done for i in find_given_up(transaction))
+        ):
             days.setdefault(transaction.day.isoformat(), []).append(transaction)
-    found = [await _late_on(transactions, outside, reads or calendar) for transactions in days.values()]
+    found = [await _find_late_on(transactions, outside, reads or calendar) for transactions in days.values()]
     return tuple(late for late in found if late.transactions)
 
 
@@ -72,31 +76,31 @@ def _is_taken_back(transaction: Transaction, later: Sequence[Transaction]) -> bo
 
     One without effect is never marked as undone itself, but a later undo went back to before it or its replacement.
     """
-    if transaction.state is TxState.UNDONE or stands(transaction):
+    if transaction.state is TxState.UNDONE or is_in_effect(transaction):
         return transaction.state is TxState.UNDONE
     undos = (t for t in later if t.kind == "undo" and t.day == transaction.day and t.state is TxState.COMMITTED)
-    return any(took_back(undo) for undo in undos)
+    return any(list_undone(undo) for undo in undos)
 
 
-async def _late_on(transactions: Sequence[Transaction], outside: Outside, reads: DayReads) -> Late:
+async def _find_late_on(transactions: Sequence[Transaction], outside: CommitContext, reads: DayReads) -> LateCreates:
     day, tz = transactions[0].day, transactions[0].tz
     ledger = await outside.journal.ledger(outside.calendar.key, day)
     snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits)
     known = {i for head in ledger.heads for i in (head.event_id, *head.restores)}
     live = {e.id: e for e in snapshot.events if not e.gone and e.id not in known}
-    arrived = tuple(_only_arrived(t, live) for t in transactions if given_up(t) & live.keys())
-    return Late(arrived, snapshot, ledger)
+    arrived = tuple(_keep_arrived(t, live) for t in transactions if find_given_up(t) & live.keys())
+    return LateCreates(arrived, snapshot, ledger)
 
 
-def given_up(transaction: Transaction) -> set[str]:
+def find_given_up(transaction: Transaction) -> set[str]:
     """Return the event ids of creates that were tried and given up."""
     tried = [r for r in transaction.records if r.op.verb is Verb.CREATE and r.attempts]
     return {r.op.event_id for r in tried if r.state in _GIVEN_UP}
 
 
-def with_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Transaction:
+def mark_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Transaction:
     """Return the transaction with its given-up creates that are on the calendar marked as applied."""
-    arrived = given_up(transaction) & live.keys()
+    arrived = find_given_up(transaction) & live.keys()
     records = tuple(
         r.model_copy(update={"state": OpState.APPLIED, "error": ""}) if r.op.event_id in arrived else r
         for r in transaction.records
@@ -104,25 +108,25 @@ def with_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Tr
     return transaction.model_copy(update={"records": records})
 
 
-def _only_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Transaction:
-    arrived = given_up(transaction) & live.keys()
-    records = with_arrived(transaction, live).records
+def _keep_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Transaction:
+    arrived = find_given_up(transaction) & live.keys()
+    records = mark_arrived(transaction, live).records
     return transaction.model_copy(update={"records": tuple(r for r in records if r.op.event_id in arrived)})
 
 
 async def take_back_late(
-    late: Late,
-    outside: Outside,
+    late: LateCreates,
+    outside: CommitContext,
     hold: Hold,
     *,
     id: str,  # noqa: A002  the field's name
     cause: str,
-) -> Carried:
+) -> ExecutionResult:
     """Remove late creates, or release those that the person changed, under a lease that is held."""
     clears = outside.calendar.traits.can_clear_color
-    plan = plan_undo(late.transactions, late.snapshot, late.ledger, op_ids=numbered(id), can_clear_color=clears)
-    plan = plan.model_copy(update={"ops": tuple(_apart(op) for op in plan.ops), "warnings": ()})
-    transaction = begun(
+    plan = plan_undo(late.transactions, late.snapshot, late.ledger, op_ids=number_ops(id), can_clear_color=clears)
+    plan = plan.model_copy(update={"ops": tuple(_detach(op) for op in plan.ops), "warnings": ()})
+    transaction = begin_transaction(
         plan,
         id=id,
         calendar=outside.calendar.key,
@@ -135,20 +139,20 @@ async def take_back_late(
     return await execute_sync(transaction, outside, hold)
 
 
-def _apart(op: SyncOp) -> SyncOp:
+def _detach(op: SyncOp) -> SyncOp:
     """Keep a late event out of the record of the block that has its key now."""
     if op.verb is Verb.DELETE or op.head_after is None:
         return op.model_copy(update={"head_after": None})
     return op.model_copy(update={"head_after": op.head_after.model_copy(update={"key": op.event_id})})
 
 
-def late_words(carried: Carried) -> tuple[str, ...]:
+def describe_late(carried: ExecutionResult) -> tuple[str, ...]:
     """Return sentences about the outcome of late creates."""
     records = carried.transaction.records
     removed = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.APPLIED]
-    sentences = [f"{arrived_words(removed)} I removed {_them(removed)}."] if removed else []
+    sentences = [f"{describe_arrivals(removed)} I removed {_choose_pronoun(removed)}."] if removed else []
     for record in records:
-        arrived = arrived_words([record.op.summary])
+        arrived = describe_arrivals([record.op.summary])
         if record.op.verb is Verb.RELEASE or record.state is OpState.CONFLICT:
             sentences.append(f"{arrived} You changed it, so I left it to you.")
         elif record.state is not OpState.APPLIED:
@@ -156,10 +160,10 @@ def late_words(carried: Carried) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def arrived_words(titles: list[str]) -> str:
+def describe_arrivals(titles: list[str]) -> str:
     """Return a sentence that creates arrived late."""
-    return f"{listed(titles)} reached your calendar late, after you had taken {_them(titles)} back."
+    return f"{list_titles(titles)} reached your calendar late, after you had taken {_choose_pronoun(titles)} back."
 
 
-def _them(titles: list[str]) -> str:
+def _choose_pronoun(titles: list[str]) -> str:
     return "it" if len(titles) == 1 else "them"

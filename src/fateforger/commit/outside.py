@@ -21,7 +21,7 @@ class Wait:
     reason: str
 
 
-class Told(Protocol):
+class WriteProgressCallback(Protocol):
     """Callback for the progress of a write.
 
     It receives the number of events written and their total (0 while unknown), and each wait when it begins. It must
@@ -31,13 +31,13 @@ class Told(Protocol):
     def __call__(self, done: int, of: int, wait: Wait | None = None) -> None: ...
 
 
-def untold(done: int, of: int, wait: Wait | None = None) -> None:
+def ignore_write_progress(done: int, of: int, wait: Wait | None = None) -> None:
     """Ignore the progress."""
     del done, of, wait
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class CommitContext:
     """One calendar with its journal, and time. ``jitter`` returns numbers in [0, 1) that spread retries."""
 
     calendar: Calendar
@@ -46,7 +46,7 @@ class Outside:
     sleep: Sleep
     jitter: Callable[[], float] = random.random
     limits: Limits = field(default_factory=Limits)
-    told: Told = untold
+    told: WriteProgressCallback = ignore_write_progress
 
     def pause_before(self, attempt: int, asked: float | None = None) -> float:
         """Return the seconds to wait before another attempt (0 is the first).

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Protocol
 
-from fateforger.commit.bounded import each_of
+from fateforger.commit.bounded import run_each
 from fateforger.commit.limits import Limits
 from fateforger.plan import local_day, zone
 from fateforger.ports import Journal, Window
@@ -53,6 +53,6 @@ async def read_snapshot(
         fetched[event_id] = await calendar.get(event_id)
 
     missing = dict.fromkeys(i for i in (*held, *also) if i not in seen)
-    await each_of(missing, fetch, at_once=limits.concurrency)
+    await run_each(missing, fetch, at_once=limits.concurrency)
     left_out = events.left_out if isinstance(events, Window) else ()
     return Snapshot(day=day, tz=tz, events=events, fetched={i: fetched[i] for i in missing}, left_out=left_out)

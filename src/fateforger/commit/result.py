@@ -39,18 +39,18 @@ class SyncResult:
     @property
     def created(self) -> int:
         """Blocks added to the calendar."""
-        return self._applied(Verb.CREATE)
+        return self._count_applied(Verb.CREATE)
 
     @property
     def updated(self) -> int:
         """Blocks changed on the calendar."""
-        return self._applied(Verb.UPDATE)
+        return self._count_applied(Verb.UPDATE)
 
     @property
     def deleted(self) -> int:
         """Blocks removed from the calendar."""
-        return self._applied(Verb.DELETE)
+        return self._count_applied(Verb.DELETE)
 
-    def _applied(self, verb: Verb) -> int:
+    def _count_applied(self, verb: Verb) -> int:
         records = [record for transaction in self.transactions for record in transaction.records]
         return sum(1 for record in records if record.op.verb is verb and record.state is OpState.APPLIED)

@@ -9,27 +9,27 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from fateforger.commit.execute import Carried, execute_sync, resume, settle
+from fateforger.commit.execute import ExecutionResult, execute_sync, resume, settle
 from fateforger.commit.hold import Hold
-from fateforger.commit.late import NEXT, arrived_words, find_late, late_words, take_back_late
-from fateforger.commit.outside import Outside, Told, untold
+from fateforger.commit.late import NEXT, describe_arrivals, describe_late, find_late, take_back_late
+from fateforger.commit.outside import CommitContext, WriteProgressCallback, ignore_write_progress
 from fateforger.commit.read import DayReads, read_day
 from fateforger.commit.result import SyncResult
-from fateforger.commit.targets import Choice, choose
-from fateforger.commit.telling import also_late, finished, result_of, result_of_late, unchanged
+from fateforger.commit.targets import Choice, choose_targets
+from fateforger.commit.telling import add_late, build_late_result, build_result, mark_finished, report_unchanged
 from fateforger.commit.undo import undo_sync
 from fateforger.commit.waiting import WaitingReads
 from fateforger.errors import ConfirmationNeeded, NotUndoable
-from fateforger.journal import OpState, Transaction, TxState, begun
+from fateforger.journal import OpState, Transaction, TxState, begin_transaction
 from fateforger.journal.probe import ID_USED_UP
-from fateforger.journal.standing import took_back
+from fateforger.journal.standing import list_undone
 from fateforger.plan import TBPlan
-from fateforger.sync import Choices, desired_day, numbered, plan_sync
+from fateforger.sync import Choices, build_desired_day, number_ops, plan_sync
 from fateforger.sync.choices import NOTHING_SAID
-from fateforger.sync.model import BrakeKind, Ledger, Snapshot, SyncPlan, Verb
+from fateforger.sync.model import Ledger, SafetyCheckKind, Snapshot, SyncPlan, Verb
 
 Context = Mapping[str, Any] | None
-_LOSSES = frozenset({BrakeKind.EMPTIED_CALENDAR, BrakeKind.VANISHED_BLOCKS})
+_LOSSES = frozenset({SafetyCheckKind.EMPTIED_CALENDAR, SafetyCheckKind.VANISHED_BLOCKS})
 _ENDED = {TxState.COMMITTED, TxState.PARTIAL, TxState.UNDONE}
 
 
@@ -47,7 +47,7 @@ class CalendarSubmitter:
     is safe after either.
     """
 
-    def __init__(self, outside: Outside, *, owner: str, new_id: Callable[[], str]) -> None:
+    def __init__(self, outside: CommitContext, *, owner: str, new_id: Callable[[], str]) -> None:
         self._outside = outside
         self._owner = owner
         self._new_id = new_id
@@ -70,7 +70,7 @@ class CalendarSubmitter:
     async def preview(self, plan: TBPlan, *, choices: Choices = NOTHING_SAID) -> SyncPlan:
         """Return what :meth:`submit_plan` would do now. Writes nothing, takes no lease."""
         snapshot, ledger = await self.read(plan.date, plan.tz)
-        return plan_sync(desired_day(plan), snapshot, ledger, op_ids=numbered("preview"), choices=choices)
+        return plan_sync(build_desired_day(plan), snapshot, ledger, op_ids=number_ops("preview"), choices=choices)
 
     async def submit_plan(
         self,
@@ -79,9 +79,9 @@ class CalendarSubmitter:
         cause: str,
         group: str | None = None,
         context: Context = None,
-        confirmed: Collection[BrakeKind] = (),
+        confirmed: Collection[SafetyCheckKind] = (),
         choices: Choices = NOTHING_SAID,
-        told: Told = untold,
+        told: WriteProgressCallback = ignore_write_progress,
         finishing: bool = False,
     ) -> SyncResult:
         """Make the calendar show the plan; the person's own changes stay.
@@ -92,25 +92,25 @@ class CalendarSubmitter:
         person changed a field; undecided ones stay as the calendar shows them, and are asked about. Raises
         ``PlanInvalid``, and ``ConfirmationNeeded`` with the checks' names in ``reasons``.
         """
-        desired = desired_day(plan)
+        desired = build_desired_day(plan)
         if not _LOSSES.isdisjoint(confirmed):
             choices = choices.model_copy(update={"deletions": "plan"})
         outside = replace(self._outside, told=told)
         async with self._holding() as hold:
             earlier = await self._earlier(cause, hold, told, finishing=finishing)
             if earlier is not None and (not finishing or earlier.paused):
-                return result_of([earlier])
+                return build_result([earlier])
             await self._settle_open(hold, told)
             late = await self._take_back_late(hold, cause, told)
             rounds = [] if earlier is None else [earlier]
             for _ in range(self._outside.limits.id_rounds):
                 transaction_id, reads = self._new_id(), WaitingReads(outside, hold)
                 snapshot, ledger = await read_day(reads, outside.journal, plan.date, plan.tz, limits=outside.limits)
-                sync_plan = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id), choices=choices)
-                _stop_at_brakes(sync_plan, confirmed)
+                sync_plan = plan_sync(desired, snapshot, ledger, op_ids=number_ops(transaction_id), choices=choices)
+                _stop_at_safety_checks(sync_plan, confirmed)
                 if sync_plan.idle:
                     break
-                transaction = begun(
+                transaction = begin_transaction(
                     sync_plan,
                     id=transaction_id,
                     calendar=self.calendar_key,
@@ -121,10 +121,10 @@ class CalendarSubmitter:
                     context=context,
                 )
                 rounds.append(await execute_sync(transaction, outside, hold))
-                if not _ids_used_up(rounds[-1].transaction):
+                if not _has_used_up_ids(rounds[-1].transaction):
                     break
-            result = also_late(result_of(rounds) if rounds else unchanged(sync_plan), late)
-            return result if earlier is None else finished(result, earlier.transaction, self._outside.clock.now())
+            result = add_late(build_result(rounds) if rounds else report_unchanged(sync_plan), late)
+            return result if earlier is None else mark_finished(result, earlier.transaction, self._outside.clock.now())
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None:
         """Record where the person's own changes have made plan and calendar agree.
@@ -132,19 +132,19 @@ class CalendarSubmitter:
         A later change back then counts as a change. Writes nothing to the calendar. Raises ``PlanInvalid`` for a plan
         without a timeline.
         """
-        desired = desired_day(plan, overlapping=True)
+        desired = build_desired_day(plan, overlapping=True)
         async with self._holding() as hold:
             if await self._earlier(cause, hold, finishing=False) is not None:
                 return
             await self._settle_open(hold)
             transaction_id, now = self._new_id(), self._outside.clock.now()
             snapshot, ledger = await self.read(plan.date, plan.tz)
-            compared = plan_sync(desired, snapshot, ledger, op_ids=numbered(transaction_id))
+            compared = plan_sync(desired, snapshot, ledger, op_ids=number_ops(transaction_id))
             agreed = tuple(op for op in compared.ops if op.verb in {Verb.ADOPT, Verb.FORGET})
             if compared.brakes or not agreed:
                 return
             noted = compared.model_copy(update={"ops": agreed, "warnings": ()})
-            transaction = begun(
+            transaction = begin_transaction(
                 noted,
                 id=transaction_id,
                 calendar=self.calendar_key,
@@ -162,7 +162,7 @@ class CalendarSubmitter:
         day: date | None = None,
         context: Context = None,
         force: bool = False,
-        told: Told = untold,
+        told: WriteProgressCallback = ignore_write_progress,
         finishing: bool = False,
     ) -> SyncResult:
         """Go back to before the newest write in effect, of one day or of all. Raises ``NotUndoable``."""
@@ -176,7 +176,7 @@ class CalendarSubmitter:
         newest: str | None = None,
         context: Context = None,
         force: bool = False,
-        told: Told = untold,
+        told: WriteProgressCallback = ignore_write_progress,
         finishing: bool = False,
     ) -> SyncResult:
         """Go back to before a transaction: undo it and everything after it on its day, as one transaction.
@@ -189,7 +189,13 @@ class CalendarSubmitter:
         return await self._undo(choice, cause, context, force=force, told=told, finishing=finishing)
 
     async def undo_group(
-        self, group: str, *, cause: str, context: Context = None, force: bool = False, told: Told = untold
+        self,
+        group: str,
+        *,
+        cause: str,
+        context: Context = None,
+        force: bool = False,
+        told: WriteProgressCallback = ignore_write_progress,
     ) -> SyncResult:
         """Go back to before the first transaction of a group that is in effect. Raises ``NotUndoable``."""
         return await self._undo(Choice(group=group), cause, context, force=force, told=told)
@@ -207,14 +213,14 @@ class CalendarSubmitter:
         async with self._holding() as hold:
             await self._settle_open(hold)
         found = await self._outside.journal.get(transaction_id)
-        return None if found is None else result_of([Carried(found)])
+        return None if found is None else build_result([ExecutionResult(found)])
 
     async def late(self, reads: DayReads | None = None) -> tuple[str, ...]:
         """Describe the events that reached the calendar after they had been undone and are still there.
 
         ``reads`` replaces the calendar's own reads. Writes nothing.
         """
-        return tuple(f"{arrived_words(late.titles)} {NEXT}" for late in await find_late(self._outside, reads))
+        return tuple(f"{describe_arrivals(late.titles)} {NEXT}" for late in await find_late(self._outside, reads))
 
     async def take_back_late(self, *, cause: str) -> tuple[str, ...]:
         """Remove the events that reached the calendar after they had been undone; changed ones stay.
@@ -225,7 +231,7 @@ class CalendarSubmitter:
             return ()
         async with self._holding() as hold:
             await self._settle_open(hold)
-            return tuple(s for carried in await self._take_back_late(hold, cause) for s in late_words(carried))
+            return tuple(s for carried in await self._take_back_late(hold, cause) for s in describe_late(carried))
 
     async def may_be_repeated(self, cause: str) -> bool:
         """Check whether repeating the command of a cause would continue that very command.
@@ -244,8 +250,8 @@ class CalendarSubmitter:
         Recent ones are finished; the rest of old ones is given up. Calling it again, or crashing inside, does no harm.
         """
         async with self._holding() as hold:
-            unsettled = await self._outside.journal.unsettled(self.calendar_key)
-            return tuple([result_of([await self._finish(transaction, hold)]) for transaction in unsettled])
+            unsettled = await self._outside.journal.list_unsettled(self.calendar_key)
+            return tuple([build_result([await self._finish(transaction, hold)]) for transaction in unsettled])
 
     # --- under the lease ---
 
@@ -259,21 +265,32 @@ class CalendarSubmitter:
             finally:
                 await hold.give_back()
 
-    async def _earlier(self, cause: str, hold: Hold, told: Told = untold, *, finishing: bool) -> Carried | None:
+    async def _earlier(
+        self, cause: str, hold: Hold, told: WriteProgressCallback = ignore_write_progress, *, finishing: bool
+    ) -> ExecutionResult | None:
         """Return the earlier transaction of the same command, after finishing it if it was interrupted."""
         found = await self._outside.journal.by_cause(self.calendar_key, cause)
         if found is None:
             return None
-        return Carried(found) if found.state in _ENDED else await self._finish(found, hold, told, finishing=finishing)
+        return (
+            ExecutionResult(found)
+            if found.state in _ENDED
+            else await self._finish(found, hold, told, finishing=finishing)
+        )
 
-    async def _settle_open(self, hold: Hold, told: Told = untold) -> None:
+    async def _settle_open(self, hold: Hold, told: WriteProgressCallback = ignore_write_progress) -> None:
         """End interrupted transactions before a new one begins, which is planned from the actual state."""
-        for transaction in await self._outside.journal.unsettled(self.calendar_key):
+        for transaction in await self._outside.journal.list_unsettled(self.calendar_key):
             await settle(transaction, replace(self._outside, told=told), hold)
 
     async def _finish(
-        self, transaction: Transaction, hold: Hold, told: Told = untold, *, finishing: bool = False
-    ) -> Carried:
+        self,
+        transaction: Transaction,
+        hold: Hold,
+        told: WriteProgressCallback = ignore_write_progress,
+        *,
+        finishing: bool = False,
+    ) -> ExecutionResult:
         age = self._outside.clock.now() - transaction.created_at
         carry_on = resume if finishing or age <= self._outside.limits.roll_forward else settle
         return await carry_on(transaction, replace(self._outside, told=told), hold)
@@ -285,27 +302,27 @@ class CalendarSubmitter:
         context: Context,
         *,
         force: bool,
-        told: Told = untold,
+        told: WriteProgressCallback = ignore_write_progress,
         finishing: bool = False,
     ) -> SyncResult:
         async with self._holding() as hold:
             earlier = await self._earlier(cause, hold, told, finishing=finishing)
             if earlier is None and finishing:
                 earlier = await self._finish_undo(choice, hold, told)
-            rounds, late = ([] if earlier is None else [earlier]), tuple[Carried, ...]()
+            rounds, late = ([] if earlier is None else [earlier]), tuple[ExecutionResult, ...]()
             if earlier is None or (finishing and earlier.transaction.state is TxState.PARTIAL):
                 await self._settle_open(hold, told)
                 late = await self._take_back_late(hold, cause, told)
                 if earlier is not None:
-                    choice = Choice(took_back(earlier.transaction)[-1])
+                    choice = Choice(list_undone(earlier.transaction)[-1])
                 elif late and choice == Choice():
-                    return result_of_late(late)
+                    return build_late_result(late)
                 try:
-                    days = await choose(self._outside.journal, self.calendar_key, choice, depth=self._depth)
+                    days = await choose_targets(self._outside.journal, self.calendar_key, choice, depth=self._depth)
                 except NotUndoable:
                     if not late:
                         raise
-                    return result_of_late(late)
+                    return build_late_result(late)
                 for chosen in days:
                     undo = undo_sync(
                         chosen,
@@ -317,21 +334,23 @@ class CalendarSubmitter:
                         force=force,
                     )
                     rounds.append(await undo)
-            result = also_late(result_of(rounds), late)
+            result = add_late(build_result(rounds), late)
             if earlier is None or not finishing:
                 return result
-            return finished(result, earlier.transaction, self._outside.clock.now())
+            return mark_finished(result, earlier.transaction, self._outside.clock.now())
 
-    async def _take_back_late(self, hold: Hold, cause: str, told: Told = untold) -> tuple[Carried, ...]:
+    async def _take_back_late(
+        self, hold: Hold, cause: str, told: WriteProgressCallback = ignore_write_progress
+    ) -> tuple[ExecutionResult, ...]:
         """Remove the events that reached the calendar after they had been undone."""
         outside = replace(self._outside, told=told)
         found = await find_late(outside, WaitingReads(outside, hold))
         return tuple([await take_back_late(late, outside, hold, id=self._new_id(), cause=cause) for late in found])
 
-    async def _finish_undo(self, choice: Choice, hold: Hold, told: Told) -> Carried | None:
+    async def _finish_undo(self, choice: Choice, hold: Hold, told: WriteProgressCallback) -> ExecutionResult | None:
         """Finish an interrupted undo with the same target; a command that names no target continues any."""
-        for transaction in await self._outside.journal.unsettled(self.calendar_key):
-            before = took_back(transaction)[-1:]
+        for transaction in await self._outside.journal.list_unsettled(self.calendar_key):
+            before = list_undone(transaction)[-1:]
             if before and choice.transaction in {None, *before}:
                 return await self._finish(transaction, hold, told, finishing=True)
         return None
@@ -341,7 +360,7 @@ class CalendarSubmitter:
         return self._outside.limits.history
 
 
-def _stop_at_brakes(plan: SyncPlan, confirmed: Collection[BrakeKind]) -> None:
+def _stop_at_safety_checks(plan: SyncPlan, confirmed: Collection[SafetyCheckKind]) -> None:
     brakes = [brake for brake in plan.brakes if brake.kind not in confirmed]
     if brakes:
         what = " ".join(brake.sentence for brake in brakes)
@@ -350,6 +369,6 @@ def _stop_at_brakes(plan: SyncPlan, confirmed: Collection[BrakeKind]) -> None:
         )
 
 
-def _ids_used_up(transaction: Transaction) -> bool:
+def _has_used_up_ids(transaction: Transaction) -> bool:
     """Check whether a create found its id taken by an event of an older history; the next generation will work."""
     return any(r.state is OpState.CONFLICT and r.error == ID_USED_UP for r in transaction.records)

@@ -1,7 +1,7 @@
 """Decide which transactions an undo undoes: one rule for every way to ask for it.
 
 An undo goes back to before a transaction: it undoes that one and every later transaction in effect on that day
-(:func:`~fateforger.journal.way_back`). The ways to ask differ only in how they name that transaction.
+(:func:`~fateforger.journal.find_undo_scope`). The ways to ask differ only in how they name that transaction.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from fateforger.errors import NotUndoable
-from fateforger.journal import OpState, Transaction, TxState, way_back
-from fateforger.journal.standing import is_redo, is_told, took_back
+from fateforger.journal import OpState, Transaction, TxState, find_undo_scope
+from fateforger.journal.standing import is_listed, is_redo, list_undone
 from fateforger.ports import Journal
 
 _NOTHING = "There is nothing to undo."
@@ -46,7 +46,7 @@ class Chosen:
     again: int = 0
 
 
-async def choose(journal: Journal, calendar: str, choice: Choice, *, depth: int) -> tuple[Chosen, ...]:
+async def choose_targets(journal: Journal, calendar: str, choice: Choice, *, depth: int) -> tuple[Chosen, ...]:
     """Decide what an undo undoes, for each affected day.
 
     ``depth`` is the number of transactions read at first; more are read if needed. Raises
@@ -54,12 +54,12 @@ async def choose(journal: Journal, calendar: str, choice: Choice, *, depth: int)
     """
     past = _Past(journal, calendar, depth)
     if choice.transaction is not None:
-        firsts: Sequence[Transaction] = (await _named(past, choice.transaction),)
+        firsts: Sequence[Transaction] = (await _find_named(past, choice.transaction),)
     elif choice.group is not None:
-        firsts = await _first_of_group(past, choice.group)
+        firsts = await _find_first_of_group(past, choice.group)
     else:
-        firsts = (await _newest(past, choice.day),)
-    return tuple([await _since(past, first, choice) for first in firsts])
+        firsts = (await _find_newest(past, choice.day),)
+    return tuple([await _choose_since(past, first, choice) for first in firsts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +80,19 @@ class _Past:
             limit *= 4
 
 
-async def _since(past: _Past, first: Transaction, choice: Choice) -> Chosen:
+async def _choose_since(past: _Past, first: Transaction, choice: Choice) -> Chosen:
     history = await past.read(lambda known: any(t.id == first.id for t in known), day=first.day)
-    if choice.newest is not None and next(t.id for t in history if is_told(t)) != choice.newest:
+    if choice.newest is not None and next(t.id for t in history if is_listed(t)) != choice.newest:
         raise NotUndoable(OUT_OF_DATE, where=choice.transaction)
-    way = way_back(history, first)
+    way = find_undo_scope(history, first)
     if choice.newest is not None:
         return Chosen(way.targets)
     named = way.asked | {t.id for t in way.targets if t.group == choice.group}
     gone = tuple(t for t in way.targets if t.id in way.gone - named)
-    return Chosen(way.targets, gone, len(way.again - set(took_back(first))))
+    return Chosen(way.targets, gone, len(way.again - set(list_undone(first))))
 
 
-async def _named(past: _Past, transaction_id: str) -> Transaction:
+async def _find_named(past: _Past, transaction_id: str) -> Transaction:
     found = await past.journal.get(transaction_id)
     if found is None or found.calendar != past.calendar:
         raise NotUndoable("I know of no such change to this calendar.", where=transaction_id)
@@ -104,7 +104,7 @@ async def _named(past: _Past, transaction_id: str) -> Transaction:
     return found
 
 
-async def _first_of_group(past: _Past, group: str) -> Sequence[Transaction]:
+async def _find_first_of_group(past: _Past, group: str) -> Sequence[Transaction]:
     """Return the first write of a group in effect on each of its days, the latest written day first."""
     history = await past.read(lambda _: False, group=group)
     standing = [t for t in history if t.kind == "submit" and t.undoable]
@@ -113,12 +113,12 @@ async def _first_of_group(past: _Past, group: str) -> Sequence[Transaction]:
     return tuple({t.day: t for t in standing}.values())
 
 
-async def _newest(past: _Past, day: date | None) -> Transaction:
+async def _find_newest(past: _Past, day: date | None) -> Transaction:
     """Return the newest write in effect; the target of an interrupted undo takes precedence."""
     history = await past.read(lambda known: any(_is_write(t, known) for t in known), day=day)
-    told = next((t for t in history if is_told(t)), None)
+    told = next((t for t in history if is_listed(t)), None)
     if told is not None and told.kind == "undo" and _was_interrupted(told):
-        found = await past.journal.get(took_back(told)[-1])
+        found = await past.journal.get(list_undone(told)[-1])
         if found is not None and found.undoable:
             return found
     newest = next((t for t in history if _is_write(t, history)), None)
@@ -139,4 +139,4 @@ def _is_write(transaction: Transaction, history: Sequence[Transaction]) -> bool:
 
 def _was_interrupted(undo: Transaction) -> bool:
     given_up = any(record.state is OpState.SUPERSEDED for record in undo.records)
-    return undo.state is TxState.PARTIAL and given_up and bool(took_back(undo))
+    return undo.state is TxState.PARTIAL and given_up and bool(list_undone(undo))

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from fateforger.commit.execute import Carried
-from fateforger.commit.late import late_words
+from fateforger.commit.execute import ExecutionResult
+from fateforger.commit.late import describe_late
 from fateforger.commit.result import SyncResult, SyncStatus
 from fateforger.commit.undo import ALONG
 from fateforger.journal import OpRecord, OpState, Transaction, TxState
 from fateforger.plan import zone
-from fateforger.sync import told
-from fateforger.sync.conflicts import asking
-from fateforger.sync.model import WRITES, SyncPlan, Verb, missing_extras
-from fateforger.sync.words import listed, quoted, without_words
+from fateforger.sync import describe_changes
+from fateforger.sync.conflicts import phrase_questions
+from fateforger.sync.model import WRITES, SyncPlan, Verb, find_missing_extras
+from fateforger.sync.words import describe_missing, list_titles, quote_title
 
 _MOST_LEFT = 5
 UP_TO_DATE = "Your calendar is already up to date."
@@ -23,12 +23,14 @@ NOTHING_ELSE = "Apart from what is yours to choose, your calendar is up to date.
 _STATUS: dict[TxState, SyncStatus] = {TxState.PARTIAL: "partial", TxState.PAUSED: "paused"}
 
 
-def unchanged(plan: SyncPlan) -> SyncResult:
+def report_unchanged(plan: SyncPlan) -> SyncResult:
     """Return the result when there was nothing to do."""
-    return SyncResult("unchanged", plan, (), (NOTHING_ELSE if asking(plan) else UP_TO_DATE, *_about(plan)))
+    return SyncResult(
+        "unchanged", plan, (), (NOTHING_ELSE if phrase_questions(plan) else UP_TO_DATE, *_describe_decision(plan))
+    )
 
 
-def result_of(rounds: Sequence[Carried]) -> SyncResult:
+def build_result(rounds: Sequence[ExecutionResult]) -> SyncResult:
     """Return the result of one or more rounds of one command; the last one decides."""
     last = rounds[-1]
     transaction = last.transaction
@@ -39,14 +41,23 @@ def result_of(rounds: Sequence[Carried]) -> SyncResult:
     if status == "changed" and not (result.created or result.updated or result.deleted):
         status = "unchanged"
     prefix = "Done again: " if transaction.context.get("deed") == "redo" else "Taken back: "
-    done = _done(result, status, prefix if status == "undone" else "")
+    done = _describe_done(result, status, prefix if status == "undone" else "")
     records = transaction.records
-    along = [sentence for carried in rounds for sentence in _along(carried.transaction)]
-    sentences = (done, *along, *_waiting(last), *_not_done(records), *_not_back(records), *last.notes)
-    return SyncResult(status, plan, result.transactions, (*sentences, *_about(plan, undo=transaction.kind == "undo")))
+    along = [sentence for carried in rounds for sentence in _describe_along(carried.transaction)]
+    sentences = (
+        done,
+        *along,
+        *_describe_waiting(last),
+        *_describe_not_done(records),
+        *_describe_not_restored(records),
+        *last.notes,
+    )
+    return SyncResult(
+        status, plan, result.transactions, (*sentences, *_describe_decision(plan, undo=transaction.kind == "undo"))
+    )
 
 
-def _done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
+def _describe_done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
     deeds = [
         (f"{verb} {count} {'block' if count == 1 else 'blocks'}", where)
         for verb, count, where in (
@@ -70,7 +81,7 @@ def _done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
     return f"{prefix}I {words} {where} your calendar."
 
 
-def finished(result: SyncResult, begun: Transaction, now: datetime) -> SyncResult:
+def mark_finished(result: SyncResult, begun: Transaction, now: datetime) -> SyncResult:
     """Add a sentence that the command had been interrupted before its result was seen."""
     local = zone(begun.tz)
     at = begun.created_at.astimezone(local)
@@ -81,33 +92,33 @@ def finished(result: SyncResult, begun: Transaction, now: datetime) -> SyncResul
     return replace(result, sentences=(sentence, *result.sentences))
 
 
-def also_late(result: SyncResult, late: Sequence[Carried]) -> SyncResult:
+def add_late(result: SyncResult, late: Sequence[ExecutionResult]) -> SyncResult:
     """Add sentences about late creates."""
-    sentences = [sentence for carried in late for sentence in late_words(carried)]
+    sentences = [sentence for carried in late for sentence in describe_late(carried)]
     return replace(result, sentences=(*result.sentences, *sentences))
 
 
-def result_of_late(late: Sequence[Carried]) -> SyncResult:
+def build_late_result(late: Sequence[ExecutionResult]) -> SyncResult:
     """Return the result of a command that only removed late creates."""
-    result = result_of(late)
-    return also_late(replace(result, sentences=result.sentences[:1]), late)
+    result = build_result(late)
+    return add_late(replace(result, sentences=result.sentences[:1]), late)
 
 
-def _along(undo: Transaction) -> list[str]:
+def _describe_along(undo: Transaction) -> list[str]:
     """Say what a finished undo undid beyond the request."""
     along = undo.context.get(ALONG)
     return [f"This also {along}."] if along and undo.state in {TxState.COMMITTED, TxState.UNDONE} else []
 
 
-def _waiting(carried: Carried) -> list[str]:
+def _describe_waiting(carried: ExecutionResult) -> list[str]:
     if carried.paused is None:
         return []
-    open_ops = [r for r in carried.transaction.records if not r.state.settled and r.op.verb in WRITES]
+    open_ops = [r for r in carried.transaction.records if not r.state.is_settled and r.op.verb in WRITES]
     rest = f"{len(open_ops)} {'change is' if len(open_ops) == 1 else 'changes are'} still waiting"
     return [f"{rest}: {carried.paused.rstrip('.')}. Nothing is lost; try again and I go on where I stopped."]
 
 
-def _not_done(records: Sequence[OpRecord]) -> list[str]:
+def _describe_not_done(records: Sequence[OpRecord]) -> list[str]:
     """Return a sentence for each reason an op did not go as decided; postponed deletions share one."""
     why: dict[str, list[str]] = {}
     for record in records:
@@ -115,39 +126,39 @@ def _not_done(records: Sequence[OpRecord]) -> list[str]:
             if record.op.verb is Verb.DELETE and record.state is OpState.SKIPPED:
                 continue
             why.setdefault(record.error, []).append(record.op.summary)
-    sentences = [f"{listed(titles)}: {reason}" for reason, titles in why.items()]
+    sentences = [f"{list_titles(titles)}: {reason}" for reason, titles in why.items()]
     put_off = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.SKIPPED]
     if put_off:
-        sentences.append(f"I did not remove {listed(put_off)}, because something else could not be written.")
+        sentences.append(f"I did not remove {list_titles(put_off)}, because something else could not be written.")
     given_up = [r.op.summary for r in records if r.state is OpState.SUPERSEDED and r.op.verb in WRITES]
     if given_up:
-        sentences.append(f"{listed(given_up)} had to wait and was given up; plan again and I take it from there.")
+        sentences.append(f"{list_titles(given_up)} had to wait and was given up; plan again and I take it from there.")
     return sentences
 
 
-def _not_back(records: Sequence[OpRecord]) -> list[str]:
+def _describe_not_restored(records: Sequence[OpRecord]) -> list[str]:
     """Return a sentence for each event that was recreated without all of the person's additions."""
     sentences: list[str] = []
     for record in records:
         wanted, seen = record.op.extras, record.observed
         if wanted is None or seen is None or record.state is not OpState.APPLIED:
             continue
-        if missing := missing_extras(wanted, seen.extras):
-            title = quoted(record.op.summary)
+        if missing := find_missing_extras(wanted, seen.extras):
+            title = quote_title(record.op.summary)
             sentences.append(
-                f"{title} is back, but {without_words(missing)}. Your calendar does not let me write that."
+                f"{title} is back, but {describe_missing(missing)}. Your calendar does not let me write that."
             )
     return sentences
 
 
-def _about(plan: SyncPlan, *, undo: bool = False) -> list[str]:
+def _describe_decision(plan: SyncPlan, *, undo: bool = False) -> list[str]:
     """Return sentences about the decision: the person's own changes, skipped events, warnings.
 
     An undo lists the events it left in its warnings.
     """
     left = [] if undo else [op for op in plan.ops if op.verb is Verb.RELEASE]
     left += [op for op in plan.ops if op.verb is Verb.SKIP and op.before is not None]
-    sentences = [f"{quoted(op.summary)}: {op.reason}" for op in left[:_MOST_LEFT]]
+    sentences = [f"{quote_title(op.summary)}: {op.reason}" for op in left[:_MOST_LEFT]]
     if more := len(left) - len(sentences):
         sentences.append(f"{more} more were left alone, too.")
-    return [*told(plan, zone(plan.tz)), *asking(plan), *sentences, *plan.warnings]
+    return [*describe_changes(plan, zone(plan.tz)), *phrase_questions(plan), *sentences, *plan.warnings]

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from fateforger.commit.hold import Hold
-from fateforger.commit.outside import Outside, Wait
+from fateforger.commit.outside import CommitContext, Wait
 from fateforger.errors import CalendarUnreachable
 from fateforger.sync.model import EventImage
 
@@ -21,7 +21,7 @@ class WaitingReads:
     ``seen_at`` is the time of the last request for a window.
     """
 
-    def __init__(self, outside: Outside, hold: Hold) -> None:
+    def __init__(self, outside: CommitContext, hold: Hold) -> None:
         self.seen_at = outside.clock.now()
         self._outside = outside
         self._hold = hold
@@ -63,7 +63,7 @@ async def read_patiently(
             await wait(Wait(error.retry_after, error.reason))
 
 
-async def wait_with_lease(seconds: float, outside: Outside, hold: Hold) -> None:
+async def wait_with_lease(seconds: float, outside: CommitContext, hold: Hold) -> None:
     """Sleep, and keep the lease meanwhile."""
     while seconds > 0:
         nap = min(seconds, outside.limits.lease_margin)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fateforger.constraints.versions import Version, newest
+from fateforger.constraints.versions import Version, select_newest
 
 MOST_QUERIES = 8
 NEAREST = 8
@@ -15,8 +15,8 @@ NEAREST = 8
 NO_INDEX = "I cannot search by words just now, so this is everything."
 
 
-def as_they_stand(uids: Iterable[str], versions: Sequence[Version], user_id: str) -> tuple[Version, ...]:
+def select_current(uids: Iterable[str], versions: Sequence[Version], user_id: str) -> tuple[Version, ...]:
     """Return a person's constraints in force among ``uids``, each once, newest version, in that order."""
-    mine = newest(versions, user_id)
+    mine = select_newest(versions, user_id)
     found = (mine[uid] for uid in dict.fromkeys(uids) if uid in mine)
     return tuple(version for version in found if not version.retired)

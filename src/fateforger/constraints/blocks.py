@@ -13,7 +13,7 @@ from enum import StrEnum
 from fateforger.constraints.kinds import WEEK, RuleKind, WindowKind
 from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.record import ConstraintRecord, Window
-from fateforger.constraints.sections import reminder_of
+from fateforger.constraints.sections import build_reminder
 from fateforger.plan import ET, Resolved, instant_of, zone
 
 NEAR = timedelta(minutes=30)
@@ -24,7 +24,7 @@ _WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 Span = tuple[datetime, datetime]
 
 
-class Stand(StrEnum):
+class BlockRelation(StrEnum):
     """The ways a constraint can concern a block, most important first."""
 
     BROKEN = "broken"
@@ -37,10 +37,10 @@ class Stand(StrEnum):
 
 
 _OPENINGS = {
-    Stand.BROKEN: "That goes against a rule of yours.",
-    Stand.WANTED: "It is at a time that you want for it.",
-    Stand.CLEAR: "It keeps clear of a time that you do not want for it.",
-    Stand.ABOUT: "A rule of yours is about it.",
+    BlockRelation.BROKEN: "That goes against a rule of yours.",
+    BlockRelation.WANTED: "It is at a time that you want for it.",
+    BlockRelation.CLEAR: "It keeps clear of a time that you do not want for it.",
+    BlockRelation.ABOUT: "A rule of yours is about it.",
 }
 
 
@@ -50,11 +50,11 @@ class Reason:
 
     sentence: str
     uid: str | None = None
-    stand: Stand = Stand.ABOUT
+    stand: BlockRelation = BlockRelation.ABOUT
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class ConstraintViolation:
     """A constraint and the keys of the blocks that break it.
 
     For a rule over the order of the day, also the ``meetings`` that break it, the ``rule`` in plain words, the blocks
@@ -76,65 +76,67 @@ class Breach:
     @property
     def sentence(self) -> str:
         """The person's own words with their date, and the blocks against the rule unless they are obvious."""
-        reminder = reminder_of(self.item)
+        reminder = build_reminder(self.item)
         if not self.rule:
             return reminder.sentence
         rule = "" if self.rule == f"{reminder.words}." else f" {self.rule}"
         return f"{reminder.sentence}{rule} Against it: {self.named}. {self.remedy}"
 
 
-def breaches(items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Breach, ...]:
+def find_block_violations(items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[ConstraintViolation, ...]:
     """Return the constraints that the blocks break, in order. Free text never counts as broken."""
-    found = ((item, _breaking(item, blocks)) for item in items)
-    return tuple(Breach(item, tuple(block.key for block in broken)) for item, broken in found if broken)
+    found = ((item, _find_breaking(item, blocks)) for item in items)
+    return tuple(ConstraintViolation(item, tuple(block.key for block in broken)) for item, broken in found if broken)
 
 
-def reasons_for(block: Resolved, items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Reason, ...]:
+def find_reasons(block: Resolved, items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Reason, ...]:
     """Return the constraints that concern a block of the plan, most important first."""
-    found = [(stand, item) for item in items if (stand := _stand(block, item, blocks)) is not None]
-    found.sort(key=lambda each: tuple(Stand).index(each[0]))
-    return tuple(Reason(f"{_OPENINGS[stand]} {reminder_of(item).sentence}", item.uid, stand) for stand, item in found)
+    found = [(stand, item) for item in items if (stand := _find_relation(block, item, blocks)) is not None]
+    found.sort(key=lambda each: tuple(BlockRelation).index(each[0]))
+    return tuple(
+        Reason(f"{_OPENINGS[stand]} {build_reminder(item).sentence}", item.uid, stand) for stand, item in found
+    )
 
 
-def _stand(block: Resolved, item: Applicable, blocks: Sequence[Resolved]) -> Stand | None:
+def _find_relation(block: Resolved, item: Applicable, blocks: Sequence[Resolved]) -> BlockRelation | None:
     record = item.record
-    if block.key in {broken.key for broken in _breaking(item, blocks)}:
-        return Stand.BROKEN
+    if block.key in {broken.key for broken in _find_breaking(item, blocks)}:
+        return BlockRelation.BROKEN
     if not _concerns(record, block.event.type):
         return None
-    begin, end = _utc(block.start, block.end)
-    if any(start <= begin and end <= stop for start, stop in _windows(item, WindowKind.PREFER)):
-        return Stand.WANTED
-    for start, stop in _avoided(item):
+    begin, end = _to_utc(block.start, block.end)
+    if any(start <= begin and end <= stop for start, stop in _iter_windows(item, WindowKind.PREFER)):
+        return BlockRelation.WANTED
+    for start, stop in _iter_avoided(item):
         if timedelta() <= begin - stop <= NEAR or timedelta() <= start - end <= NEAR:
-            return Stand.CLEAR
-    return Stand.ABOUT if block.event.type in record.applies_event_types else None
+            return BlockRelation.CLEAR
+    return BlockRelation.ABOUT if block.event.type in record.applies_event_types else None
 
 
-def _breaking(item: Applicable, blocks: Sequence[Resolved]) -> tuple[Resolved, ...]:
+def _find_breaking(item: Applicable, blocks: Sequence[Resolved]) -> tuple[Resolved, ...]:
     mine = [block for block in blocks if _concerns(item.record, block.event.type)]
-    times = list(_avoided(item))
+    times = list(_iter_avoided(item))
     inside = tuple(block for block in mine if _overlaps(block, times))
-    return inside or _too_much(item.record, mine)
+    return inside or _find_excess(item.record, mine)
 
 
-def _avoided(item: Applicable) -> Iterator[Span]:
+def _iter_avoided(item: Applicable) -> Iterator[Span]:
     """Yield the times of the day that the constraint keeps free."""
-    yield from _windows(item, WindowKind.AVOID)
+    yield from _iter_windows(item, WindowKind.AVOID)
     if item.record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
-        yield from _nights(item)
+        yield from _iter_nights(item)
 
 
-def _nights(item: Applicable) -> Iterator[Span]:
-    nights = list(_windows(item, WindowKind.PREFER))
+def _iter_nights(item: Applicable) -> Iterator[Span]:
+    nights = list(_iter_windows(item, WindowKind.PREFER))
     aspect = item.record.aspect
     if not nights and aspect is not None and aspect.schedule_start is not None:
-        start = _instant(item, item.context.day, aspect.schedule_start)
+        start = _to_instant(item, item.context.day, aspect.schedule_start)
         nights = [(start, start + _NIGHT)]
     yield from nights
 
 
-def _too_much(record: ConstraintRecord, mine: Sequence[Resolved]) -> tuple[Resolved, ...]:
+def _find_excess(record: ConstraintRecord, mine: Sequence[Resolved]) -> tuple[Resolved, ...]:
     """Return the blocks from the one on at which the total minutes exceed the maximum."""
     most = record.payload.scalar_params.duration_max
     if record.payload.rule_kind is not RuleKind.CAPACITY or most is None:
@@ -157,7 +159,7 @@ def _concerns(record: ConstraintRecord, kind: ET) -> bool:
     return kind in record.applies_event_types if record.applies_event_types else kind is not ET.BACKGROUND
 
 
-def _windows(item: Applicable, kind: WindowKind) -> Iterator[Span]:
+def _iter_windows(item: Applicable, kind: WindowKind) -> Iterator[Span]:
     """Yield the windows of one kind on the planned day, and on the next day if the constraint holds there.
 
     A plan reaches into the next day. A window over midnight also covers the early morning.
@@ -167,16 +169,16 @@ def _windows(item: Applicable, kind: WindowKind) -> Iterator[Span]:
         days.append(days[0] + timedelta(days=1))
     for window in (w for w in item.record.payload.windows if w.kind is kind):
         for day in days:
-            yield from _on(item, window, day)
+            yield from _iter_on_day(item, window, day)
 
 
-def _on(item: Applicable, window: Window, day: date) -> Iterator[Span]:
+def _iter_on_day(item: Applicable, window: Window, day: date) -> Iterator[Span]:
     if window.end > window.start:
-        yield _instant(item, day, window.start), _instant(item, day, window.end)
+        yield _to_instant(item, day, window.start), _to_instant(item, day, window.end)
         return
-    yield _instant(item, day, window.start), _instant(item, day + timedelta(days=1), window.end)
+    yield _to_instant(item, day, window.start), _to_instant(item, day + timedelta(days=1), window.end)
     if window.end > time(0):
-        yield _instant(item, day, time(0)), _instant(item, day, window.end)
+        yield _to_instant(item, day, time(0)), _to_instant(item, day, window.end)
 
 
 def _holds_tomorrow(item: Applicable) -> bool:
@@ -185,15 +187,15 @@ def _holds_tomorrow(item: Applicable) -> bool:
     return when.recurrence is None and WEEK[tomorrow.weekday()] in weekdays and when.within_dates(tomorrow)
 
 
-def _instant(item: Applicable, day: date, clock: time) -> datetime:
+def _to_instant(item: Applicable, day: date, clock: time) -> datetime:
     tz = item.record.applicability.timezone or item.context.timezone
     return instant_of(datetime.combine(day, clock), zone(tz)).astimezone(UTC)
 
 
 def _overlaps(block: Resolved, times: Iterable[Span]) -> bool:
-    begin, end = _utc(block.start, block.end)
+    begin, end = _to_utc(block.start, block.end)
     return any(begin < stop and start < end for start, stop in times)
 
 
-def _utc(start: datetime, end: datetime) -> Span:
+def _to_utc(start: datetime, end: datetime) -> Span:
     return start.astimezone(UTC), end.astimezone(UTC)

@@ -8,7 +8,7 @@ from fateforger.constraints.context import Context
 from fateforger.constraints.versions import Version
 
 
-def unmet(in_order: Sequence[Version], context: Context) -> dict[str, Version]:
+def find_unmet(in_order: Sequence[Version], context: Context) -> dict[str, Version]:
     """Return the constraints whose condition does not hold.
 
     The day contains what the context says, and the aspect of each unconditional constraint that applies. Anything else
@@ -32,7 +32,7 @@ def _holds(version: Version, present: frozenset[str]) -> bool:
     return present.issuperset(aspect.conditional_on_present) and present.isdisjoint(aspect.conditional_on_absent)
 
 
-def ruled_out(in_order: Sequence[Version]) -> dict[str, Version]:
+def find_ruled_out(in_order: Sequence[Version]) -> dict[str, Version]:
     """Return, by uid, the constraints that another one excludes, with that one.
 
     A constraint never excludes a more binding one. If two exclude each other, the first in order stays.

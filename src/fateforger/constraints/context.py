@@ -9,13 +9,13 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from fateforger.constraints.kinds import stage_key
+from fateforger.constraints.kinds import normalize_stage
 from fateforger.constraints.record import EventType, Label, Stage, Uid
 from fateforger.constraints.versions import Instant
 from fateforger.plan import zone
 
 
-def _empty_if_null(value: object) -> object:
+def _default_to_empty(value: object) -> object:
     return () if value is None else value
 
 
@@ -36,13 +36,13 @@ class Context(BaseModel):
     timezone: Annotated[
         str, BeforeValidator(lambda v: "UTC" if v is None else v), AfterValidator(lambda n: zone(n).key)
     ] = "UTC"
-    event_types: Annotated[tuple[EventType, ...], BeforeValidator(_empty_if_null)] = ()
+    event_types: Annotated[tuple[EventType, ...], BeforeValidator(_default_to_empty)] = ()
     session_id: str | None = None
-    type_ids: Annotated[tuple[Label, ...], BeforeValidator(_empty_if_null)] = ()
+    type_ids: Annotated[tuple[Label, ...], BeforeValidator(_default_to_empty)] = ()
     k: int | None = Field(None, ge=0, strict=True)
     situation: str | tuple[Label, ...] | None = None
-    topics: Annotated[tuple[Label, ...], BeforeValidator(_empty_if_null)] = ()
-    suppressed_uids: Annotated[tuple[Uid, ...], BeforeValidator(_empty_if_null)] = ()
+    topics: Annotated[tuple[Label, ...], BeforeValidator(_default_to_empty)] = ()
+    suppressed_uids: Annotated[tuple[Uid, ...], BeforeValidator(_default_to_empty)] = ()
 
     @model_validator(mode="after")
     def _knows_its_day(self) -> Self:
@@ -58,7 +58,7 @@ class Context(BaseModel):
     @cached_property
     def asked_stage(self) -> str | None:
         """The stage by its usual name."""
-        return None if self.stage is None else stage_key(self.stage)
+        return None if self.stage is None else normalize_stage(self.stage)
 
     @cached_property
     def asked_types(self) -> frozenset[str]:

@@ -11,20 +11,20 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations
 from typing import Any
 
-from fateforger.constraints.day_clashes import day_clashes
-from fateforger.constraints.findings import Change, Finding, Kind, superseding
+from fateforger.constraints.day_clashes import find_day_clashes
+from fateforger.constraints.findings import Change, Finding, Kind, build_superseding
 from fateforger.constraints.kinds import WEEK, Action, RuleKind, WindowKind
-from fateforger.constraints.overlap import can_meet, comparable_clocks, covered, spans, weekdays
+from fateforger.constraints.overlap import can_meet, have_comparable_clocks, is_covered, list_spans, possible_weekdays
 from fateforger.constraints.record import ConstraintRecord
-from fateforger.constraints.versions import Event, Version, newest
-from fateforger.constraints.wording import listed, quoted
+from fateforger.constraints.versions import Event, Version, select_newest
+from fateforger.constraints.wording import join_words, quote_name
 from fateforger.plan import ET
 
 _NARROWED = "narrowed by"
 _SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
 
 
-def contradictions(
+def find_contradictions(
     versions: Iterable[Version], user_id: str, *, about: str | None = None, repeated: bool = False
 ) -> tuple[Finding, ...]:
     """Return the contradictions among a person's constraints in force, where neither replaces the other yet.
@@ -32,14 +32,14 @@ def contradictions(
     With ``about``, only those that involve that constraint. With ``repeated``, also two that say the same of something
     unique, of which one is enough.
     """
-    mine = [version for version in newest(versions, user_id).values() if not version.retired]
+    mine = [version for version in select_newest(versions, user_id).values() if not version.retired]
     in_order = sorted(mine, key=lambda version: (version.updated_at, version.seq, version.uid))
-    pairs = combinations(in_order, 2) if about is None else _pairs_with(about, in_order)
-    found = (_between(older, newer, repeated=repeated) for older, newer in pairs)
-    return (*(finding for finding in found if finding is not None), *day_clashes(in_order, about))
+    pairs = combinations(in_order, 2) if about is None else _iter_pairs_with(about, in_order)
+    found = (_compare_pair(older, newer, repeated=repeated) for older, newer in pairs)
+    return (*(finding for finding in found if finding is not None), *find_day_clashes(in_order, about))
 
 
-def _pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
+def _iter_pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
     place = next((n for n, version in enumerate(in_order) if version.uid == uid), None)
     if place is None:
         return
@@ -48,44 +48,44 @@ def _pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Version
     yield from ((one, newer) for newer in in_order[place + 1 :])
 
 
-def slot_of(record: ConstraintRecord) -> str | None:
+def get_slot(record: ConstraintRecord) -> str | None:
     """Return the thing a person has one of at a time, like a bedtime, an end of work, a lunch; ``None`` otherwise."""
     if record.payload.rule_kind in _SINGLE:
         return _SINGLE[record.payload.rule_kind]
     return None if record.aspect is None else record.aspect.frame_slot
 
 
-def _between(older: Version, newer: Version, *, repeated: bool) -> Finding | None:
-    if not _comparable(older.record, newer.record):
+def _compare_pair(older: Version, newer: Version, *, repeated: bool) -> Finding | None:
+    if not _is_comparable(older.record, newer.record):
         return None
-    slot = slot_of(older.record)
-    single = slot is not None and slot == slot_of(newer.record)
-    alike = single and _value(older.record) == _value(newer.record)
+    slot = get_slot(older.record)
+    single = slot is not None and slot == get_slot(newer.record)
+    alike = single and _get_value(older.record) == _get_value(newer.record)
     apart = (
         (single and (repeated or not alike))
         or _windows_clash(older.record, newer.record)
         or _bounds_clash(older.record, newer.record)
     )
-    if not apart or _knows(older, newer) or not can_meet(older, newer):
+    if not apart or _is_linked(older, newer) or not can_meet(older, newer):
         return None
-    finding = _effect(older, newer, single=single)
+    finding = _resolve_pair(older, newer, single=single)
     return None if alike and finding.follows is None else finding
 
 
-def _comparable(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+def _is_comparable(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     """Check cheaply whether a pair can contradict, which rules out most pairs. Conditional ones may never meet."""
     if (one.aspect and one.aspect.depends) or (other.aspect and other.aspect.depends):
         return False
-    slot = slot_of(one)
+    slot = get_slot(one)
     windows = bool(one.payload.windows and other.payload.windows)
-    return windows or (slot is not None and slot == slot_of(other)) or one.payload.rule_kind is other.payload.rule_kind
+    return windows or (slot is not None and slot == get_slot(other)) or one.payload.rule_kind is other.payload.rule_kind
 
 
-def _knows(one: Version, other: Version) -> bool:
+def _is_linked(one: Version, other: Version) -> bool:
     return one.uid in other.record.lifecycle.supersedes_uids or other.uid in one.record.lifecycle.supersedes_uids
 
 
-def _value(record: ConstraintRecord) -> tuple[Any, ...]:
+def _get_value(record: ConstraintRecord) -> tuple[Any, ...]:
     aspect = record.aspect
     times = None if aspect is None else (aspect.schedule_start, aspect.schedule_end, aspect.duration_min)
     scalars = record.payload.scalar_params.model_dump(exclude_none=True)
@@ -94,11 +94,11 @@ def _value(record: ConstraintRecord) -> tuple[Any, ...]:
 
 def _windows_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     """Check whether one avoids all the time that the other wants."""
-    if not comparable_clocks(one, other):
+    if not have_comparable_clocks(one, other):
         return False
     for wants, avoids in ((one, other), (other, one)):
-        wanted = spans(wants, WindowKind.PREFER)
-        if wanted and covered(wanted, spans(avoids, WindowKind.AVOID)):
+        wanted = list_spans(wants, WindowKind.PREFER)
+        if wanted and is_covered(wanted, list_spans(avoids, WindowKind.AVOID)):
             return True
     return False
 
@@ -114,23 +114,23 @@ def _bounds_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     return False
 
 
-def _effect(older: Version, newer: Version, *, single: bool) -> Finding:
-    names = f"{quoted(newer.record.name)} and {quoted(older.record.name)}"
+def _resolve_pair(older: Version, newer: Version, *, single: bool) -> Finding:
+    names = f"{quote_name(newer.record.name)} and {quote_name(older.record.name)}"
     uids = (newer.uid, older.uid)
     if newer.record.necessity.weakness > older.record.necessity.weakness:
         sentence = f"{names} cannot both be followed, and the older one is more binding. Which one counts?"
         return Finding(Kind.CONTRADICTION, uids, sentence)
-    days = weekdays(older) - weekdays(newer)
-    types = () if single else _types_left(older, newer)
+    days = possible_weekdays(older) - possible_weekdays(newer)
+    types = () if single else _find_types_left(older, newer)
     if not days and not types:
-        sentence = f"{quoted(newer.record.name)} takes the place of {quoted(older.record.name)}."
-        return Finding(Kind.REPLACED, uids, sentence, superseding(newer, older))
+        sentence = f"{quote_name(newer.record.name)} takes the place of {quote_name(older.record.name)}."
+        return Finding(Kind.REPLACED, uids, sentence, build_superseding(newer, older))
     if (days and types) or not _outlasts(newer, older):
         return Finding(Kind.CONTRADICTION, uids, f"{names} cannot always both be followed. Which one counts?")
-    return _narrowed(older, newer, days, types)
+    return _narrow(older, newer, days, types)
 
 
-def narrowed_by(uid: str) -> str:
+def build_narrowed_by(uid: str) -> str:
     """Return the reason of the event that narrows a constraint to what the one with that uid is not about."""
     return f"{_NARROWED} {uid}"
 
@@ -140,23 +140,23 @@ def is_narrowing(reason: str | None) -> bool:
     return (reason or "").startswith(f"{_NARROWED} ")
 
 
-def _narrowed(older: Version, newer: Version, days: AbstractSet[int], types: tuple[ET, ...]) -> Finding:
+def _narrow(older: Version, newer: Version, days: AbstractSet[int], types: tuple[ET, ...]) -> Finding:
     """Narrow the older constraint to what the newer one is not about."""
-    name = quoted(older.record.name)
+    name = quote_name(older.record.name)
     if days:
         left = tuple(day for place, day in enumerate(WEEK) if place in days)
         when = older.record.applicability.model_copy(update={"days_of_week": left})
         record = older.record.model_copy(update={"applicability": when})
-        sentence = f"{name} is for {listed([day.words for day in left])} only from now on."
+        sentence = f"{name} is for {join_words([day.words for day in left])} only from now on."
     else:
         record = older.record.model_copy(update={"applies_event_types": types})
         gone = [kind.words for kind in newer.record.applies_event_types]
-        sentence = f"{name} is no longer about {listed(gone)}."
-    follows = Change(older, record, Event(action=Action.UPDATE, reason=narrowed_by(newer.uid)))
+        sentence = f"{name} is no longer about {join_words(gone)}."
+    follows = Change(older, record, Event(action=Action.UPDATE, reason=build_narrowed_by(newer.uid)))
     return Finding(Kind.NARROWED, (newer.uid, older.uid), sentence, follows)
 
 
-def _types_left(older: Version, newer: Version) -> tuple[ET, ...]:
+def _find_types_left(older: Version, newer: Version) -> tuple[ET, ...]:
     """Return the event types that only the older one is about."""
     taken = newer.record.applies_event_types
     mine = older.record.applies_event_types or tuple(ET)

@@ -48,10 +48,10 @@ _SWITCHES = 0.4
 _KINDS = str.maketrans(ascii_letters + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 
-def without_credentials(text: str) -> str:
+def remove_credentials(text: str) -> str:
     """Return the text without keys, tokens and passwords of known form, and without anything beyond ``LONGEST``."""
     is_cut = len(text) > LONGEST
-    shown = _without_keys(text[:LONGEST], is_cut=is_cut)
+    shown = _remove_keys(text[:LONGEST], is_cut=is_cut)
     shown = _KNOWN.sub(WITHHELD, _LOGIN.sub(WITHHELD, shown))
     addresses = [match.span() for match in _ADDRESS.finditer(shown)]
     begins = [begin for begin, _ in addresses]
@@ -62,16 +62,16 @@ def without_credentials(text: str) -> str:
         return match.group() if inside or not _is_random(match.group()) else WITHHELD
 
     shown = _RUN.sub(unless_address, shown)
-    return f"{_whole_words(shown)} {WITHHELD}" if is_cut else shown
+    return f"{_drop_last_word(shown)} {WITHHELD}" if is_cut else shown
 
 
-def taken_out(text: str) -> tuple[str, bool]:
+def redact_credentials(text: str) -> tuple[str, bool]:
     """Return the text without credentials, and whether there were any."""
-    harmless = without_credentials(text)
+    harmless = remove_credentials(text)
     return harmless, harmless != text
 
 
-def _without_keys(text: str, *, is_cut: bool) -> str:
+def _remove_keys(text: str, *, is_cut: bool) -> str:
     """Return the text without private keys.
 
     Of a key without an end marker only the first line is removed here, since the other lines look random enough. If the
@@ -91,26 +91,26 @@ def _without_keys(text: str, *, is_cut: bool) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _whole_words(text: str) -> str:
+def _drop_last_word(text: str) -> str:
     """Return the text without its last word: a secret that was cut in two may have lost its form."""
     return "".join(text.rsplit(maxsplit=1)[:-1])
 
 
 def holds_credentials(record: ConstraintRecord) -> bool:
     """Check whether any text field of a record contains credentials."""
-    return any(taken_out(text)[1] for text in _texts(record.model_dump(mode="json")))
+    return any(redact_credentials(text)[1] for text in _iter_texts(record.model_dump(mode="json")))
 
 
-def _texts(value: object) -> Iterator[str]:
+def _iter_texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, each in value.items():
             if name not in {"uid", "supersedes_uids"}:
-                yield from _texts(each)
+                yield from _iter_texts(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _texts(each)
+            yield from _iter_texts(each)
 
 
 def _is_random(run: str) -> bool:

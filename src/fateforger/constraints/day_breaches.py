@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fateforger.constraints.blocks import Breach
+from fateforger.constraints.blocks import ConstraintViolation
 from fateforger.constraints.reasons import Applicable
-from fateforger.constraints.wording import listed, quoted
+from fateforger.constraints.wording import join_words, quote_name
 from fateforger.plan import TBPlan
 from fateforger.workflow.checking import StatedRule
-from fateforger.workflow.day_words import told, way_out
+from fateforger.workflow.day_words import describe_day_rule, suggest_day_remedy
 from fateforger.workflow.days import DayBlock, judge_day, read_day_rule
 
 MOST_NAMED = 3
 """Blocks that a sentence names."""
 
 
-def day_breaches(items: Iterable[Applicable], plan: TBPlan, meetings: Sequence[DayBlock] = ()) -> tuple[Breach, ...]:
+def find_order_violations(
+    items: Iterable[Applicable], plan: TBPlan, meetings: Sequence[DayBlock] = ()
+) -> tuple[ConstraintViolation, ...]:
     """Return the order rules that the day breaks, in their order.
 
     Raises :class:`PlanInvalid` when the plan has blocks without a time.
@@ -27,23 +29,24 @@ def day_breaches(items: Iterable[Applicable], plan: TBPlan, meetings: Sequence[D
     rules = [StatedRule(uid, read_day_rule(item.record.payload.day_rule or ""), "") for uid, item in by_uid.items()]
     day = judge_day(rules, plan, meetings)
     return tuple(
-        _breach(by_uid[checked.stated.id], checked.stated, day.broken_by(checked)) for checked in day.report.violated
+        _build_violation(by_uid[checked.stated.id], checked.stated, day.find_violating_blocks(checked))
+        for checked in day.report.violated_rules
     )
 
 
-def _breach(item: Applicable, stated: StatedRule, blocks: Sequence[DayBlock]) -> Breach:
+def _build_violation(item: Applicable, stated: StatedRule, blocks: Sequence[DayBlock]) -> ConstraintViolation:
     keys = tuple(block.key for block in blocks if block.key is not None)
-    return Breach(
+    return ConstraintViolation(
         item,
         keys,
         meetings=tuple(f"{block.start.isoformat()} {block.title}" for block in blocks if block.key is None),
-        rule=told(stated.rule),
-        named=_named(blocks),
-        remedy=way_out(stated.rule, ours=bool(keys)),
+        rule=describe_day_rule(stated.rule),
+        named=_name_blocks(blocks),
+        remedy=suggest_day_remedy(stated.rule, ours=bool(keys)),
     )
 
 
-def _named(blocks: Sequence[DayBlock]) -> str:
-    names = [f"{quoted(block.title)} ({block.start:%H:%M}–{block.end:%H:%M})" for block in blocks[:MOST_NAMED]]
+def _name_blocks(blocks: Sequence[DayBlock]) -> str:
+    names = [f"{quote_name(block.title)} ({block.start:%H:%M}–{block.end:%H:%M})" for block in blocks[:MOST_NAMED]]
     more = len(blocks) - len(names)
-    return listed([*names, f"{more} more"] if more else names)
+    return join_words([*names, f"{more} more"] if more else names)

@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from fateforger.constraints.context import Context
-from fateforger.constraints.kinds import Action, Weekday, stage_key
+from fateforger.constraints.kinds import Action, Weekday, normalize_stage
 from fateforger.constraints.versions import Version
-from fateforger.constraints.wording import day_words, listed, quoted
+from fateforger.constraints.wording import format_day, join_words, quote_name
 
 
 class Why(StrEnum):
@@ -52,21 +52,21 @@ class Excluded(NamedTuple):
         return _SENTENCES[self.why](self)
 
 
-def _archived(excluded: Excluded) -> str:
+def _describe_archived(excluded: Excluded) -> str:
     version = excluded.version
     if version.event.action is Action.SUPERSEDE:
         return "It was archived: superseded."
     return f"It was archived: {version.event.reason.strip()}." if version.event.reason else "It was archived."
 
 
-def _condition(excluded: Excluded) -> str:
+def _describe_condition(excluded: Excluded) -> str:
     aspect = excluded.version.record.aspect
-    wanted = [] if aspect is None else [f"with {quoted(label)}" for label in aspect.conditional_on_present]
-    unwanted = [] if aspect is None else [f"without {quoted(label)}" for label in aspect.conditional_on_absent]
+    wanted = [] if aspect is None else [f"with {quote_name(label)}" for label in aspect.conditional_on_present]
+    unwanted = [] if aspect is None else [f"without {quote_name(label)}" for label in aspect.conditional_on_absent]
     return f"It is for days {' and '.join([*wanted, *unwanted])} only."
 
 
-def last_day(version: Version, context: Context) -> date | None:
+def compute_last_day(version: Version, context: Context) -> date | None:
     """Return the last day of its time to live, or ``None`` if it has none."""
     days = version.record.lifecycle.ttl_days
     if days is None:
@@ -75,41 +75,43 @@ def last_day(version: Version, context: Context) -> date | None:
     return confirmed + timedelta(days=min(days, (date.max - confirmed).days))
 
 
-def _date(day: date | None) -> str:
-    return "a day I do not know" if day is None else day_words(day)
+def _format_date(day: date | None) -> str:
+    return "a day I do not know" if day is None else format_day(day)
 
 
-def _by(excluded: Excluded) -> str:
-    return "Another one" if excluded.by is None else quoted(excluded.by.record.name)
+def _name_replacement(excluded: Excluded) -> str:
+    return "Another one" if excluded.by is None else quote_name(excluded.by.record.name)
 
 
-def _weekdays(excluded: Excluded) -> str:
-    return listed([day.words for day in Weekday if day in excluded.version.record.applicability.days_of_week])
+def _list_weekdays(excluded: Excluded) -> str:
+    return join_words([day.words for day in Weekday if day in excluded.version.record.applicability.days_of_week])
 
 
-def _stages(excluded: Excluded) -> str:
-    return listed([stage_key(stage).lower() for stage in excluded.version.record.applies_stages])
+def _list_stages(excluded: Excluded) -> str:
+    return join_words([normalize_stage(stage).lower() for stage in excluded.version.record.applies_stages])
 
 
-def _types(excluded: Excluded) -> str:
-    return listed([kind.words for kind in excluded.version.record.applies_event_types])
+def _list_types(excluded: Excluded) -> str:
+    return join_words([kind.words for kind in excluded.version.record.applies_event_types])
 
 
 _SENTENCES: Mapping[Why, Callable[[Excluded], str]] = {
     Why.DECLINED: lambda _: "You declined it.",
-    Why.ARCHIVED: _archived,
+    Why.ARCHIVED: _describe_archived,
     Why.SET_ASIDE: lambda _: "You set it aside for this session.",
     Why.OTHER_SESSION: lambda _: "It was meant for another session only.",
-    Why.SUPERSEDED: lambda x: f"{_by(x)} takes its place on that day.",
-    Why.NOT_YET: lambda x: f"It begins on {_date(x.version.record.applicability.start_date)}.",
-    Why.OVER: lambda x: f"It ended on {_date(x.version.record.applicability.end_date)}.",
-    Why.EXPIRED: lambda x: f"It was kept until {_date(last_day(x.version, x.context))} and not confirmed since.",
-    Why.OTHER_WEEKDAY: lambda x: f"It is for {_weekdays(x)} only.",
+    Why.SUPERSEDED: lambda x: f"{_name_replacement(x)} takes its place on that day.",
+    Why.NOT_YET: lambda x: f"It begins on {_format_date(x.version.record.applicability.start_date)}.",
+    Why.OVER: lambda x: f"It ended on {_format_date(x.version.record.applicability.end_date)}.",
+    Why.EXPIRED: lambda x: (
+        f"It was kept until {_format_date(compute_last_day(x.version, x.context))} and not confirmed since."
+    ),
+    Why.OTHER_WEEKDAY: lambda x: f"It is for {_list_weekdays(x)} only.",
     Why.NO_OCCURRENCE: lambda x: f"That day is not one of its days ({x.version.record.applicability.recurrence}).",
-    Why.OTHER_STAGE: lambda x: f"It is for the stage {_stages(x)} only.",
-    Why.OTHER_EVENT_TYPES: lambda x: f"It is about {_types(x)} only.",
+    Why.OTHER_STAGE: lambda x: f"It is for the stage {_list_stages(x)} only.",
+    Why.OTHER_EVENT_TYPES: lambda x: f"It is about {_list_types(x)} only.",
     Why.OTHER_TYPE: lambda x: f"Its type is {x.version.record.type_id}, which was not asked for.",
-    Why.CONDITION: _condition,
-    Why.RULED_OUT: lambda x: f"{_by(x)} rules it out on that day.",
+    Why.CONDITION: _describe_condition,
+    Why.RULED_OUT: lambda x: f"{_name_replacement(x)} rules it out on that day.",
     Why.CUT: lambda x: f"There was room for {x.context.k} only, and others come first.",
 }

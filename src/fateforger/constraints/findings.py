@@ -48,13 +48,13 @@ class Finding:
     follows: Change | None = None
 
 
-def archived(version: Version, reason: str) -> Change:
+def build_archiving(version: Version, reason: str) -> Change:
     """Return the change that archives a constraint; its row is kept."""
     record = version.record.model_copy(update={"status": Status.DECLINED})
     return Change(version, record, Event(action=Action.ARCHIVE, reason=reason))
 
 
-def superseding(version: Version, old: Version) -> Change:
+def build_superseding(version: Version, old: Version) -> Change:
     """Return the change by which ``version`` replaces ``old`` on the days of its dates.
 
     Undoing it restores the old one.

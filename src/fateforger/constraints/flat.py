@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from fateforger.constraints.kinds import WEEK, Scope, Status, stage_key
+from fateforger.constraints.kinds import WEEK, Scope, Status, normalize_stage
 from fateforger.constraints.record import ConstraintRecord
 
 _EVERY_DAY = frozenset(range(7))
@@ -46,7 +46,7 @@ def flatten(record: ConstraintRecord) -> Flat:
         weekdays=frozenset(WEEK.index(day) for day in when.days_of_week) or _EVERY_DAY,
         recurrence=when.recurrence,
         ttl_days=record.lifecycle.ttl_days,
-        stages=frozenset(map(stage_key, record.applies_stages)),
+        stages=frozenset(map(normalize_stage, record.applies_stages)),
         event_types=frozenset(kind.value for kind in record.applies_event_types),
         type_id=record.type_id,
         supersedes=record.lifecycle.supersedes_uids,
@@ -58,7 +58,7 @@ def flatten(record: ConstraintRecord) -> Flat:
     )
 
 
-def filter_fields(record: ConstraintRecord) -> dict[str, Any]:
+def build_filter_fields(record: ConstraintRecord) -> dict[str, Any]:
     """Return the filter fields as scalars that any store compares alike.
 
     Dates are numbers, sets read ``|MO|TU|``, and nothing is null.
@@ -70,18 +70,18 @@ def filter_fields(record: ConstraintRecord) -> dict[str, Any]:
         "scope": record.scope.value,
         "necessity": record.necessity.value,
         "type_id": flat.type_id,
-        "start_day": _number(flat.start) if flat.start > date.min else 0,
-        "end_day": _number(flat.end),
-        "days": _set(day.value for day in WEEK if WEEK.index(day) in flat.weekdays),
-        "stages": _set(sorted(flat.stages)),
-        "event_types": _set(sorted(flat.event_types)),
-        "topics": _set(record.topics),
+        "start_day": _to_number(flat.start) if flat.start > date.min else 0,
+        "end_day": _to_number(flat.end),
+        "days": _join_set(day.value for day in WEEK if WEEK.index(day) in flat.weekdays),
+        "stages": _join_set(sorted(flat.stages)),
+        "event_types": _join_set(sorted(flat.event_types)),
+        "topics": _join_set(record.topics),
     }
 
 
-def _number(day: date) -> int:
+def _to_number(day: date) -> int:
     return day.year * 10_000 + day.month * 100 + day.day
 
 
-def _set(values: Any) -> str:
+def _join_set(values: Any) -> str:
     return "".join(f"|{value}" for value in values) + "|"

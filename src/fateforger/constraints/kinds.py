@@ -158,7 +158,7 @@ _STAGE_NAMES = {
 
 
 @lru_cache(maxsize=256)
-def stage_key(name: str) -> str:
+def normalize_stage(name: str) -> str:
     """Return the canonical name of a stage: ``REFINE``, ``Refine`` and ``CollectConstraints`` are all in use.
 
     Raises ``ValueError`` with a sentence for a person.

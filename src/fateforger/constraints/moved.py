@@ -46,18 +46,18 @@ class Outcome(StrEnum):
     WAITING = "waiting"
 
     @property
-    def written(self) -> bool:
+    def is_written(self) -> bool:
         """Check whether a version has to be written."""
         return self in {Outcome.NEW, Outcome.CHANGED}
 
     @property
-    def amiss(self) -> bool:
+    def is_amiss(self) -> bool:
         """Check whether the row needs a correction before it can be moved."""
         return self in {Outcome.BAD, Outcome.WAITING}
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MigratedRow:
     """A row with its outcome. ``why`` describes the problem; ``version`` is present if the row could be read."""
 
     where: str
@@ -75,23 +75,23 @@ class Migration:
     ``others`` counts the rows of other people, which are skipped.
     """
 
-    rows: tuple[Moved, ...]
+    rows: tuple[MigratedRow, ...]
     others: int
 
     @property
     def versions(self) -> tuple[Version, ...]:
         """The versions to write: by constraint, and of one constraint the oldest first."""
-        found = (row.version for row in self.rows if row.outcome.written and row.version is not None)
+        found = (row.version for row in self.rows if row.outcome.is_written and row.version is not None)
         return tuple(sorted(found, key=lambda version: (version.uid, version.updated_at)))
 
 
-def reason_for(row: StoredRow, source: str) -> str:
+def build_reason(row: StoredRow, source: str) -> str:
     """Return the reason of a version: its source, and the words said at the time."""
     said = f": {row.rationale.strip()}" if row.rationale and row.rationale.strip() else ""
     return f"{_MOVED}{source}, {row.where}{said}"
 
 
-def superseded_reason(reason: str | None) -> str:
+def build_superseded_reason(reason: str | None) -> str:
     """Return the reason of a version that another constraint replaced."""
     return f"{_ONCE_SUPERSEDED}{reason or ''}"
 

@@ -13,7 +13,7 @@ from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Version
 
 
-def ranked(versions: Iterable[Version], context: Context) -> list[Version]:
+def rank_versions(versions: Iterable[Version], context: Context) -> list[Version]:
     """Sort constraints, best first.
 
     The criteria are necessity, a match with the event types and then the topics asked about, confirmed before proposed,
@@ -24,19 +24,19 @@ def ranked(versions: Iterable[Version], context: Context) -> list[Version]:
     def precedence(version: Version) -> tuple[int, bool, bool, bool, float, float, str]:
         flat = version.flat
         weakness, assumed, doubt = flat.merit
-        off_topic = bool(topics) and _off_topic(version.record, topics)
+        off_topic = bool(topics) and _is_off_topic(version.record, topics)
         misfit = flat.event_types.isdisjoint(context.asked_types)
         return weakness, misfit, off_topic, assumed, doubt, -version.updated_at.timestamp(), version.uid
 
     return sorted(versions, key=precedence)
 
 
-def _off_topic(record: ConstraintRecord, topics: frozenset[str]) -> bool:
+def _is_off_topic(record: ConstraintRecord, topics: frozenset[str]) -> bool:
     domain = None if record.aspect is None else record.aspect.category
     return domain not in topics and topics.isdisjoint(record.topics)
 
 
-def within_budget(in_order: Sequence[Version], k: int | None) -> tuple[list[Version], list[Version]]:
+def cut_to_budget(in_order: Sequence[Version], k: int | None) -> tuple[list[Version], list[Version]]:
     """Return the constraints there is room for, and the others. A must is never cut."""
     if k is None:
         return list(in_order), []

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.constraints.applicability import Answer
 from fateforger.constraints.context import Context
-from fateforger.constraints.identity import uid_for
+from fateforger.constraints.identity import compute_uid
 from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.record import ConstraintRecord
-from fateforger.constraints.versions import RETIRING, SUPERSEDED, Event, Instant, Version, because_superseded
+from fateforger.constraints.versions import RETIRING, SUPERSEDED, Event, Instant, Version, is_superseded_reason
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
 
@@ -38,13 +38,13 @@ def read_version(document: object, *, seq: int = 0) -> Version:
     try:
         line = _Line.model_validate(document)
     except ValidationError as error:
-        raise _mistake(error) from None
+        raise _to_bad_input(error) from None
     event = line.event or Event()
     record = line.constraint_record
     if event.action in RETIRING and record.status is not Status.DECLINED:
         record = record.model_copy(update={"status": Status.DECLINED})
     if record.lifecycle.uid is None:
-        record = record.with_uid(uid_for(record, line.user_id, line.session_id))
+        record = record.with_uid(compute_uid(record, line.user_id, line.session_id))
     return Version(
         user_id=line.user_id,
         record=record,
@@ -76,7 +76,7 @@ def _write_event(version: Version) -> dict[str, str | None]:
     action, reason = version.event.action, version.event.reason
     if action is not Action.SUPERSEDE:
         return {"action": action.value, "reason": reason}
-    if not because_superseded(reason):
+    if not is_superseded_reason(reason):
         reason = f"{SUPERSEDED}: {reason.strip()}" if reason and reason.strip() else SUPERSEDED
     return {"action": (Action.ARCHIVE if version.retired else Action.UPDATE).value, "reason": reason}
 
@@ -88,7 +88,7 @@ def read_record(document: object) -> ConstraintRecord:
     try:
         return ConstraintRecord.model_validate(document)
     except ValidationError as error:
-        raise _mistake(error) from None
+        raise _to_bad_input(error) from None
 
 
 def write_record(record: ConstraintRecord) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def read_context(document: object) -> Context:
     try:
         return Context.model_validate(document)
     except ValidationError as error:
-        raise _mistake(error) from None
+        raise _to_bad_input(error) from None
 
 
 def write_answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
@@ -124,6 +124,6 @@ def write_answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
     return document
 
 
-def _mistake(error: ValidationError) -> BadInput:
+def _to_bad_input(error: ValidationError) -> BadInput:
     mistake = first_mistake(error)
     return BadInput(mistake.sentence, where=mistake.where or None)

@@ -33,7 +33,7 @@ from fateforger.constraints.kinds import (
     Status,
     Weekday,
     WindowKind,
-    stage_key,
+    normalize_stage,
 )
 from fateforger.constraints.recurrence import check_rule
 from fateforger.errors import BadInput
@@ -45,32 +45,32 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 MAX_TEXT = 8_000
 
 
-def _known_stage(name: str) -> str:
-    stage_key(name)
+def _check_stage(name: str) -> str:
+    normalize_stage(name)
     return name
 
 
-def _known_zone(name: str) -> str:
+def _check_zone(name: str) -> str:
     return zone(name).key
 
 
-def _known_rule(text: str) -> str:
+def _check_recurrence(text: str) -> str:
     check_rule(text)
     return text
 
 
-def _known_day_rule(text: str) -> str:
+def _check_day_rule(text: str) -> str:
     try:
         return write_rule(read_day_rule(text))
     except BadInput as error:
         raise ValueError(error.message if error.where is None else f"at {error.where}: {error.message}") from None
 
 
-def _upper(value: object) -> object:
+def _to_upper(value: object) -> object:
     return value.upper() if isinstance(value, str) else value
 
 
-def _clock(value: object) -> object:
+def _parse_clock(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
@@ -82,18 +82,18 @@ def _clock(value: object) -> object:
     return parsed
 
 
-def _no_repeats(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _drop_repeats(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
 Uid = Annotated[str, Field(min_length=1, max_length=400)]
 Label = Annotated[str, Field(min_length=1, max_length=200)]
-Stage = Annotated[str, AfterValidator(_known_stage)]
-EventType = Annotated[ET, BeforeValidator(_upper)]
-DayRuleText = Annotated[str, Field(max_length=1_000), AfterValidator(_known_day_rule)]
+Stage = Annotated[str, AfterValidator(_check_stage)]
+EventType = Annotated[ET, BeforeValidator(_to_upper)]
+DayRuleText = Annotated[str, Field(max_length=1_000), AfterValidator(_check_day_rule)]
 Clock = Annotated[
     time,
-    BeforeValidator(_clock),
+    BeforeValidator(_parse_clock),
     PlainSerializer(lambda t: t.isoformat("auto" if t.second else "minutes"), return_type=str),
 ]
 
@@ -104,9 +104,11 @@ class Applicability(BaseModel):
     model_config = _FROZEN
     start_date: Date | None = None
     end_date: Date | None = None
-    days_of_week: Annotated[tuple[Annotated[Weekday, BeforeValidator(_upper)], ...], AfterValidator(_no_repeats)] = ()
-    timezone: Annotated[str, AfterValidator(_known_zone)] | None = None
-    recurrence: Annotated[str, Field(max_length=400), AfterValidator(_known_rule)] | None = None
+    days_of_week: Annotated[
+        tuple[Annotated[Weekday, BeforeValidator(_to_upper)], ...], AfterValidator(_drop_repeats)
+    ] = ()
+    timezone: Annotated[str, AfterValidator(_check_zone)] | None = None
+    recurrence: Annotated[str, Field(max_length=400), AfterValidator(_check_recurrence)] | None = None
 
     @model_validator(mode="after")
     def _ends_after_it_begins(self) -> Self:

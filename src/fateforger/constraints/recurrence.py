@@ -47,7 +47,7 @@ class _Rule:
         return value
 
     @property
-    def leans_on_start(self) -> bool:
+    def depends_on_start(self) -> bool:
         """Check whether another start gives other days, apart from the days before it."""
         chosen = {"DAILY": {"FREQ"}, "WEEKLY": {"BYDAY"}}.get(
             self.parts["FREQ"], {"BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO"}
@@ -71,17 +71,19 @@ class _Rule:
             return self, start
         match self.parts["FREQ"]:
             case "DAILY":
-                return self, start + timedelta(days=_whole((month - start).days, self.interval))
+                return self, start + timedelta(days=_round_down((month - start).days, self.interval))
             case "WEEKLY":
-                return self, start + timedelta(days=_whole((month - start).days, 7 * self.interval))
+                return self, start + timedelta(days=_round_down((month - start).days, 7 * self.interval))
             case "MONTHLY":
-                months = _whole((month.year - start.year) * 12 + month.month - start.month, self.interval)
+                months = _round_down((month.year - start.year) * 12 + month.month - start.month, self.interval)
                 year, place = divmod(start.year * 12 + start.month - 1 + months, 12)
-                return self._spelled_out(start), date(year, place + 1, 1)
+                return self._make_explicit(start), date(year, place + 1, 1)
             case _:
-                return self._spelled_out(start), date(start.year + _whole(month.year - start.year, self.interval), 1, 1)
+                return self._make_explicit(start), date(
+                    start.year + _round_down(month.year - start.year, self.interval), 1, 1
+                )
 
-    def _spelled_out(self, start: date) -> _Rule:
+    def _make_explicit(self, start: date) -> _Rule:
         """Add the parts that ``start`` implies, so that a start on the first of a month gives the same days."""
         if self.parts.keys() & {"BYDAY", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO"}:
             return self
@@ -90,7 +92,7 @@ class _Rule:
         return _Rule(";".join(f"{name}={value}" for name, value in {**self.parts, **implied}.items()))
 
 
-def _whole(length: int, step: int) -> int:
+def _round_down(length: int, step: int) -> int:
     return length // step * step
 
 
@@ -104,9 +106,9 @@ def check_rule(text: str) -> None:
         raise ValueError(f"“{text[:80]}” is not a recurrence rule: {error}") from None
 
 
-def leans_on_start(text: str) -> bool:
+def depends_on_start(text: str) -> bool:
     """Check whether the rule is ambiguous without a start date, like every second week."""
-    return _Rule(text).leans_on_start
+    return _Rule(text).depends_on_start
 
 
 def occurs(text: str, start: date | None, day: date) -> bool:
@@ -115,18 +117,18 @@ def occurs(text: str, start: date | None, day: date) -> bool:
     Weeks start on Monday unless the rule says otherwise. A rule without a start has no beginning.
     """
     begin = start or _NO_START
-    return day >= begin and day in _days(text, begin, day.year, day.month)
+    return day >= begin and day in _list_days(text, begin, day.year, day.month)
 
 
 @lru_cache(maxsize=8_192)
-def _days(text: str, start: date, year: int, month: int) -> frozenset[date]:
+def _list_days(text: str, start: date, year: int, month: int) -> frozenset[date]:
     first, last = date(year, month, 1), date(year, month, monthrange(year, month)[1])
     rule, begin = _Rule(text).nearer(start, first)
     low, high = (datetime(d.year, d.month, d.day) for d in (first, last))  # noqa: DTZ001  days have no zone
     return frozenset(moment.date() for moment in rule.from_start(begin).between(low, high, inc=True))
 
 
-def weekdays_of(text: str) -> frozenset[str]:
+def list_weekdays(text: str) -> frozenset[str]:
     """Return the weekdays a weekly rule can fall on; all of them for any other rule."""
     parts = _Rule(text).parts
     if parts["FREQ"] != "WEEKLY" or "BYDAY" not in parts:

@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.constraints.applicability import Answer, applicability
+from fateforger.constraints.applicability import Answer, decide_applicability
 from fateforger.constraints.context import Context
 from fateforger.constraints.exclusions import Excluded, Why
-from fateforger.constraints.kinds import Necessity, Scope, Status, stage_key
+from fateforger.constraints.kinds import Necessity, Scope, Status, normalize_stage
 from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Version
 from fateforger.plan import ET
@@ -38,9 +38,9 @@ class DayFacts(BaseModel):
     """The event types of the blocks in the plan."""
 
 
-def event_types_for(stage: str, facts: DayFacts) -> tuple[ET, ...]:
+def select_event_types(stage: str, facts: DayFacts) -> tuple[ET, ...]:
     """Return the event types that constraints may be about at that stage, in the order of :class:`ET` (S15)."""
-    key = stage_key(stage)
+    key = normalize_stage(stage)
     found = set(facts.blocks)
     for there, types in (
         (facts.meetings, {ET.MEETING}),
@@ -70,14 +70,14 @@ class ConstraintQuery(BaseModel):
     limit: int = MAX_CONSTRAINTS
 
 
-def queries_for(
+def build_queries(
     stage: str, day: Date, event_types: tuple[ET, ...] = (), type_ids: tuple[str, ...] = ()
 ) -> tuple[ConstraintQuery, ...]:
     """Return the queries to try one after another until one finds something (S14, S18).
 
     Stage 1 asks for constraints marked for the start, of any event type; then, once, for all lasting ones.
     """
-    if stage_key(stage) != "COLLECT":
+    if normalize_stage(stage) != "COLLECT":
         return (ConstraintQuery(as_of=day, stage=stage, event_types_any=event_types, type_ids=type_ids),)
     lasting = ConstraintQuery(as_of=day, stage=stage, scopes_any=(Scope.PROFILE, Scope.DATESPAN))
     return (lasting.model_copy(update={"tags": (STARTUP,)}), lasting)
@@ -89,7 +89,7 @@ def query_types(versions: Iterable[Version], context: Context) -> tuple[str, ...
     Those with a must come first, then the most frequent.
     """
     found: dict[str, list[ConstraintRecord]] = {}
-    for item in applicability(versions, context.model_copy(update={"type_ids": (), "k": None})).applicable:
+    for item in decide_applicability(versions, context.model_copy(update={"type_ids": (), "k": None})).applicable:
         found.setdefault(item.record.type_id, []).append(item.record)
     ranks = {
         type_id: (min(record.necessity.weakness for record in records) > 0, -len(records), type_id)
@@ -104,15 +104,15 @@ def retrieve(versions: Iterable[Version], context: Context, queries: tuple[Const
     ``context`` gives the person, place and time; the day and the filters are the query's. A must is never cut.
     """
     rows = tuple(versions)
-    answer = _answer(rows, context, queries[0])
+    answer = _run_query(rows, context, queries[0])
     for query in queries[1:]:
         if answer.applicable:
             break
-        answer = _answer(rows, context, query)
+        answer = _run_query(rows, context, query)
     return answer
 
 
-def _answer(versions: tuple[Version, ...], context: Context, query: ConstraintQuery) -> Answer:
+def _run_query(versions: tuple[Version, ...], context: Context, query: ConstraintQuery) -> Answer:
     asked = {
         "as_of": query.as_of,
         "stage": query.stage,
@@ -120,7 +120,7 @@ def _answer(versions: tuple[Version, ...], context: Context, query: ConstraintQu
         "type_ids": query.type_ids,
         "k": None,
     }
-    whole = applicability(versions, Context.model_validate({**context.model_dump(), **asked}))
+    whole = decide_applicability(versions, Context.model_validate({**context.model_dump(), **asked}))
     admitted = [item for item in whole.applicable if _admits(query, item.record)]
     musts = sum(item.record.necessity is Necessity.MUST for item in admitted)
     room = max(query.limit, musts)

@@ -14,7 +14,7 @@ from fateforger.constraints.context import Context
 from fateforger.constraints.kinds import Dimension, Necessity, Source, Weekday
 from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.record import ConstraintRecord, Window
-from fateforger.constraints.wording import day_words, listed
+from fateforger.constraints.wording import format_day, join_words
 
 UNSURE = 0.7
 """Below this confidence a constraint is shown as one to be confirmed (S36)."""
@@ -43,7 +43,7 @@ class Reminder:
     @property
     def sentence(self) -> str:
         """``On 2 March 2026 you said: “no calls before 10”.``"""
-        return f"On {day_words(self.said_on)} {_SAID[self.source]}: “{self.words}”."
+        return f"On {format_day(self.said_on)} {_SAID[self.source]}: “{self.words}”."
 
     @property
     def row(self) -> dict[str, str]:
@@ -67,9 +67,9 @@ class Sections:
     left_out: int
 
 
-def sections(answer: Answer) -> Sections:
+def build_sections(answer: Answer) -> Sections:
     """Return an answer as sections."""
-    told = [(reminder_of(item), binding(item.record)) for item in answer.applicable]
+    told = [(build_reminder(item), is_binding(item.record)) for item in answer.applicable]
     return Sections(
         must_follow=tuple(reminder for reminder, binds in told if binds),
         consider=tuple(reminder for reminder, binds in told if not binds),
@@ -77,7 +77,7 @@ def sections(answer: Answer) -> Sections:
     )
 
 
-def binding(record: ConstraintRecord) -> bool:
+def is_binding(record: ConstraintRecord) -> bool:
     """Check whether a constraint belongs under *Must follow*.
 
     Every must does, and a should that is a policy or a value. A preference, a goal or a state is only considered.
@@ -92,37 +92,37 @@ def needs_confirmation(record: ConstraintRecord) -> bool:
     return record.confidence is not None and record.confidence < UNSURE
 
 
-def reminder_of(item: Applicable) -> Reminder:
+def build_reminder(item: Applicable) -> Reminder:
     """Return a constraint as a reminder in its context."""
     record = item.record
     return Reminder(
         uid=item.uid,
         name=record.name,
         words=" ".join(record.words.split()),
-        said_on=_said_on(item, item.context),
+        said_on=_find_said_on(item, item.context),
         source=record.source,
         necessity=record.necessity,
-        when=when_words(record),
-        times=times_words(record),
+        when=describe_days(record),
+        times=describe_times(record),
         unsure=needs_confirmation(record),
     )
 
 
-def _said_on(item: Applicable, context: Context) -> date:
+def _find_said_on(item: Applicable, context: Context) -> date:
     return context.local_day(item.version.created_at)
 
 
-def when_words(record: ConstraintRecord) -> str:
+def describe_days(record: ConstraintRecord) -> str:
     """Return its days in words; empty for every day."""
     days = record.applicability.days_of_week
-    return listed([day.words for day in Weekday if day in days]) if days else record.applicability.recurrence or ""
+    return join_words([day.words for day in Weekday if day in days]) if days else record.applicability.recurrence or ""
 
 
-def times_words(record: ConstraintRecord) -> str:
+def describe_times(record: ConstraintRecord) -> str:
     """Return its windows and its order rule in words; empty if it has neither."""
     rule = record.payload.day_rule
-    return ", ".join((*(_times(window) for window in record.payload.windows), *((rule,) if rule else ())))
+    return ", ".join((*(_describe_window(window) for window in record.payload.windows), *((rule,) if rule else ())))
 
 
-def _times(window: Window) -> str:
+def _describe_window(window: Window) -> str:
     return f"{window.kind.value} {window.start:%H:%M}–{window.end:%H:%M}"

@@ -32,13 +32,13 @@ def check_version(version: Version) -> Version:
         (version.event.reason or "", "event.reason"),
     ):
         _check_text(text, where)
-    if not _comes_back(version.record):
+    if not _survives_json(version.record):
         sentence = "It holds something that JSON has not: half a character (a lone surrogate), or a number like NaN."
         raise BadInput(sentence, where="constraint_record")
     return version
 
 
-def _comes_back(record: ConstraintRecord) -> bool:
+def _survives_json(record: ConstraintRecord) -> bool:
     """Check whether the written record can be read back and is equal (S13)."""
     try:
         return ConstraintRecord.model_validate_json(json.dumps(write_record(record), allow_nan=False)) == record

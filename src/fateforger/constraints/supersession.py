@@ -12,17 +12,24 @@ from datetime import date as Date  # noqa: N812  as elsewhere
 from fateforger.constraints.findings import Change
 from fateforger.constraints.kinds import Action, Scope, Status
 from fateforger.constraints.record import ConstraintRecord
-from fateforger.constraints.versions import Event, Version, newest, still_replaces, successors, superseded_by
+from fateforger.constraints.versions import (
+    Event,
+    Version,
+    build_superseded_by,
+    find_successors,
+    select_newest,
+    still_replaces,
+)
 
 
-def replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
+def mark_replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
     """Return the record as a replacement of ``old`` on the days of its dates."""
     life = record.lifecycle
     uids = tuple(dict.fromkeys((*life.supersedes_uids, old.uid)))
     return record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
 
 
-def retired_by(old: Version, new: Version, today: Date) -> Change | None:
+def retire_replaced(old: Version, new: Version, today: Date) -> Change | None:
     """Return the event that retires the old one if the new one leaves it no day from ``today`` on.
 
     Otherwise return ``None``: it stays in force before the new one begins, after it ends, and outside its session. If
@@ -38,28 +45,30 @@ def retired_by(old: Version, new: Version, today: Date) -> Change | None:
     if begins > max(today, old.flat.start) or ends < old.flat.end or elsewhere or passing:
         return None
     record = old.record.model_copy(update={"status": Status.DECLINED})
-    return Change(old, record, Event(action=Action.SUPERSEDE, reason=superseded_by(new.uid)))
+    return Change(old, record, Event(action=Action.SUPERSEDE, reason=build_superseded_by(new.uid)))
 
 
-def given_way(versions: Iterable[Version], new: Version, today: Date) -> tuple[Change, ...]:
-    """Return the changes to the constraints that ``new`` replaces. See :func:`retired_by`."""
-    mine = newest(versions, new.user_id)
-    changes = (retired_by(mine[uid], new, today) for uid in new.flat.supersedes if uid in mine)
+def retire_all_replaced(versions: Iterable[Version], new: Version, today: Date) -> tuple[Change, ...]:
+    """Return the changes to the constraints that ``new`` replaces. See :func:`retire_replaced`."""
+    mine = select_newest(versions, new.user_id)
+    changes = (retire_replaced(mine[uid], new, today) for uid in new.flat.supersedes if uid in mine)
     return tuple(change for change in changes if change is not None)
 
 
-def given_back(versions: Iterable[Version], user_id: str, uid: str) -> Iterator[Change]:
+def restore_replaced(versions: Iterable[Version], user_id: str, uid: str) -> Iterator[Change]:
     """Yield the changes that restore constraints retired because of ``uid``, which is out of force now.
 
     Constraints that yet another one replaces stay retired.
     """
     known = tuple(version for version in versions if version.user_id == user_id)
-    mine = newest(known, user_id)
-    named = successors(mine)
+    mine = select_newest(known, user_id)
+    named = find_successors(mine)
     for old in mine.values():
         others = [other for other in named.get(old.uid, ()) if other.uid != uid]
-        if not old.retired or old.event.reason != superseded_by(uid):
+        if not old.retired or old.event.reason != build_superseded_by(uid):
             continue
-        before = newest((v for v in known if v.uid == old.uid and not v.retired), user_id).get(old.uid)
+        before = select_newest((v for v in known if v.uid == old.uid and not v.retired), user_id).get(old.uid)
         if before is not None and not any(still_replaces(other, named) for other in others):
-            yield Change(old, before.record, Event(action=Action.UPDATE, reason=f"no longer {superseded_by(uid)}"))
+            yield Change(
+                old, before.record, Event(action=Action.UPDATE, reason=f"no longer {build_superseded_by(uid)}")
+            )

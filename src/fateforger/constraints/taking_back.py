@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from fateforger.constraints.kinds import Action, Status
-from fateforger.constraints.moved import superseded_reason, was_moved
-from fateforger.constraints.versions import SUPERSEDED, Event, Version, newest
+from fateforger.constraints.moved import build_superseded_reason, was_moved
+from fateforger.constraints.versions import SUPERSEDED, Event, Version, select_newest
 
 _BACK = "taken back: it had been moved from "
 
 
-def taken_back(known: Sequence[Version], user_id: str, source: str, now: datetime) -> tuple[tuple[Version, ...], int]:
+def undo_migration(
+    known: Sequence[Version], user_id: str, source: str, now: datetime
+) -> tuple[tuple[Version, ...], int]:
     """Return versions that undo a migration, and the number of constraints that stay.
 
     Migrated constraints are archived, and changed ones restored. Constraints that were changed here since stay as they
@@ -23,16 +25,16 @@ def taken_back(known: Sequence[Version], user_id: str, source: str, now: datetim
         if version.user_id == user_id:
             history.setdefault(version.uid, []).append(version)
     back, stay = [], 0
-    for uid, head in newest(known, user_id).items():
+    for uid, head in select_newest(known, user_id).items():
         if was_moved(head, source):
             own = [version for version in history[uid] if not was_moved(version, source)]
-            back.append(_back(head, newest(own, user_id).get(uid), source, now))
+            back.append(_undo_version(head, select_newest(own, user_id).get(uid), source, now))
         elif not (head.event.reason or "").endswith(f"{_BACK}{source}"):
             stay += any(was_moved(version, source) for version in history[uid])
     return tuple(back), stay
 
 
-def _back(head: Version, before: Version | None, source: str, now: datetime) -> Version:
+def _undo_version(head: Version, before: Version | None, source: str, now: datetime) -> Version:
     """Return the version that undoes one constraint's migration.
 
     ``before`` is its version before the migration, if any. If another one had replaced it by then, that stays so, and
@@ -43,7 +45,7 @@ def _back(head: Version, before: Version | None, source: str, now: datetime) -> 
     else:
         record, action = before.record, Action.ARCHIVE if before.retired else Action.UPDATE
     replaced = before is not None and (before.event.reason or "").casefold().startswith(SUPERSEDED)
-    reason = superseded_reason(f"{_BACK}{source}") if replaced else f"{_BACK}{source}"
+    reason = build_superseded_reason(f"{_BACK}{source}") if replaced else f"{_BACK}{source}"
     event = Event(action=action, reason=reason)
     return Version(
         user_id=head.user_id,

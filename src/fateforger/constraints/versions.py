@@ -24,13 +24,13 @@ SUPERSEDED = "superseded"
 RETIRING = frozenset({Action.ARCHIVE, Action.DECLINE})
 
 
-def _aware(value: datetime) -> datetime:
+def _require_aware(value: datetime) -> datetime:
     if value.tzinfo is None:
         raise ValueError("an instant needs an offset, like 2026-03-02T09:00:00Z")
     return value.astimezone(UTC)
 
 
-Instant = Annotated[datetime, AfterValidator(_aware)]
+Instant = Annotated[datetime, AfterValidator(_require_aware)]
 """An aware datetime, kept in UTC so that equal instants are equal values."""
 
 
@@ -84,7 +84,7 @@ class Version(BaseModel):
 _written = attrgetter("updated_at", "seq")
 
 
-def newest(versions: Iterable[Version], user_id: str, now: datetime | None = None) -> dict[str, Version]:
+def select_newest(versions: Iterable[Version], user_id: str, now: datetime | None = None) -> dict[str, Version]:
     """Return one person's constraints by uid, each in its newest version.
 
     Versions written after ``now`` do not exist yet. Rows of other people are ignored; ids are compared exactly.
@@ -110,7 +110,7 @@ class Era:
     superseded: datetime | None
 
 
-def eras(versions: Iterable[Version], user_id: str, uid: str) -> tuple[Era, ...]:
+def build_eras(versions: Iterable[Version], user_id: str, uid: str) -> tuple[Era, ...]:
     """Return the whole history of one constraint, oldest first; empty if the person has no such constraint."""
     mine = sorted((v for v in versions if v.user_id == user_id and v.uid == uid), key=_written)
     ends: list[datetime | None] = [later.updated_at for later in mine[1:]]
@@ -119,7 +119,7 @@ def eras(versions: Iterable[Version], user_id: str, uid: str) -> tuple[Era, ...]
     )
 
 
-def successors(constraints: Mapping[str, Version]) -> dict[str, list[Version]]:
+def find_successors(constraints: Mapping[str, Version]) -> dict[str, list[Version]]:
     """Return, by uid, the constraints that supersede it; a record that names itself does not count."""
     named: dict[str, list[Version]] = {}
     for version in constraints.values():
@@ -143,16 +143,16 @@ def still_replaces(version: Version, named: Mapping[str, list[Version]]) -> bool
             return True
         case Action.ARCHIVE:
             reason = version.event.reason
-            return because_superseded(reason) or (not (reason and reason.strip()) and version.uid in named)
+            return is_superseded_reason(reason) or (not (reason and reason.strip()) and version.uid in named)
         case _:
             return False
 
 
-def superseded_by(uid: str) -> str:
+def build_superseded_by(uid: str) -> str:
     """Return the reason of the event that retires a constraint replaced by that one."""
     return f"{SUPERSEDED} by {uid}"
 
 
-def because_superseded(reason: str | None) -> bool:
+def is_superseded_reason(reason: str | None) -> bool:
     """Check whether the reason of an archive event says that another constraint replaced this one."""
     return (reason or "").strip().casefold().startswith(SUPERSEDED)

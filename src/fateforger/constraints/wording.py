@@ -12,17 +12,17 @@ _MONTHS = (
 )  # fmt: skip
 
 
-def day_words(day: date) -> str:
+def format_day(day: date) -> str:
     """Return ``2 March 2026``, in English whatever the machine's locale."""
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """Return ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def quoted(text: str) -> str:
+def quote_name(text: str) -> str:
     """Return a name in quotation marks, cut to a readable length."""
     text = " ".join(text.split())
     return f"“{text if len(text) <= _SHORT else text[: _SHORT - 1].rstrip() + '…'}”"

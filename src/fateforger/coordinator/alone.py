@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 
-from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.memory import MemoryService
 from fateforger.errors import BadInput, StoreError, StoreUnavailable, VersionConflict
 from fateforger.ports import Clock, Sessions
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
-from fateforger.session.rulebook import RuleBook, alone, said_by
+from fateforger.session.rulebook import RuleBook, lines_of_command, unsaved_session
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, WriteMemory
 from fateforger.turn.nodes import memory as node
@@ -23,14 +23,14 @@ NO_ZONE = "UTC"
 """The time zone of a person who has never planned a day; it only decides which day is today."""
 
 
-class Alone:
+class RuleService:
     """Reads and changes rules outside of a session.
 
     ``memory`` is ``None`` where nothing is remembered. The replies of recent commands are kept for the forms that show
     them.
     """
 
-    def __init__(self, sessions: Sessions, memory: MemoryDesk | None, clock: Clock) -> None:
+    def __init__(self, sessions: Sessions, memory: MemoryService | None, clock: Clock) -> None:
         self._sessions = sessions
         self._memory = memory
         self._clock = clock
@@ -65,13 +65,13 @@ class Alone:
             else:
                 return
 
-    async def carried_out(self, command: SessionCommand) -> bool:
+    async def is_carried_out(self, command: SessionCommand) -> bool:
         """Check whether a command was carried out, by this program or another one on the same database."""
         if command.command_id in self._said or self._memory is None:
             return True
         return await self._memory.has_written(command.user_id, command.command_id)
 
-    async def _attempt(self, command: SessionCommand, memory: MemoryDesk) -> None:
+    async def _attempt(self, command: SessionCommand, memory: MemoryService) -> None:
         person = await self._person(command.user_id)
         reading = await memory.look(person, command)
         if reading.error is not None:
@@ -89,10 +89,10 @@ class Alone:
                 lasting = effect.model_copy(update={"versions": versions})
                 await memory.write(lasting, output.session, command.command_id)
         done = output.session.model_copy(update={"handled": (command.command_id,)})
-        self._said[command.command_id] = said_by(done, command.command_id)
+        self._said[command.command_id] = lines_of_command(done, command.command_id)
         while len(self._said) > MOST_KEPT:
             del self._said[next(iter(self._said))]
 
     async def _person(self, user_id: str) -> Session:
         sessions = await self._sessions.of_user(user_id)
-        return alone(user_id, sessions[0].tz if sessions else NO_ZONE, self._clock.now())
+        return unsaved_session(user_id, sessions[0].tz if sessions else NO_ZONE, self._clock.now())

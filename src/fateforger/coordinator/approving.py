@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, assert_never
 
 from fateforger.agents import ConstraintChange, PlanChange, Proposal, ProposalState
-from fateforger.background.turns import command_job
-from fateforger.coordinator.memory import MemoryDesk
+from fateforger.background.turns import build_command_job
+from fateforger.coordinator.memory import MemoryService
 from fateforger.errors import UserError
 from fateforger.ports import Clock, Jobs, Proposals, Sessions
-from fateforger.session.commands import ApplyPatch, Approved, RememberConstraint, SessionCommand, UndoMemory
-from fateforger.session.proposing import patched, remembering, told_constraint
+from fateforger.session.commands import ApplyPatch, ApprovedChange, RememberConstraint, SessionCommand, UndoMemory
+from fateforger.session.proposing import describe_constraint, preview_constraint, preview_patch
 
 Answer = Literal["apply", "deny", "undo"]
 UNKNOWN = "I don't know that proposal any more."
@@ -23,7 +23,7 @@ OTHERWISE = "What you told me has changed since, and now it would do something e
 DONE = "It is done."
 
 CarryOut = Callable[[SessionCommand], Awaitable[None]]
-Said = Callable[[str], tuple[str, ...]]
+GetReply = Callable[[str], tuple[str, ...]]
 
 
 class Approvals:
@@ -38,11 +38,11 @@ class Approvals:
         *,
         proposals: Proposals,
         sessions: Sessions,
-        memory: MemoryDesk,
+        memory: MemoryService,
         jobs: Jobs,
         clock: Clock,
         carry_out: CarryOut,
-        said: Said,
+        said: GetReply,
         tz: str,
     ) -> None:
         self._proposals = proposals
@@ -65,7 +65,7 @@ class Approvals:
 
     async def record_place(self, proposal: Proposal, channel: str, ts: str) -> None:
         """Record the place of the proposal's card."""
-        await self._proposals.placed(proposal.id, channel, ts)
+        await self._proposals.record_place(proposal.id, channel, ts)
 
     async def expire(self, proposal_id: str) -> None:
         """Expire a proposal that is still undecided; leave any other as it is."""
@@ -115,10 +115,10 @@ class Approvals:
         envelope = {"command_id": proposal.command_id, "user_id": proposal.user_id, "at": now}
         match proposal.change:
             case PlanChange() as change:
-                approved = Approved(before=change.before, after=change.after)
+                approved = ApprovedChange(before=change.before, after=change.after)
                 command = ApplyPatch(**envelope, session_id=change.session_id, patch=change.patch, approved=approved)
-                await self._jobs.enqueue(command_job(command, key=command.session_id), now=now)
-                await self._proposals.told(proposal.id, ON_ITS_WAY)
+                await self._jobs.enqueue(build_command_job(command, key=command.session_id), now=now)
+                await self._proposals.record_outcome(proposal.id, ON_ITS_WAY)
             case ConstraintChange(record=record, replaces=replaces):
                 remember = RememberConstraint(**envelope, session_id="", record=record, supersedes=replaces)
                 await self._run_alone(proposal, remember)
@@ -145,7 +145,7 @@ class Approvals:
     async def _run_alone(self, proposal: Proposal, command: RememberConstraint | UndoMemory) -> None:
         await self._carry_out(command)
         lines = self._said(command.command_id)
-        await self._proposals.told(proposal.id, " ".join(lines) or DONE)
+        await self._proposals.record_outcome(proposal.id, " ".join(lines) or DONE)
 
     async def _settle(self, proposal_id: str, state: ProposalState, outcome: str) -> bool:
         settled = await self._proposals.settle(proposal_id, state, outcome=outcome, now=self._clock.now())
@@ -159,8 +159,8 @@ class Approvals:
                     session = await self._sessions.load(change.session_id)
                     if session is None or session.user_id != proposal.user_id:
                         return GONE
-                    approved = Approved(before=change.before, after=change.after)
-                    patched(session, change.patch, at=self._clock.now(), approved=approved)
+                    approved = ApprovedChange(before=change.before, after=change.after)
+                    preview_patch(session, change.patch, at=self._clock.now(), approved=approved)
                 case ConstraintChange() as change:
                     if await self._describe_change(proposal, change) != proposal.preview:
                         return OTHERWISE
@@ -172,7 +172,7 @@ class Approvals:
 
     async def _describe_change(self, proposal: Proposal, change: ConstraintChange) -> tuple[str, ...]:
         sessions = await self._sessions.of_user(proposal.user_id, limit=1)
-        taken = remembering(
+        taken = preview_constraint(
             change.record,
             change.replaces,
             versions=await self._memory.versions(proposal.user_id),
@@ -180,4 +180,4 @@ class Approvals:
             tz=sessions[0].tz if sessions else self._tz,
             at=self._clock.now(),
         )
-        return told_constraint(taken)
+        return describe_constraint(taken)

@@ -15,18 +15,18 @@ PREVIEW = "preview"
 MEMORY = "memory"
 
 
-def beside(before: Session | None, after: Session, cause: str) -> tuple[Outgoing, ...]:
+def build_side_messages(before: Session | None, after: Session, cause: str) -> tuple[Outgoing, ...]:
     """Return the side messages that a command has changed."""
-    shown = ((HISTORY, _history), (PREVIEW, _preview), (MEMORY, _memory))
+    shown = ((HISTORY, _build_history), (PREVIEW, _build_preview), (MEMORY, _build_memory))
     messages = ((slot, card(before, after)) for slot, card in shown)
-    return tuple(_message(after, cause, slot, *found) for slot, found in messages if found is not None)
+    return tuple(_build_message(after, cause, slot, *found) for slot, found in messages if found is not None)
 
 
-Shown = tuple[Card, Card | None]
+SideCard = tuple[Card, Card | None]
 """A card, and the replacement for its earlier message if the card moves to the end of the thread."""
 
 
-def _history(before: Session | None, after: Session) -> Shown | None:
+def _build_history(before: Session | None, after: Session) -> SideCard | None:
     old, new = None if before is None else before.history, after.history
     if new == old:
         return None
@@ -36,7 +36,7 @@ def _history(before: Session | None, after: Session) -> Shown | None:
     return history.card(after, new), moved
 
 
-def _preview(before: Session | None, after: Session) -> Shown | None:
+def _build_preview(before: Session | None, after: Session) -> SideCard | None:
     old, new = None if before is None else before.preview, after.preview
     if new == old:
         return None
@@ -46,7 +46,7 @@ def _preview(before: Session | None, after: Session) -> Shown | None:
     return preview.card(after, new), moved
 
 
-def _memory(before: Session | None, after: Session) -> Shown | None:
+def _build_memory(before: Session | None, after: Session) -> SideCard | None:
     """Return the memory card if it changed. It also depends on the session's recent notes and open decisions."""
     old, new = None if before is None else before.memory, after.memory
     if new is None:
@@ -57,7 +57,7 @@ def _memory(before: Session | None, after: Session) -> Shown | None:
     return card, memory.moved_card() if old is None or old.asked != new.asked else None
 
 
-def _message(session: Session, cause: str, slot: str, card: Card, moved: Card | None) -> Outgoing:
+def _build_message(session: Session, cause: str, slot: str, card: Card, moved: Card | None) -> Outgoing:
     """Return the message. ``moved`` replaces its earlier version if the message moves to the end of the thread."""
     return Outgoing(
         id=f"{cause}:{slot}",

@@ -13,7 +13,7 @@ HERE: tuple[Event, ...] = ("selected", "set_aside", "applied")
 """Events of a turn. Extraction, storage and queueing are logged where they happen."""
 
 
-def chronicled(before: Session, after: Session, cause: str) -> None:
+def log_constraint_events(before: Session, after: Session, cause: str) -> None:
     """Log one line for each event that affected constraints since ``before``, with the number of constraints now."""
     was, now = uids_of(before), uids_of(after)
     for event in HERE:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from fateforger.ports import Prompt
 from fateforger.turn.recording.pseudonyms import Pseudonyms
-from fateforger.turn.recording.redaction import Hide, hidden_run
-from fateforger.turn.recording.replay import alike, rerun
+from fateforger.turn.recording.redaction import Hide, redact_run
+from fateforger.turn.recording.replay import have_same_path, rerun
 from fateforger.turn.recording.values import RecordedTurn
 
 SECRET = "[secret]"  # noqa: S105  the replacement of a secret
@@ -16,7 +16,7 @@ SHORTEST = 8
 """Length from which a secret is searched for everywhere, including our own names and values."""
 
 
-class Cleaning:
+class Redaction:
     """Redacts recordings.
 
     ``secrets`` are the tokens, keys and passwords that must not appear in a file. With a ``key``, people's words are
@@ -28,7 +28,7 @@ class Cleaning:
         self._secrets = sorted({secret for secret in secrets if secret}, key=len, reverse=True)
         self._key = key
 
-    async def cleaned(self, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]) -> RecordedTurn:
+    async def redact_turn(self, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]) -> RecordedTurn:
         """Return the turn in its redacted form, which can still be replayed.
 
         Inputs are redacted, and the outputs are produced again by rerunning the turn with the same answers. ``prompts``
@@ -38,15 +38,15 @@ class Cleaning:
             return turn
         hide = self._hide()
         told = zip(turn.runs, prompts, strict=True)
-        runs = [await rerun(hidden_run(run, [prompt.schema for prompt in asked], hide)) for run, asked in told]
+        runs = [await rerun(redact_run(run, [prompt.schema for prompt in asked], hide)) for run, asked in told]
         changes = {
             "titles": "kept" if self._key is None else "redacted",
-            "alike": alike(turn.runs, runs),
+            "alike": have_same_path(turn.runs, runs),
             "runs": tuple(runs),
         }
         return turn.model_copy(update=changes)
 
-    def scrubbed(self, document: str) -> str:
+    def redact_document(self, document: str) -> str:
         """Return the document without secrets of :data:`SHORTEST` or more characters; a last check before writing."""
         for secret in self._secrets:
             if len(secret) >= SHORTEST:

@@ -12,8 +12,8 @@ from fateforger.coordinator.forms import rule
 from fateforger.errors import BadInput
 from fateforger.session import commands
 from fateforger.session.commands import Click, SessionCommand
-from fateforger.session.commands.envelope import InSession
-from fateforger.session.questions import addressed
+from fateforger.session.commands.envelope import SessionCommandBase
+from fateforger.session.questions import parse_address
 from fateforger.stages import Move
 from fateforger.turn.constants import SHIFT_MINUTES
 from fateforger.turn.present import deciding
@@ -40,11 +40,11 @@ def read_click(click: Click) -> SessionCommand:
         raise BadInput(UNKNOWN, where=click.action) from None
 
 
-def _move(move: Move) -> Executor:
+def _move_stage(move: Move) -> Executor:
     return lambda envelope, click: commands.StageAction(**envelope, move=move, seen=click.target or None)
 
 
-def _shift(minutes: int) -> Executor:
+def _shift_block(minutes: int) -> Executor:
     return lambda envelope, click: commands.ShiftBlock(**envelope, key=click.target, minutes=minutes)
 
 
@@ -53,22 +53,22 @@ def _commit_date(envelope: dict[str, Any], _click: Click) -> SessionCommand:
 
 
 def _choose_date(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return commands.ChooseDate(**envelope, date=_chosen(click, date))
+    return commands.ChooseDate(**envelope, date=_read_choice(click, date))
 
 
 def _plan_day(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.ChooseDate(**envelope, date=click.target)
 
 
-def _day_start(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return commands.AdjustFrame(**envelope, day_start=_chosen(click, time))
+def _set_day_start(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.AdjustFrame(**envelope, day_start=_read_choice(click, time))
 
 
-def _day_end(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return commands.AdjustFrame(**envelope, day_end=_chosen(click, time))
+def _set_day_end(envelope: dict[str, Any], click: Click) -> SessionCommand:
+    return commands.AdjustFrame(**envelope, day_end=_read_choice(click, time))
 
 
-def _one_thing(envelope: dict[str, Any], click: Click) -> SessionCommand:
+def _mark_one_thing(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.MarkOneThing(**envelope, task_id=click.target)
 
 
@@ -88,15 +88,15 @@ def _split_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.SplitTask(**envelope, task_id=click.target)
 
 
-def _late(envelope: dict[str, Any], click: Click) -> SessionCommand:
+def _report_late(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.Replan(**envelope, late=click.value)
 
 
-def _done(envelope: dict[str, Any], click: Click) -> SessionCommand:
+def _mark_done(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.Replan(**envelope, done=(click.value,))
 
 
-def _not_today(envelope: dict[str, Any], click: Click) -> SessionCommand:
+def _skip_today(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.Replan(**envelope, not_today=(click.value,))
 
 
@@ -105,7 +105,7 @@ def _resize_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.ResizeTask(**envelope, task_id=task_id, minutes=minutes)
 
 
-def _until(envelope: dict[str, Any], click: Click) -> SessionCommand:
+def _extend_day(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.AdjustFrame(**envelope, day_end=click.target)
 
 
@@ -121,23 +121,23 @@ def _remove_block(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.RemoveBlock(**envelope, key=click.target)
 
 
-def _fix(envelope: dict[str, Any], click: Click) -> SessionCommand:
+def _apply_fix(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.ApplyFix(**envelope, fix=click.target)
 
 
-def _why(envelope: dict[str, Any], click: Click) -> SessionCommand:
+def _explain_block(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.ExplainBlock(**envelope, key=click.value)
 
 
 def _undo_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return commands.UndoWrite(**envelope, **_row(click))
+    return commands.UndoWrite(**envelope, **_parse_row(click))
 
 
 def _redo_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return commands.RedoWrite(**envelope, **_row(click))
+    return commands.RedoWrite(**envelope, **_parse_row(click))
 
 
-def _row(click: Click) -> dict[str, str]:
+def _parse_row(click: Click) -> dict[str, str]:
     """Return the write that a history row is about, and the newest write when the row was listed."""
     transaction, _, newest = click.target.partition(" ")
     return {"transaction": transaction, "newest": newest}
@@ -147,7 +147,7 @@ def _leave_as_is(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.LeaveAsIs(**envelope, about=click.target)
 
 
-def _plain(kind: type[InSession], **values: Any) -> Executor:
+def _build(kind: type[SessionCommandBase], **values: Any) -> Executor:
     return lambda envelope, _click: kind(**envelope, **values)  # type: ignore[return-value]  # kinds of SessionCommand only
 
 
@@ -156,26 +156,26 @@ def _calendar_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
 
 
 def _keep(side: commands.Side) -> Executor:
-    return lambda envelope, click: commands.ResolveConflict(**envelope, keep=side, **addressed(click.target))
+    return lambda envelope, click: commands.ResolveConflict(**envelope, keep=side, **parse_address(click.target))
 
 
 def _undo_memory(envelope: dict[str, Any], click: Click) -> SessionCommand:
     return commands.UndoMemory(**envelope, write=click.target)
 
 
-def _judge(verdict: commands.Verdict) -> Executor:
+def _judge(verdict: commands.ConstraintVerdict) -> Executor:
     def judge(envelope: dict[str, Any], click: Click) -> SessionCommand:
-        seen, uid = rule.addressed(click.target)
+        seen, uid = rule.parse_address(click.target)
         return commands.JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seen)
 
     return judge
 
 
 def _keep_rule(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return commands.SettleConstraints(**envelope, **deciding.settled(click.target))
+    return commands.SettleConstraints(**envelope, **deciding.parse_settled(click.target))
 
 
-def _chosen(click: Click, kind: type[date | time]) -> Any:
+def _read_choice(click: Click, kind: type[date | time]) -> Any:
     if isinstance(click.value, kind):
         return click.value
     try:
@@ -188,43 +188,43 @@ EXECUTORS: Mapping[str, Executor] = {
     "commit_date": _commit_date,
     "choose_date": _choose_date,
     "plan_day": _plan_day,
-    "set_day_start": _day_start,
-    "set_day_end": _day_end,
-    "task.one_thing": _one_thing,
+    "set_day_start": _set_day_start,
+    "set_day_end": _set_day_end,
+    "task.one_thing": _mark_one_thing,
     "task.remove": _remove_task,
     "task.bring": _bring_along,
-    "task.undo_catch_up": _plain(commands.UndoCatchUp),
+    "task.undo_catch_up": _build(commands.UndoCatchUp),
     "task.defer": _defer_task,
     "task.resize": _resize_task,
     "task.split": _split_task,
-    "frame.until": _until,
-    "block.earlier": _shift(-SHIFT_MINUTES),
-    "block.later": _shift(SHIFT_MINUTES),
+    "frame.until": _extend_day,
+    "block.earlier": _shift_block(-SHIFT_MINUTES),
+    "block.later": _shift_block(SHIFT_MINUTES),
     "block.swap_up": _swap_up,
     "block.swap_down": _swap_down,
     "block.remove": _remove_block,
-    "block.why": _why,
-    "plan.fix": _fix,
+    "block.why": _explain_block,
+    "plan.fix": _apply_fix,
     "leave_as_is": _leave_as_is,
-    "replan.late": _late,
-    "replan.done": _done,
-    "replan.not_today": _not_today,
-    "replan.refit": _plain(commands.Replan),
-    "show_history": _plain(commands.ShowHistory),
-    "show_older_history": _plain(commands.ShowHistory, older=True),
-    "hide_history": _plain(commands.HideHistory),
+    "replan.late": _report_late,
+    "replan.done": _mark_done,
+    "replan.not_today": _skip_today,
+    "replan.refit": _build(commands.Replan),
+    "show_history": _build(commands.ShowHistory),
+    "show_older_history": _build(commands.ShowHistory, older=True),
+    "hide_history": _build(commands.HideHistory),
     "undo_write": _undo_write,
     "redo_write": _redo_write,
-    "show_preview": _plain(commands.ShowPreview),
-    "hide_preview": _plain(commands.HidePreview),
+    "show_preview": _build(commands.ShowPreview),
+    "hide_preview": _build(commands.HidePreview),
     "set_calendar_write": _calendar_write,
-    "show_memory": _plain(commands.ShowMemory),
-    "hide_memory": _plain(commands.HideMemory),
+    "show_memory": _build(commands.ShowMemory),
+    "hide_memory": _build(commands.HideMemory),
     "undo_memory": _undo_memory,
     "memory.keep": _keep_rule,
-    **{f"memory.{verdict}": _judge(verdict) for verdict in get_args(commands.Verdict)},
+    **{f"memory.{verdict}": _judge(verdict) for verdict in get_args(commands.ConstraintVerdict)},
     "conflict.keep_calendar": _keep("calendar"),
     "conflict.keep_plan": _keep("plan"),
-    **{move.value: _move(move) for move in Move if move is not Move.STAY},
+    **{move.value: _move_stage(move) for move in Move if move is not Move.STAY},
 }
 """Every action of a card except ``form.*``, which opens a form, and ``start``, which the Slack side carries out."""

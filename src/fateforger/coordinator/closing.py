@@ -6,12 +6,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
-from fateforger.background.turns import command_job
-from fateforger.coordinator.messages import owed
+from fateforger.background.turns import build_command_job
+from fateforger.coordinator.messages import build_messages
 from fateforger.errors import StoreError
 from fateforger.plan import local_day, zone
 from fateforger.ports import Clock, Jobs, Sessions
-from fateforger.session.commands import LeftAlone
+from fateforger.session.commands import EndAbandoned
 from fateforger.session.model import Outgoing, Session, SessionStatus
 from fateforger.session.writing import is_okay
 
@@ -25,7 +25,7 @@ ROUND_SECONDS = 900.0
 Sleep = Callable[[float], Awaitable[None]]
 
 
-def left_alone(session: Session, now: datetime) -> bool:
+def is_abandoned(session: Session, now: datetime) -> bool:
     """Check whether a session can be closed: its plan is Okay or better, its day is over, and it is idle.
 
     Until its day is over, a plan can be refitted and undone in its thread, however long that is idle. Pure.
@@ -35,15 +35,15 @@ def left_alone(session: Session, now: datetime) -> bool:
     return local_day(session.date, zone(session.tz))[1].astimezone(UTC) <= now
 
 
-def closed(session: Session, command: LeftAlone) -> tuple[Session, tuple[Outgoing, ...]]:
+def close_session(session: Session, command: EndAbandoned) -> tuple[Session, tuple[Outgoing, ...]]:
     """Return the closed session and its messages, which update existing messages and post none. Pure."""
     ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None, "notice": None}
-    after = session.model_copy(update=ended).touched(command.command_id, session.touched_at)
-    after, messages = owed(session, after, command.command_id)
+    after = session.model_copy(update=ended).after_command(command.command_id, session.touched_at)
+    after, messages = build_messages(session, after, command.command_id)
     return after, tuple(message.model_copy(update={"stays": True}) for message in messages)
 
 
-class Closing:
+class SessionCloser:
     """Enqueues one job on the lane of each abandoned session, in order with its other commands."""
 
     def __init__(self, sessions: Sessions, jobs: Jobs, clock: Clock) -> None:
@@ -55,16 +55,16 @@ class Closing:
         """Check sessions until cancelled."""
         while True:
             try:
-                await self.round()
+                await self.run_once()
             except StoreError as error:
                 log.warning("sessions that were left alone stay open for now: %s", error.message)
             await sleep(ROUND_SECONDS)
 
-    async def round(self) -> None:
+    async def run_once(self) -> None:
         """Check each session once. Raises ``StoreError``."""
         now = self._clock.now()
         for session in await self._sessions.touched_since(now - LOOK_BACK):
-            if left_alone(session, now):
+            if is_abandoned(session, now):
                 command_id = f"left:{session.id}:{session.version}"
-                command = LeftAlone(command_id=command_id, session_id=session.id, at=now)
-                await self._jobs.enqueue(command_job(command, key=session.id), now=now)
+                command = EndAbandoned(command_id=command_id, session_id=session.id, at=now)
+                await self._jobs.enqueue(build_command_job(command, key=session.id), now=now)

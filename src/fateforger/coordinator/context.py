@@ -6,7 +6,7 @@ from typing import assert_never
 
 from fateforger.constraints.credentials import LEFT_OUT
 from fateforger.coordinator.looking import Look
-from fateforger.coordinator.mirroring import reading_of
+from fateforger.coordinator.mirroring import build_reading
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
@@ -57,18 +57,18 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
             return False
 
 
-def withheld_words(command: SessionCommand) -> tuple[str, ...]:
+def explain_withheld(command: SessionCommand) -> tuple[str, ...]:
     """Return the reply to a message from which a secret was removed; empty for any other command."""
     return (LEFT_OUT,) if isinstance(command, commands.TimeboxingUserReply) and command.withheld else ()
 
 
-def contradicting(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInput | None:
+def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInput | None:
     """Return the turn to run again if a command from a message contradicts the person's own change in the calendar.
 
     The person is then asked, as after a click (S201). Returns ``None`` if the outcome holds.
     """
     for command in outcome.heard:
-        with_it = reading_of(turn.session, look, command)
+        with_it = build_reading(turn.session, look, command)
         if with_it != turn.reading:
             first, *rest = outcome.heard
             changes = {"command": first, "rest": tuple(rest), "lines": outcome.lines, "reading": with_it}

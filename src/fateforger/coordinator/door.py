@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from fateforger.background.ownership import CalendarOwner, Claiming
+from fateforger.background.ownership import CalendarOwner, ClaimOutcome
 from fateforger.session.cards import Card, Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.commands import Click, Command, Opening, Queued
-from fateforger.session.progress import Tell
+from fateforger.session.commands import Click, Command, InboxCommand, Opening
+from fateforger.session.progress import ProgressCallback
 
 
-class Door(Protocol):
+class CoordinatorPort(Protocol):
     """Handle commands; cards are sent through the outbox."""
 
-    async def handle(self, command: Queued, tell: Tell = ...) -> None:
+    async def handle(self, command: InboxCommand, tell: ProgressCallback = ...) -> None:
         """Carry out a command once: a repeated ``command_id`` has no effect.
 
         The session and its messages are saved together. Raises ``StoreError`` only if nothing could be saved; the
@@ -58,7 +58,7 @@ class Door(Protocol):
         """Return the command of a filled form, another form to show, or one error per invalid field. Fast."""
         ...
 
-    async def carried_out(self, command: Command) -> bool:
+    async def is_carried_out(self, command: Command) -> bool:
         """Check whether a command was carried out or finally refused. Cheap enough for polling."""
         ...
 
@@ -70,7 +70,7 @@ class Door(Protocol):
         """Return the owner of the calendar, the only person who can plan. There may be no owner."""
         ...
 
-    async def claim_calendar(self, user_id: str, code: str) -> Claiming:
+    async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
         """Make the person the owner of the calendar if the code is the one that the program printed when it started."""
         ...
 

@@ -7,16 +7,16 @@ import logging
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from fateforger.coordinator.logbook import Logbook
+from fateforger.coordinator.logbook import TurnLog
 from fateforger.errors import BadInput, ModelError, StoreError, VersionConflict
 from fateforger.plan import TBPlan
 from fateforger.ports import Clock, Model, Sessions
 from fateforger.session.model import Session, Sketch
-from fateforger.session.progress import Doing, Progress, Tell
+from fateforger.session.progress import Activity, Progress, ProgressCallback
 from fateforger.session.skeleton import basis, fingerprint, wants_sketch
 from fateforger.turn.constants import DRAFT_LIMIT
 from fateforger.turn.model import DraftDay, TurnOutcome
-from fateforger.turn.nodes.skeleton import redrawn
+from fateforger.turn.nodes.skeleton import apply_sketch
 from fateforger.turn.sketching import without_sketch
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Drafts:
         sessions: Sessions,
         model: Model | None,
         clock: Clock,
-        logbook: Logbook,
+        logbook: TurnLog,
         seconds: float = DRAFT_LIMIT,
     ) -> None:
         self._logbook = logbook
@@ -76,7 +76,7 @@ class Drafts:
         self._keeping.add(keeping)
         keeping.add_done_callback(self._keeping.discard)
 
-    async def apply_draft(self, outcome: TurnOutcome, tell: Tell) -> Session:
+    async def apply_draft(self, outcome: TurnOutcome, tell: ProgressCallback) -> Session:
         """Return the session after a turn, with a model's draft if the turn asks for one. Writes nothing.
 
         Uses the draft made for this turn, waits for the one in progress, or makes one now. If the model produces no
@@ -90,9 +90,9 @@ class Drafts:
         if sketch is None or asked.another or sketch.basis != basis(session):
             if self._model is None:
                 return session
-            tell(Progress(doing=Doing.DRAFTING))
-            sketch = await self._awaited(asked, session, self._model)
-        return redrawn(session, sketch, asked)
+            tell(Progress(doing=Activity.DRAFTING))
+            sketch = await self._await_sketch(asked, session, self._model)
+        return apply_sketch(session, sketch, asked)
 
     async def aclose(self) -> None:
         """Stop all drafts. A draft in progress is lost, and made again on request."""
@@ -102,7 +102,7 @@ class Drafts:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._making.clear()
 
-    async def _awaited(self, asked: DraftDay, session: Session, model: Model) -> Sketch:
+    async def _await_sketch(self, asked: DraftDay, session: Session, model: Model) -> Sketch:
         making = self._making.get(session.id)
         if making is not None and (asked.another or making.basis != basis(session)):
             self._stop(session.id, making)
@@ -121,11 +121,11 @@ class Drafts:
         return making.task.result()
 
     def _begin(self, session: Session, model: Model, *, instead_of: TBPlan | None = None) -> _Making:
-        task = asyncio.create_task(self._drawn(session, model, instead_of), name=f"drafting {session.id}")
+        task = asyncio.create_task(self._make_sketch(session, model, instead_of), name=f"drafting {session.id}")
         making = self._making[session.id] = _Making(basis(session), task)
         return making
 
-    async def _drawn(self, session: Session, model: Model, instead_of: TBPlan | None) -> Sketch:
+    async def _make_sketch(self, session: Session, model: Model, instead_of: TBPlan | None) -> Sketch:
         now = self._clock.now()
         try:
             with self._logbook.draft(session) as entry:

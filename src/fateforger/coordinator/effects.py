@@ -9,25 +9,25 @@ from collections.abc import Collection, Mapping
 from typing import Any, Protocol, assert_never
 
 from fateforger.commit.late import may_be_late
-from fateforger.commit.outside import Told, Wait
+from fateforger.commit.outside import Wait, WriteProgressCallback
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator import folding
 from fateforger.coordinator.looking import Look, Looker, Read
-from fateforger.coordinator.memory import MemoryDesk
-from fateforger.coordinator.mirroring import reading_of
-from fateforger.coordinator.past import Historian, Past
-from fateforger.coordinator.previewing import Previewer, previewed
-from fateforger.coordinator.proposals import ProposalDesk
-from fateforger.coordinator.standing import kept_facts
+from fateforger.coordinator.memory import MemoryService
+from fateforger.coordinator.mirroring import build_reading
+from fateforger.coordinator.past import Historian, HistoryService
+from fateforger.coordinator.previewing import Previewer, open_preview
+from fateforger.coordinator.proposals import ProposalService
+from fateforger.coordinator.standing import dump_facts
 from fateforger.coordinator.stopping import WRITING
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
 from fateforger.plan import TBPlan
 from fateforger.session.model import Session
-from fateforger.session.progress import Doing, Progress, Tell, untold
+from fateforger.session.progress import Activity, Progress, ProgressCallback, ignore_progress
 from fateforger.session.questions import choices_of
 from fateforger.session.refitting import facts_of
 from fateforger.sync import Choices
-from fateforger.sync.model import BrakeKind
+from fateforger.sync.model import SafetyCheckKind
 from fateforger.turn.model import (
     AnswerAgent,
     DraftDay,
@@ -42,7 +42,7 @@ from fateforger.turn.model import (
     WriteCalendar,
     WriteMemory,
 )
-from fateforger.turn.nodes.turn_init import taken_in
+from fateforger.turn.nodes.turn_init import apply_reading
 
 log = logging.getLogger(__name__)
 
@@ -62,9 +62,9 @@ class Submitter(Historian, Previewer, Protocol):
         cause: str,
         group: str | None = None,
         context: dict[str, Any] | None = None,
-        confirmed: Collection[BrakeKind] = (),
+        confirmed: Collection[SafetyCheckKind] = (),
         choices: Choices = ...,
-        told: Told = ...,
+        told: WriteProgressCallback = ...,
     ) -> SyncResult: ...
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None: ...
@@ -72,7 +72,7 @@ class Submitter(Historian, Previewer, Protocol):
     async def take_back_late(self, *, cause: str) -> tuple[str, ...]: ...
 
     async def undo_group(
-        self, group: str, *, cause: str, context: Mapping[str, Any] | None = None, told: Told = ...
+        self, group: str, *, cause: str, context: Mapping[str, Any] | None = None, told: WriteProgressCallback = ...
     ) -> SyncResult: ...
 
 
@@ -89,27 +89,27 @@ class Effects:
         looker: Looker,
         *,
         calendar_wait: float,
-        memory: MemoryDesk | None = None,
-        proposals: ProposalDesk | None = None,
+        memory: MemoryService | None = None,
+        proposals: ProposalService | None = None,
     ) -> None:
         self._submitter = submitter
         self._proposals = proposals
         self._memory = memory
         self._looker = looker
-        self.past = Past(submitter, looker)
+        self.past = HistoryService(submitter, looker)
         self._calendar_wait = calendar_wait
 
     async def carry_out(  # noqa: C901, PLR0912  one line per kind of effect
-        self, effect: Effect, session: Session, *, before: Session, cause: str, tell: Tell = untold
+        self, effect: Effect, session: Session, *, before: Session, cause: str, tell: ProgressCallback = ignore_progress
     ) -> Session:
         """Return the session after an effect.
 
         ``before`` is the session before the turn: a failed undo leaves everything as it was. ``cause`` is the command's
         id: a repeated command finds what it did the first time. ``tell`` is called with the progress.
         """
-        told = _writing(tell)
+        told = _report_writing(tell)
         if isinstance(effect, WRITING):
-            tell(Progress(doing=Doing.WRITING))
+            tell(Progress(doing=Activity.WRITING))
         match effect:
             case ReadCalendar():
                 return await self._read(effect, session)
@@ -124,7 +124,7 @@ class Effects:
             case GoBack():
                 return await self.past.go_back(effect, session, before, cause, told)
             case Preview():
-                return await previewed(effect, session, self._submitter, self._looker)
+                return await open_preview(effect, session, self._submitter, self._looker)
             case DraftDay():
                 return session  # carried out before, while the turn could still be stopped
             case WriteMemory():
@@ -160,7 +160,7 @@ class Effects:
             result = None if latest is None else await self._submitter.find_out(latest.id)
         except (UserError, CalendarError):
             return session
-        return folding.found_out(session, result, await self._submitter.history(session.date))
+        return folding.apply_found_result(session, result, await self._submitter.history(session.date))
 
     async def take_back_late(self, look: Look, session: Session, cause: str) -> tuple[str, ...]:
         """Remove writes that reached the calendar after their undo, and return a sentence for each.
@@ -182,33 +182,33 @@ class Effects:
             self._looker.begin(effect.day, effect.tz, fresh=effect.fresh)
             return session
         look = await self._looker.wait(effect.day, effect.tz, seconds=self._calendar_wait, fresh=effect.fresh)
-        return session if look is None else taken_in(session, reading_of(session, look))
+        return session if look is None else apply_reading(session, build_reading(session, look))
 
-    async def _write(self, effect: WriteCalendar, session: Session, cause: str, told: Told) -> Session:
+    async def _write(self, effect: WriteCalendar, session: Session, cause: str, told: WriteProgressCallback) -> Session:
         plan = session.plan or TBPlan(date=session.date, tz=session.tz)
         try:
             result = await self._submitter.submit_plan(
                 plan,
                 cause=cause,
                 group=effect.group,
-                context=_why(effect, session),
-                confirmed=tuple(BrakeKind(name) for name in session.brakes),
+                context=_write_context(effect, session),
+                confirmed=tuple(SafetyCheckKind(name) for name in session.brakes),
                 choices=choices_of(session),
                 told=told,
             )
         except ConfirmationNeeded as needed:
-            return folding.stopped(session, needed)
+            return folding.require_confirmation(session, needed)
         except (UserError, CalendarError) as error:
-            return folding.not_submitted(session, (error.message,))
+            return folding.apply_failed_submit(session, (error.message,))
         finally:
             self._looker.forget(session.date, session.tz)
-        return folding.submitted(session, result)
+        return folding.apply_submit(session, result)
 
     async def _undo_update(
-        self, effect: UndoUpdate, session: Session, before: Session, cause: str, told: Told
+        self, effect: UndoUpdate, session: Session, before: Session, cause: str, told: WriteProgressCallback
     ) -> Session:
-        context = {"session": session.id, "deed": "undo_update", "plan_before": _dumped(session.plan)}
-        context |= kept_facts(facts_of(session))
+        context = {"session": session.id, "deed": "undo_update", "plan_before": _dump_plan(session.plan)}
+        context |= dump_facts(facts_of(session))
         result: SyncResult | None = None
         for transaction in effect.transactions:
             try:
@@ -217,48 +217,48 @@ class Effects:
             except NotUndoable:
                 continue  # already undone by another command: only the plan is left to restore
             except (UserError, CalendarError) as error:
-                return folding.refused(before, (f"I could not take that back: {error.message}",))
+                return folding.refuse(before, (f"I could not take that back: {error.message}",))
             finally:
                 self._looker.forget(session.date, session.tz)
-        return folding.update_undone(session, result, await self._submitter.history(session.date))
+        return folding.apply_update_undo(session, result, await self._submitter.history(session.date))
 
     async def _undo_group(
-        self, effect: UndoGroup, session: Session, before: Session, cause: str, told: Told
+        self, effect: UndoGroup, session: Session, before: Session, cause: str, told: WriteProgressCallback
     ) -> Session:
         context = {"session": session.id, "deed": "undo_group"}
         try:
             result = await self._submitter.undo_group(effect.group, cause=cause, context=context, told=told)
         except NotUndoable as error:
-            return folding.group_gone(session, error.message)
+            return folding.apply_missing_group(session, error.message)
         except (UserError, CalendarError) as error:
-            return folding.refused(before, (f"I could not take it back: {error.message}", "Nothing has changed."))
+            return folding.refuse(before, (f"I could not take it back: {error.message}", "Nothing has changed."))
         finally:
             self._looker.forget(session.date, session.tz)
-        return folding.group_undone(session, result)
+        return folding.apply_group_undo(session, result)
 
 
-def _writing(tell: Tell) -> Told:
+def _report_writing(tell: ProgressCallback) -> WriteProgressCallback:
     def report(done: int, of: int, wait: Wait | None = None) -> None:
         seconds = 0 if wait is None else math.ceil(wait.seconds)
-        tell(Progress(doing=Doing.WRITING, done=done, of=of, waits=seconds))
+        tell(Progress(doing=Activity.WRITING, done=done, of=of, waits=seconds))
 
     return report
 
 
-def _why(effect: WriteCalendar, session: Session) -> dict[str, Any]:
+def _write_context(effect: WriteCalendar, session: Session) -> dict[str, Any]:
     """Return the journal's context of a write, for the history of the day.
 
     It names the click and describes the change. It includes the plan before the change if both are undone together.
     """
     context: dict[str, Any] = {"session": session.id, "commit": effect.commit, "deed": "commit"}
-    waiting = folding.unsigned(session)
+    waiting = folding.find_changes_to_write(session)
     if not effect.commit:
         context["deed"] = "change" if waiting else "retry"
     if waiting:
-        context |= {"said": " ".join(s.sentence for s in waiting), "plan_before": _dumped(waiting[0].plan_before)}
-        context |= kept_facts(next((s.facts_before for s in waiting if s.facts_before is not None), None))
+        context |= {"said": " ".join(s.sentence for s in waiting), "plan_before": _dump_plan(waiting[0].plan_before)}
+        context |= dump_facts(next((s.facts_before for s in waiting if s.facts_before is not None), None))
     return context
 
 
-def _dumped(plan: TBPlan | None) -> dict[str, Any] | None:
+def _dump_plan(plan: TBPlan | None) -> dict[str, Any] | None:
     return None if plan is None else plan.model_dump(mode="json")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fateforger.coordinator.messages import ROOT
-from fateforger.session.guard import all_rules, broken, refusal, remembered, step
+from fateforger.session.guard import all_rules, broken_rules, make_step, record_steps, refusal
 from fateforger.session.model import Notice, Outgoing, Session
-from fateforger.session.moves import offered
+from fateforger.session.moves import offered_moves
 from fateforger.stages import Move
 from fateforger.sync.model import EventImage, OwnedId
 from fateforger.turn.model import Effect, TurnOutcome, UndoGroup, UndoUpdate, WriteCalendar
-from fateforger.workflow import Checked
+from fateforger.workflow import CheckedRule
 
 _WRITES = (WriteCalendar, UndoUpdate, UndoGroup)
 _OFFERS = {
@@ -21,24 +21,25 @@ _OFFERS = {
 }
 
 
-def ended(
+def end_turn(
     before: Session, outcome: TurnOutcome, after: Session, messages: Sequence[Outgoing]
-) -> tuple[Session, tuple[Checked, ...]]:
+) -> tuple[Session, tuple[CheckedRule, ...]]:
     """Return the session with the end of its turn recorded, and the rules that the turn violated.
 
     ``after`` is the session with the effects of ``outcome`` applied. A turn without any action is not recorded.
     """
     holds = {
         "one_message_per_turn": sum(not message.beside and message.slot != ROOT for message in messages) <= 1,
-        "foreign_event_changed": _only_writes(outcome.effects) and _foreign(outcome.session) != _foreign(after),
+        "foreign_event_changed": _only_writes(outcome.effects)
+        and _find_foreign(outcome.session) != _find_foreign(after),
     }
-    offers = dict.fromkeys(_OFFERS[move] for move in offered(after) if move in _OFFERS)
-    last = step(after, "end_turn", *offers, also=tuple(name for name, so in holds.items() if so))
-    broke = broken(after, (last,), all_rules(), closed=True)
-    return (after if after.trace == before.trace else remembered(after, last)), broke
+    offers = dict.fromkeys(_OFFERS[move] for move in offered_moves(after) if move in _OFFERS)
+    last = make_step(after, "end_turn", *offers, also=tuple(name for name, so in holds.items() if so))
+    broke = broken_rules(after, (last,), all_rules(), closed=True)
+    return (after if after.trace == before.trace else record_steps(after, last)), broke
 
 
-def told(session: Session, broke: Sequence[Checked]) -> Session:
+def report_violations(session: Session, broke: Sequence[CheckedRule]) -> Session:
     """Return the session with a notice of the rules that its turn violated."""
     lines = () if session.notice is None else session.notice.lines
     return session.model_copy(update={"notice": Notice(lines=(*lines, *refusal(broke)))})
@@ -49,6 +50,6 @@ def _only_writes(effects: Sequence[Effect]) -> bool:
     return bool(effects) and all(isinstance(effect, _WRITES) for effect in effects)
 
 
-def _foreign(session: Session) -> Mapping[str, EventImage]:
+def _find_foreign(session: Session) -> Mapping[str, EventImage]:
     events = () if session.snapshot is None else session.snapshot.events
     return {event.id: event for event in events if not OwnedId.is_one(event.id)}

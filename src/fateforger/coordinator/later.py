@@ -6,29 +6,29 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from fateforger.coordinator.chronicle import chronicled
-from fateforger.coordinator.closing import closed, left_alone
+from fateforger.coordinator.chronicle import log_constraint_events
+from fateforger.coordinator.closing import close_session, is_abandoned
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects
 from fateforger.coordinator.looking import Look, Looker
-from fateforger.coordinator.memory import MemoryDesk
-from fateforger.coordinator.messages import owed
-from fateforger.coordinator.mirroring import reading_of
-from fateforger.coordinator.noticing import in_doubt, noticed
-from fateforger.coordinator.previewing import aged
+from fateforger.coordinator.memory import MemoryService
+from fateforger.coordinator.messages import build_messages
+from fateforger.coordinator.mirroring import build_reading
+from fateforger.coordinator.noticing import is_in_doubt, notice_changes
+from fateforger.coordinator.previewing import mark_stale_preview
 from fateforger.errors import StoreError, VersionConflict
 from fateforger.ports import Clock, Sessions
-from fateforger.session.advice import advised
-from fateforger.session.commands import LeftAlone, LookAgain, Understood
+from fateforger.session.advice import with_fixes
+from fateforger.session.commands import AddExtracted, EndAbandoned, RefreshCalendar
 from fateforger.session.model import Notice, Session, SessionStatus
 from fateforger.session.skeleton import without_stale_sketch
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.constants import REREAD_WAIT
 from fateforger.turn.model import Effect
-from fateforger.turn.nodes.memory import news_of_memory, understood
+from fateforger.turn.nodes.memory import apply_understood, has_memory_news
 from fateforger.turn.nodes.refine import with_arrivals
-from fateforger.turn.nodes.skeleton import redrafted
-from fateforger.turn.nodes.turn_init import taken_in, with_memory
+from fateforger.turn.nodes.skeleton import redraft
+from fateforger.turn.nodes.turn_init import apply_reading, with_memory
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ TRIES = 4
 """Attempts to show a result while commands keep changing the session."""
 
 
-class Later:
+class BackgroundUpdates:
     """Applies background results: calendar changes, late calendar reads, and rules found in replies.
 
     Each is applied once. A result without any news is not announced.
@@ -49,7 +49,7 @@ class Later:
         looker: Looker,
         effects: Effects,
         drafts: Drafts,
-        memory: MemoryDesk | None,
+        memory: MemoryService | None,
         clock: Clock,
     ) -> None:
         self._clock = clock
@@ -58,14 +58,14 @@ class Later:
         self._effects = effects
         self._drafts = drafts
         self._memory = memory
-        self._owing: Callable[[], None] = _nobody
+        self._owing: Callable[[], None] = _ignore
         self._late: set[asyncio.Task[None]] = set()
 
-    def on_owing(self, owing: Callable[[], None]) -> None:
+    def on_message_due(self, owing: Callable[[], None]) -> None:
         """Set the callback for messages that were queued outside of a command."""
         self._owing = owing
 
-    async def look_again(self, command: LookAgain) -> None:
+    async def look_again(self, command: RefreshCalendar) -> None:
         """Apply calendar changes to the session and announce them.
 
         Nothing is saved if they mean nothing to the session, or if the calendar does not answer in time.
@@ -81,22 +81,22 @@ class Later:
             if late:
                 look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True) or look
             known = before
-            if look.snapshot is not None and in_doubt(before):
+            if look.snapshot is not None and is_in_doubt(before):
                 known = await self._effects.find_out(before)
-            news = noticed(known, look)
+            news = notice_changes(known, look)
             if news is None:
                 if known != before or late:
-                    await self._save_with_card(before, _saying(known, late), command)
+                    await self._save_with_card(before, _with_notice(known, late), command)
                 return
             # A change in the calendar changes the plan on the card; the calendar follows with the next write.
             followed, _ = await self._follow(news.session, cause=command.command_id)
             lines = () if followed.notice in {None, before.notice} else followed.notice.lines
-            after = await self._save_with_card(before, _saying(followed, (*late, *lines)), command)
+            after = await self._save_with_card(before, _with_notice(followed, (*late, *lines)), command)
             # Note this last: the engine must not know a plan that was not saved.
             if news.reading.plan is not None:
                 await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
 
-    async def apply_understood(self, command: Understood) -> None:
+    async def apply_understood(self, command: AddExtracted) -> None:
         """Apply the rules that were found in a reply; they are in force from now on."""
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)
@@ -106,24 +106,24 @@ class Later:
             after, writes = await self._follow(after, cause=command.command_id)
             for effect in writes:
                 after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
-            if news_of_memory(before, after):
+            if has_memory_news(before, after):
                 await self._save_with_card(before, after, command)
 
-    async def remember(self, session: Session, heard: Understood) -> Session:
+    async def remember(self, session: Session, heard: AddExtracted) -> Session:
         """Return the session with what was understood, after it is written. Repetitions have no effect."""
         reading = None if self._memory is None else await self._memory.look(session, heard)
-        after, effects = understood(with_memory(session, reading, heard.at), reading, heard)
+        after, effects = apply_understood(with_memory(session, reading, heard.at), reading, heard)
         for effect in effects:
             after = await self._effects.carry_out(effect, after, before=session, cause=heard.command_id)
         return after
 
-    async def left_alone(self, command: LeftAlone) -> None:
+    async def close_abandoned(self, command: EndAbandoned) -> None:
         """Close an abandoned session, unless the person has come back."""
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)
-            if before is None or command.command_id in before.handled or not left_alone(before, command.at):
+            if before is None or command.command_id in before.handled or not is_abandoned(before, command.at):
                 return
-            after, messages = closed(before, command)
+            after, messages = close_session(before, command)
             await self._sessions.save(after, expected=before.version, outgoing=messages)
 
     async def _follow(self, session: Session, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
@@ -136,9 +136,9 @@ class Later:
         session = session.at_time(now)
         if session.stage is TimeboxingStage.REFINE:
             return await asyncio.to_thread(with_arrivals, session, now, cause=cause)
-        return await asyncio.to_thread(redrafted, session), ()
+        return await asyncio.to_thread(redraft, session), ()
 
-    def take_in(self, session: Session) -> None:
+    def show_when_read(self, session: Session) -> None:
         """Show the calendar once it answers after all."""
         look = self._looker.begin(session.date, session.tz)
         task = asyncio.create_task(self._apply_read(session.id, look), name=f"calendar of {session.id}")
@@ -151,13 +151,15 @@ class Later:
             task.cancel()
         await asyncio.gather(*self._late, return_exceptions=True)
 
-    async def _save_with_card(self, before: Session, after: Session, command: LookAgain | Understood) -> Session:
+    async def _save_with_card(
+        self, before: Session, after: Session, command: RefreshCalendar | AddExtracted
+    ) -> Session:
         """Save the session with the card that shows the news. Its time of last activity does not change."""
-        after = advised(without_stale_sketch(aged(before, after)), before.touched_at)
-        after = after.touched(command.command_id, before.touched_at)
-        after, messages = owed(before, after, command.command_id)
+        after = with_fixes(without_stale_sketch(mark_stale_preview(before, after)), before.touched_at)
+        after = after.after_command(command.command_id, before.touched_at)
+        after, messages = build_messages(before, after, command.command_id)
         saved = await self._sessions.save(after, expected=before.version, outgoing=messages)
-        chronicled(before, saved, command.command_id)
+        log_constraint_events(before, saved, command.command_id)
         self._drafts.prepare(saved)
         return after
 
@@ -165,12 +167,12 @@ class Later:
         look = await asyncio.shield(looking)
         for _ in range(TRIES):
             session = await self._sessions.load(session_id)
-            if session is None or not _still_waits(session, look):
+            if session is None or not _is_waiting(session, look):
                 return
-            after = taken_in(session, reading_of(session, look)).model_copy(update={"notice": session.notice})
+            after = apply_reading(session, build_reading(session, look)).model_copy(update={"notice": session.notice})
             after, _ = await self._follow(after, cause=f"{session_id}:{session.version}:calendar")
-            after = advised(after, session.touched_at)
-            after, messages = owed(session, after, f"{session_id}:{session.version}:calendar")
+            after = with_fixes(after, session.touched_at)
+            after, messages = build_messages(session, after, f"{session_id}:{session.version}:calendar")
             try:
                 self._drafts.prepare(await self._sessions.save(after, expected=session.version, outgoing=messages))
             except VersionConflict:
@@ -182,15 +184,15 @@ class Later:
             return
 
 
-def _saying(session: Session, lines: tuple[str, ...]) -> Session:
+def _with_notice(session: Session, lines: tuple[str, ...]) -> Session:
     return session.model_copy(update={"notice": Notice(lines=lines)}) if lines else session
 
 
-def _nobody() -> None:
+def _ignore() -> None:
     """Do nothing; no sender is connected yet."""
 
 
-def _still_waits(session: Session, look: Look) -> bool:
+def _is_waiting(session: Session, look: Look) -> bool:
     """Check whether the session still waits for the calendar, and for the day of this read."""
     if session.status is SessionStatus.CANCELLED or session.snapshot is not None:
         return False

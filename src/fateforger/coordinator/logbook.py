@@ -11,21 +11,21 @@ from datetime import datetime
 from typing import Any, Literal
 
 from fateforger import __version__
-from fateforger.coordinator.cleaning import Cleaning
+from fateforger.coordinator.cleaning import Redaction
 from fateforger.errors import FateforgerError
 from fateforger.plan import TBPlan
 from fateforger.ports import Clock, Model, Prompt, Recordings
 from fateforger.session.commands import SessionCommand, StageAction, TimeboxingUserReply
-from fateforger.session.keys import minted
+from fateforger.session.keys import mint_key
 from fateforger.session.model import Session, Sketch
 from fateforger.session.skeleton import fingerprint
 from fateforger.tasks import QueuedTask
 from fateforger.turn.model import Effect, TurnInput, TurnOutcome
-from fateforger.turn.opening import Opened, hear_opening
+from fateforger.turn.opening import OpeningReading, read_opening
 from fateforger.turn.recording.models import ListeningModel
 from fateforger.turn.recording.values import AnyRun, DraftRun, EffectResult, OpeningRun, RecordedTurn, Run
 from fateforger.turn.run import run_turn
-from fateforger.turn.sketching import sketched
+from fateforger.turn.sketching import sketch_day
 
 log = logging.getLogger(__name__)
 
@@ -33,15 +33,15 @@ DONE = "done"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RecordingSink:
     """The destination of recordings, and the redaction before they are stored."""
 
     recordings: Recordings
-    cleaning: Cleaning
+    cleaning: Redaction
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class EntryCause:
     """The cause of an entry: the id, kind and intent of a command, and its origin."""
 
     id: str
@@ -50,10 +50,10 @@ class Occasion:
     source: Literal["words", "control", "background"]
 
 
-class Entry:
+class LogEntry:
     """One turn in progress. Its runs and effects pass through here unchanged."""
 
-    def __init__(self, occasion: Occasion, session: Session, began_at: datetime) -> None:
+    def __init__(self, occasion: EntryCause, session: Session, began_at: datetime) -> None:
         self.occasion = occasion
         self.session = session
         self.began_at = began_at
@@ -79,11 +79,11 @@ class Entry:
 
     async def opening(
         self, reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
-    ) -> Opened | None:
-        """Interpret an opening and record it; see :func:`fateforger.turn.opening.hear_opening`."""
+    ) -> OpeningReading | None:
+        """Interpret an opening and record it; see :func:`fateforger.turn.opening.read_opening`."""
         listening, began, opened = ListeningModel(model), self.seconds, None
         try:
-            opened = await hear_opening(reply, session, listening, queue)
+            opened = await read_opening(reply, session, listening, queue)
         finally:
             self._note(OpeningRun(reply=reply, session=session, queue=tuple(queue), opened=opened), listening, began)
         return opened
@@ -91,10 +91,10 @@ class Entry:
     async def draft(
         self, session: Session, model: Model, *, now: datetime, instead_of: TBPlan | None, seconds: float
     ) -> Sketch:
-        """Make a draft and record it; see :func:`fateforger.turn.sketching.sketched`."""
+        """Make a draft and record it; see :func:`fateforger.turn.sketching.sketch_day`."""
         listening, began, sketch = ListeningModel(model), self.seconds, None
         try:
-            sketch = await sketched(session, listening, now=now, instead_of=instead_of, seconds=seconds)
+            sketch = await sketch_day(session, listening, now=now, instead_of=instead_of, seconds=seconds)
         finally:
             self._note(DraftRun(session=session, now=now, instead_of=instead_of, sketch=sketch), listening, began)
         return sketch
@@ -109,36 +109,36 @@ class Entry:
         """Await ``carrying_out``, record its effect, and return the session after it; ``session`` is the one before."""
         began = self.seconds
         after = await carrying_out
-        self.effects.append(_came_to(effect, session, after, seconds=self.seconds - began))
+        self.effects.append(_summarize_effect(effect, session, after, seconds=self.seconds - began))
         return after
 
 
-class Logbook:
+class TurnLog:
     """Logs every turn. With ``kept`` each one is also recorded, in the background.
 
     A failed recording does not affect the turn, and is logged once.
     """
 
-    def __init__(self, clock: Clock, kept: Kept | None = None) -> None:
+    def __init__(self, clock: Clock, kept: RecordingSink | None = None) -> None:
         self._clock = clock
         self._kept = kept
         self._keeping: set[asyncio.Task[None]] = set()
         self._in_order = asyncio.Lock()
         self._complained = False
 
-    def turn(self, command: SessionCommand, session: Session) -> AbstractContextManager[Entry]:
+    def turn(self, command: SessionCommand, session: Session) -> AbstractContextManager[LogEntry]:
         """Record a turn of a session until the block ends. Exceptions are recorded and propagated."""
         source: Literal["words", "control"] = "words" if isinstance(command, TimeboxingUserReply) else "control"
-        return self._entry(Occasion(command.command_id, command.kind, _intent(command), source), session)
+        return self._entry(EntryCause(command.command_id, command.kind, _find_intent(command), source), session)
 
-    def draft(self, session: Session) -> AbstractContextManager[Entry]:
+    def draft(self, session: Session) -> AbstractContextManager[LogEntry]:
         """Record a draft that a model makes in the background."""
-        made = minted("d", session.id, fingerprint(session), self._clock.now())
-        return self._entry(Occasion(made, "draft", "draft", "background"), session)
+        made = mint_key("d", session.id, fingerprint(session), self._clock.now())
+        return self._entry(EntryCause(made, "draft", "draft", "background"), session)
 
     @contextmanager
-    def _entry(self, occasion: Occasion, session: Session) -> Iterator[Entry]:
-        entry, ended = Entry(occasion, session, self._clock.now()), DONE
+    def _entry(self, occasion: EntryCause, session: Session) -> Iterator[LogEntry]:
+        entry, ended = LogEntry(occasion, session, self._clock.now()), DONE
         try:
             yield entry
         except BaseException as error:
@@ -151,8 +151,8 @@ class Logbook:
         """Wait for the recordings that are being written."""
         await asyncio.gather(*self._keeping)
 
-    def _close(self, entry: Entry, ended: str) -> None:
-        log.info("turn %s", " ".join(f"{name}={value}" for name, value in line_of(entry, ended).items()))
+    def _close(self, entry: LogEntry, ended: str) -> None:
+        log.info("turn %s", " ".join(f"{name}={value}" for name, value in format_turn(entry, ended).items()))
         if self._kept is None or not entry.runs:
             return
         turn = RecordedTurn(
@@ -164,16 +164,18 @@ class Logbook:
             runs=tuple(entry.runs),
             effects=tuple(entry.effects),
         )
-        name = f"{entry.began_at:%Y%m%dT%H%M%S}-{minted('r', entry.occasion.id)}.json"
+        name = f"{entry.began_at:%Y%m%dT%H%M%S}-{mint_key('r', entry.occasion.id)}.json"
         task = asyncio.create_task(self._keep(self._kept, name, turn, tuple(entry.prompts)), name=f"recording {name}")
         self._keeping.add(task)
         task.add_done_callback(self._keeping.discard)
 
-    async def _keep(self, kept: Kept, name: str, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]) -> None:
+    async def _keep(
+        self, kept: RecordingSink, name: str, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]
+    ) -> None:
         try:
             async with self._in_order:
-                cleaned = await kept.cleaning.cleaned(turn, prompts)
-                await kept.recordings.keep(name, kept.cleaning.scrubbed(cleaned.model_dump_json(indent=1)))
+                cleaned = await kept.cleaning.redact_turn(turn, prompts)
+                await kept.recordings.keep(name, kept.cleaning.redact_document(cleaned.model_dump_json(indent=1)))
         except Exception as error:  # noqa: BLE001  the outermost edge of recording, which must not affect a turn
             if not self._complained:
                 why = error.message if isinstance(error, FateforgerError) else type(error).__name__
@@ -183,7 +185,7 @@ class Logbook:
             self._complained = False
 
 
-def line_of(entry: Entry, ended: str) -> dict[str, Any]:
+def format_turn(entry: LogEntry, ended: str) -> dict[str, Any]:
     """Return the facts of a turn for the log: names, counts and times, never texts.
 
     ``tokens`` are input/output, ``cost`` is in US dollars; both omit what the server did not count or no price is set
@@ -198,7 +200,7 @@ def line_of(entry: Entry, ended: str) -> dict[str, Any]:
         "command": entry.occasion.id,
         "source": entry.occasion.source,
         "kind": entry.occasion.kind,
-        "intent": "+".join(_intent(each) for each in heard) or entry.occasion.intent,
+        "intent": "+".join(_find_intent(each) for each in heard) or entry.occasion.intent,
         "stage": entry.session.stage.value,
         "mode": entry.session.calendar_write,
         "ops": sum(effect.ops for effect in entry.effects),
@@ -210,13 +212,13 @@ def line_of(entry: Entry, ended: str) -> dict[str, Any]:
     }
 
 
-def _intent(command: SessionCommand) -> str:
+def _find_intent(command: SessionCommand) -> str:
     return command.move.value if isinstance(command, StageAction) else command.kind
 
 
-def _came_to(effect: Effect, before: Session, after: Session, *, seconds: float) -> EffectResult:
+def _summarize_effect(effect: Effect, before: Session, after: Session, *, seconds: float) -> EffectResult:
     """Return the result of an effect, as far as the session shows it."""
-    result = EffectResult(kind=effect.kind, trouble=_in_trouble(before, after), seconds=round(seconds, 3))
+    result = EffectResult(kind=effect.kind, trouble=_has_trouble(before, after), seconds=round(seconds, 3))
     report = after.last_sync
     if report is None or report is before.last_sync:
         return result
@@ -224,6 +226,6 @@ def _came_to(effect: Effect, before: Session, after: Session, *, seconds: float)
     return result.model_copy(update=counts)
 
 
-def _in_trouble(before: Session, after: Session) -> bool:
+def _has_trouble(before: Session, after: Session) -> bool:
     refused = after.notice is not None and after.notice.refused and after.notice != before.notice
     return refused or (after.problem is not None and after.problem != before.problem)

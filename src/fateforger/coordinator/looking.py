@@ -27,7 +27,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _PendingRead:
     at: datetime
     task: asyncio.Task[Look]
 
@@ -38,7 +38,7 @@ class Looker:
     def __init__(self, read: Read, clock: Clock) -> None:
         self._read = read
         self._clock = clock
-        self._looks: dict[tuple[date, str], _Begun] = {}
+        self._looks: dict[tuple[date, str], _PendingRead] = {}
 
     def begin(self, day: date, tz: str, *, fresh: bool = False) -> asyncio.Task[Look]:
         """Return the read in progress or a recent one, otherwise start a new one. ``fresh`` excludes finished reads."""
@@ -47,7 +47,7 @@ class Looker:
             return known.task
         self._looks = {key: look for key, look in self._looks.items() if not self._stale(look, fresh=False)}
         task = asyncio.create_task(self._look(day, tz), name=f"look at {day}")
-        self._looks[day, tz] = _Begun(self._clock.now(), task)
+        self._looks[day, tz] = _PendingRead(self._clock.now(), task)
         return task
 
     async def wait(self, day: date, tz: str, *, seconds: float, fresh: bool = False) -> Look | None:
@@ -70,7 +70,7 @@ class Looker:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._looks.clear()
 
-    def _stale(self, look: _Begun, *, fresh: bool) -> bool:
+    def _stale(self, look: _PendingRead, *, fresh: bool) -> bool:
         if not look.task.done():
             return False
         failed = look.task.cancelled() or look.task.exception() is not None or look.task.result().error is not None

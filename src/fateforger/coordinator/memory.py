@@ -8,16 +8,16 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from fateforger.background.extracting import EXTRACT_LANE, extract_job, understood_id
-from fateforger.background.memory import understood_in, write_job
+from fateforger.background.extracting import EXTRACT_LANE, build_extract_job, format_understood_id
+from fateforger.background.memory import build_write_job, parse_understood
 from fateforger.background.turns import TURN_LANE
 from fateforger.constraints import Version
 from fateforger.coordinator.recalling import TOO_LONG, ConstraintRetriever
-from fateforger.coordinator.searching import Finder, searched
+from fateforger.coordinator.searching import Finder, search_memory
 from fateforger.errors import MemoryUnavailable, StoreError, StoreUnavailable, VersionConflict
 from fateforger.ports import Clock, Constraints, Jobs
 from fateforger.session import commands
-from fateforger.session.commands import SessionCommand, Understood
+from fateforger.session.commands import AddExtracted, SessionCommand
 from fateforger.session.memory_rows import with_seqs
 from fateforger.session.model import Notice, Session
 from fateforger.session.recall import MOST_NAMED
@@ -40,19 +40,19 @@ _WRITING = (
     commands.JudgeConstraint,
     commands.SettleConstraints,
     commands.UndoMemory,
-    Understood,
+    AddExtracted,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractionResult:
     """The rules found in a reply, if any; ``late`` if the result is not known yet."""
 
-    understood: Understood | None = None
+    understood: AddExtracted | None = None
     late: bool = False
 
 
-class MemoryDesk:
+class MemoryService:
     """Reads and writes a person's constraints.
 
     Access to ``constraints`` takes ``seconds`` at most. A write that is not possible now becomes a job in ``jobs``,
@@ -83,39 +83,39 @@ class MemoryDesk:
         self.trouble: str | None = None
         """The reason why the last access to the store failed, in one sentence."""
 
-    async def overhear(self, command: SessionCommand) -> None:
+    async def queue_extraction(self, command: SessionCommand) -> None:
         """Queue a reply for reading, once. A reply from which a secret was removed is not read."""
         if self._reads_words and isinstance(command, commands.TimeboxingUserReply) and not command.withheld:
-            await self._jobs.enqueue(extract_job(command), now=self._clock.now())
+            await self._jobs.enqueue(build_extract_job(command), now=self._clock.now())
 
-    async def await_extraction(self, reply: commands.TimeboxingUserReply) -> Extracted:
+    async def await_extraction(self, reply: commands.TimeboxingUserReply) -> ExtractionResult:
         """Wait for the rules of a reply for a limited time. The job that applies them stays in its queue."""
         if not self._reads_words or reply.withheld:
-            return Extracted()
+            return ExtractionResult()
         clock = asyncio.get_running_loop().time
         until = clock() + self._extract_seconds
         while True:
-            found = await self._extracted(reply.command_id)
+            found = await self._find_extraction(reply.command_id)
             if found is not None:
                 return found
             if clock() >= until:
-                return Extracted(late=True)
+                return ExtractionResult(late=True)
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _extracted(self, reply_id: str) -> Extracted | None:
+    async def _find_extraction(self, reply_id: str) -> ExtractionResult | None:
         """Return the result for a reply, if it has been read by now."""
         # The order matters: the result is on the lane of the session before its reading counts as done.
-        reading = await self._jobs.unfinished(EXTRACT_LANE, reply_id)
-        found = await self._jobs.unfinished(TURN_LANE, understood_id(reply_id))
+        reading = await self._jobs.find_unfinished(EXTRACT_LANE, reply_id)
+        found = await self._jobs.find_unfinished(TURN_LANE, format_understood_id(reply_id))
         if found is not None:
-            return Extracted(understood_in(found))
-        return Extracted() if reading is None else None
+            return ExtractionResult(parse_understood(found))
+        return ExtractionResult() if reading is None else None
 
     def begin(self, user_id: str) -> None:
         """Read a person's constraints ahead of a turn (S102). Returns at once."""
         self._retriever.begin(user_id)
 
-    async def look(self, session: Session, command: SessionCommand | Understood) -> MemoryReading:
+    async def look(self, session: Session, command: SessionCommand | AddExtracted) -> MemoryReading:
         """Return the knowledge about the person for a command.
 
         Writes of an earlier attempt of the same command are left out, so that the command has the same result again.
@@ -123,9 +123,9 @@ class MemoryDesk:
         user_id, mine, wrote = session.user_id, tuple[Version, ...](), tuple[Version, ...]()
         try:
             if isinstance(command, _WRITING):
-                mine = await self._in_time(self._constraints.written(user_id, command.command_id))
+                mine = await self._in_time(self._constraints.find_written(user_id, command.command_id))
             if isinstance(command, commands.UndoMemory):
-                wrote = await self._in_time(self._constraints.written(user_id, command.write))
+                wrote = await self._in_time(self._constraints.find_written(user_id, command.write))
         except StoreError as error:
             log.warning("constraints cannot be read: %s", error.message)
             return MemoryReading(error=error.message)
@@ -164,11 +164,11 @@ class MemoryDesk:
         except StoreError as error:
             log.warning("constraints cannot be read: %s", error.message)
             return session  # the card of the turn says so
-        return await searched(effect, session, versions, self._index, seconds=self._seconds)
+        return await search_memory(effect, session, versions, self._index, seconds=self._seconds)
 
     async def has_written(self, user_id: str, cause: str) -> bool:
         """Check whether a command wrote something. Raises ``StoreError``."""
-        return bool(await self._in_time(self._constraints.written(user_id, cause)))
+        return bool(await self._in_time(self._constraints.find_written(user_id, cause)))
 
     async def write(self, effect: WriteMemory, session: Session, cause: str) -> Session:
         """Write constraints, or queue the write for later, and return the session.
@@ -184,8 +184,8 @@ class MemoryDesk:
         except StoreError as error:
             count = len(effect.versions)
             log.warning("constraints queued session=%s cause=%s count=%d: %s", session.id, cause, count, error.message)
-            await self._jobs.enqueue(write_job(effect.versions, session.id, cause), now=self._clock.now())
-            return _saying(session, WRITTEN_LATER)
+            await self._jobs.enqueue(build_write_job(effect.versions, session.id, cause), now=self._clock.now())
+            return _add_line(session, WRITTEN_LATER)
         log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
         self._retriever.refresh_after_write(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
@@ -210,7 +210,7 @@ class MemoryDesk:
         return answer
 
 
-def _saying(session: Session, line: str) -> Session:
+def _add_line(session: Session, line: str) -> Session:
     said = session.notice or Notice(lines=(line,))
     return session.model_copy(
         update={"notice": said.model_copy(update={"lines": tuple(dict.fromkeys((*said.lines, line)))})}

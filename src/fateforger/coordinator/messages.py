@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fateforger.coordinator.besides import beside
+from fateforger.coordinator.besides import build_side_messages
 from fateforger.session.cards import Card, Feedback
 from fateforger.session.model import Outgoing, Session
-from fateforger.session.questions import all_shown
+from fateforger.session.questions import mark_shown
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.present import left_card, root_card, root_line, stage_card
 
@@ -14,12 +14,12 @@ ASKING = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 """Stages with cards that ask the open questions."""
 
 
-def slot_of(session: Session) -> str:
+def find_slot(session: Session) -> str:
     """Return the slot of the session's stage."""
     return f"stage:{session.stage.number}"
 
 
-def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
+def build_messages(before: Session | None, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
     """Return the messages, the first message first, and the session that records its line and the asked questions.
 
     After a change of stage, the previous card becomes one line about its outcome.
@@ -27,20 +27,20 @@ def owed(before: Session | None, after: Session, cause: str) -> tuple[Session, t
     messages: list[Outgoing] = []
     line = root_line(after)
     if line != after.root_line:
-        messages.append(_message(after, f"{cause}:root", ROOT, root_card(after)))
+        messages.append(_build_message(after, f"{cause}:root", ROOT, root_card(after)))
         after = after.model_copy(update={"root_line": line})
-    card = _message(after, f"{cause}:card", slot_of(after), stage_card(after))
+    card = _build_message(after, f"{cause}:card", find_slot(after), stage_card(after))
     if after.stage in ASKING:
-        after = all_shown(after)
+        after = mark_shown(after)
     if before is not None and before.stage is not after.stage:
         farewell = left_card(after, before.stage)
-        card = card.model_copy(update={"retire": (slot_of(before),), "farewell": farewell})
+        card = card.model_copy(update={"retire": (find_slot(before),), "farewell": farewell})
     messages.append(card)
-    messages += beside(before, after, cause)
+    messages += build_side_messages(before, after, cause)
     return after, tuple(messages)
 
 
-def rateable(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:
+def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:
     """Return the messages of a turn; the card asks for a rating if a model contributed to it."""
     if not prompts:
         return messages
@@ -53,16 +53,16 @@ def rateable(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]
     )
 
 
-def only_beside(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
+def build_only_side_messages(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
     """Return the messages of a view next to the plan. The card of the stage and its notice do not change."""
     after = after.model_copy(update={"notice": before.notice})
-    return after, beside(before, after, cause)
+    return after, build_side_messages(before, after, cause)
 
 
-def aside(session: Session, cause: str, card: Card, *, to: str) -> Outgoing:
+def build_ephemeral(session: Session, cause: str, card: Card, *, to: str) -> Outgoing:
     """Return a card that only one person sees."""
-    return _message(session, f"{cause}:aside", f"aside:{cause}", card).model_copy(update={"ephemeral_to": to})
+    return _build_message(session, f"{cause}:aside", f"aside:{cause}", card).model_copy(update={"ephemeral_to": to})
 
 
-def _message(session: Session, message_id: str, slot: str, card: Card) -> Outgoing:
+def _build_message(session: Session, message_id: str, slot: str, card: Card) -> Outgoing:
     return Outgoing(id=message_id, session_id=session.id, channel=session.channel, slot=slot, card=card)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from fateforger.coordinator.outside import OutsideList
+from fateforger.coordinator.outside import ExternalTaskList
 from fateforger.ports import Sessions
 from fateforger.session.model import OfferedInput, Session
-from fateforger.session.offering import carried_over, with_outside, with_queue
+from fateforger.session.offering import carry_over, with_outside, with_queue
 from fateforger.stages import TimeboxingStage
 from fateforger.tasks import QueuedTask
 
@@ -17,7 +17,7 @@ LATEST = 20
 """Recent sessions of a person that are searched for open tasks."""
 
 
-class Shelf(Protocol):
+class OpenTaskReader(Protocol):
     """The part of a person's queue that offers need. Raises ``StoreError``."""
 
     async def to_do(self, user_id: str) -> tuple[QueuedTask, ...]:
@@ -29,8 +29,13 @@ class Shelf(Protocol):
         ...
 
 
-async def offered(
-    sessions: Sessions, session: Session, queue: Shelf | None, outside: OutsideList | None, *, now: datetime
+async def find_offers(
+    sessions: Sessions,
+    session: Session,
+    queue: OpenTaskReader | None,
+    outside: ExternalTaskList | None,
+    *,
+    now: datetime,
 ) -> tuple[tuple[OfferedInput, ...] | None, str | None]:
     """Return what else could be done on a day without a draft (``None`` for any other), and why it may be incomplete.
 
@@ -38,7 +43,7 @@ async def offered(
     """
     if session.stage.number > TimeboxingStage.CAPTURE_INPUTS.number:
         return None, None
-    left = carried_over(session, await sessions.of_user(session.user_id, limit=LATEST), now=now)
+    left = carry_over(session, await sessions.of_user(session.user_id, limit=LATEST), now=now)
     if queue is not None:
         ended = await queue.find_ended(session.user_id, [each.task.id for each in left])
         left = with_queue(session, left, await queue.to_do(session.user_id), ended=ended)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from fateforger.coordinator import starting
-from fateforger.coordinator.logbook import Logbook
+from fateforger.coordinator.logbook import TurnLog
 from fateforger.ports import Model
 from fateforger.session.commands import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import CalendarWrite, Notice, Session, SessionStatus
 from fateforger.tasks import QueuedTask
-from fateforger.tasks.hydrated import Hydrated
+from fateforger.tasks.hydrated import HydratedMessage
 from fateforger.turn.model import TurnInput
 
 AT_ONCE = timedelta(seconds=20)
@@ -21,7 +21,7 @@ AT_ONCE = timedelta(seconds=20)
 _NOT_OF_A_START = {"kind", "text", "addressed", "withheld", "heard_channel", "heard_thread_ts"}
 
 
-def begun_just_now(opening: Opening, earlier: Sequence[Session]) -> Session | None:
+def find_recent_session(opening: Opening, earlier: Sequence[Session]) -> Session | None:
     """Return the session that the person began in that channel just before, if there is one."""
     for session in earlier:
         soon = timedelta() <= opening.at - session.created_at <= AT_ONCE
@@ -30,7 +30,7 @@ def begun_just_now(opening: Opening, earlier: Sequence[Session]) -> Session | No
     return None
 
 
-def reply_to(session_id: str, opening: Opening) -> TimeboxingUserReply:
+def to_reply(session_id: str, opening: Opening) -> TimeboxingUserReply:
     """Return the message as a reply to a session."""
     return TimeboxingUserReply(
         command_id=opening.command_id,
@@ -42,19 +42,19 @@ def reply_to(session_id: str, opening: Opening) -> TimeboxingUserReply:
     )
 
 
-async def first_turn(
+async def run_first_turn(
     opening: Opening,
     earlier: Sequence[Session],
     queue: Sequence[QueuedTask],
     model: Model,
-    logbook: Logbook,
+    logbook: TurnLog,
     *,
     calendar_write: CalendarWrite,
-) -> Session | Hydrated | None:
+) -> Session | HydratedMessage | None:
     """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do."""
     start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
-    session = starting.begun(start, earlier, calendar_write=calendar_write)
-    reply = reply_to(session.id, opening)
+    session = starting.build_session(start, earlier, calendar_write=calendar_write)
+    reply = to_reply(session.id, opening)
     with logbook.turn(reply, session) as entry:
         opened = await entry.opening(reply, session, model, queue)
         if opened is None or opened.hydrated is not None:

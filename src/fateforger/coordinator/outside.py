@@ -18,7 +18,7 @@ KEPT_FOR = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListState:
     """The list when it was last read; ``None`` if it never was.
 
     ``trouble`` is a sentence about the failure of the latest read.
@@ -28,13 +28,13 @@ class Listed:
     trouble: str | None = None
 
 
-class OutsideList:
+class ExternalTaskList:
     """Reads the list, one read at a time. After a failure the next read may start at once."""
 
     def __init__(self, source: OpenTasks, clock: Clock) -> None:
         self._source = source
         self._clock = clock
-        self._known = Listed()
+        self._known = ListState()
         self._read_at: datetime | None = None
         self._look: asyncio.Task[None] | None = None
 
@@ -45,7 +45,7 @@ class OutsideList:
             self._look = asyncio.create_task(self._read(), name="look at the list outside")
 
     @property
-    def state(self) -> Listed:
+    def state(self) -> ListState:
         """The result of the reads so far."""
         return self._known
 
@@ -63,8 +63,8 @@ class OutsideList:
     async def _read(self) -> None:
         at = self._clock.now()
         try:
-            self._known = Listed(await self._source.open_tasks())
+            self._known = ListState(await self._source.open_tasks())
             self._read_at = at
         except TasksUnavailable as error:
             log.error("a list of tasks could not be read: %s", error.reason)  # noqa: TRY400  the reason says it all
-            self._known, self._read_at = Listed(self._known.tasks, error.message), None
+            self._known, self._read_at = ListState(self._known.tasks, error.message), None

@@ -6,25 +6,25 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Protocol
 
-from fateforger.commit.outside import Told
+from fateforger.commit.outside import WriteProgressCallback
 from fateforger.commit.result import SyncResult
 from fateforger.coordinator.looking import Looker
-from fateforger.coordinator.mirroring import after_writing, reading_of
-from fateforger.coordinator.reporting import report_of
-from fateforger.coordinator.standing import facts_in, kept_facts, standing_as, with_plan
+from fateforger.coordinator.mirroring import build_reading, predict_snapshot
+from fateforger.coordinator.reporting import build_report
+from fateforger.coordinator.standing import derive_writes, dump_facts, load_facts, with_plan
 from fateforger.errors import CalendarError, NotUndoable, UserError
-from fateforger.journal import Transaction, way_back
-from fateforger.journal.rows import rows_of
-from fateforger.journal.standing import stands, took_back
+from fateforger.journal import Transaction, find_undo_scope
+from fateforger.journal.rows import build_rows
+from fateforger.journal.standing import is_in_effect, list_undone
 from fateforger.plan import TBPlan
 from fateforger.session.model import Facts, Notice, Session
-from fateforger.session.questions import reopened, settled
+from fateforger.session.questions import reopen_questions, settle_questions
 from fateforger.session.refitting import facts_of, with_facts
 from fateforger.session.views import MORE_LISTED, MOST_LISTED, HistoryView
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.constants import REREAD_WAIT
 from fateforger.turn.model import GoBack, ReadHistory
-from fateforger.turn.nodes.turn_init import taken_in
+from fateforger.turn.nodes.turn_init import apply_reading
 
 NOT_ALL = "I could not take all of it back; press the button again in a moment."
 
@@ -41,11 +41,11 @@ class Historian(Protocol):
         cause: str,
         newest: str | None = None,
         context: Mapping[str, Any] | None = None,
-        told: Told = ...,
+        told: WriteProgressCallback = ...,
     ) -> SyncResult: ...
 
 
-class Past:
+class HistoryService:
     """Applies history commands to a session. ``StoreError`` is raised to the caller."""
 
     def __init__(self, submitter: Historian, looker: Looker) -> None:
@@ -59,24 +59,26 @@ class Past:
             view = view.model_copy(update={"listed": min(view.listed + MORE_LISTED, MOST_LISTED), "lines": ()})
         else:
             view = HistoryView(asked=effect.asked)
-        return await self.refreshed(session.model_copy(update={"history": view}))
+        return await self.refresh(session.model_copy(update={"history": view}))
 
-    async def caused(self, session: Session, cause: str) -> bool:
+    async def has_begun_to_write(self, session: Session, cause: str) -> bool:
         """Check whether a command has begun to write to the session's day."""
         return any(transaction.cause == cause for transaction in await self._submitter.history(session.date))
 
-    async def refreshed(self, session: Session, *, said: bool = True) -> Session:
+    async def refresh(self, session: Session, *, said: bool = True) -> Session:
         """Update the open history; ``said`` keeps its messages."""
         if session.history is None:
             return session
-        rows = rows_of(await self._submitter.history(session.date), session=session.id)
+        rows = build_rows(await self._submitter.history(session.date), session=session.id)
         listed = rows[: session.history.listed]
         newest = rows[0].transaction if rows else ""
         view = session.history.model_copy(update={"rows": listed, "total": len(rows), "newest": newest})
         view = view if said else view.model_copy(update={"lines": ()})
         return session.model_copy(update={"history": view})
 
-    async def go_back(self, effect: GoBack, session: Session, before: Session, cause: str, told: Told) -> Session:
+    async def go_back(
+        self, effect: GoBack, session: Session, before: Session, cause: str, told: WriteProgressCallback
+    ) -> Session:
         """Undo a write and all later ones. A failure changes nothing, and the card and the history both say so."""
         history = await self._submitter.history(session.date)
         try:
@@ -84,81 +86,87 @@ class Past:
                 effect.transaction,
                 cause=cause,
                 newest=effect.newest,
-                context=_context(effect, session, history),
+                context=_undo_context(effect, session, history),
                 told=told,
             )
         except NotUndoable as error:
-            return _saying(before, (error.message,), refused=True)
+            return _add_notice(before, (error.message,), refused=True)
         except (UserError, CalendarError) as error:
             lines = (f"I could not take that back: {error.message}", "Nothing has changed.")
-            return _saying(before, lines, refused=True)
+            return _add_notice(before, lines, refused=True)
         finally:
             self._looker.forget(session.date, session.tz)
-        return await self._gone_back(session, before, result)
+        return await self._apply_result(session, before, result)
 
-    async def _gone_back(self, session: Session, before: Session, result: SyncResult) -> Session:
-        report = report_of(result)
-        shown = after_writing(session.snapshot, result)
+    async def _apply_result(self, session: Session, before: Session, result: SyncResult) -> Session:
+        report = build_report(result)
+        shown = predict_snapshot(session.snapshot, result)
         if report.status in {"partial", "failed"}:
-            kept = before.model_copy(update={"snapshot": after_writing(before.snapshot, result), "last_sync": report})
-            return _saying(kept, (NOT_ALL, *report.sentences), refused=True)
+            kept = before.model_copy(
+                update={"snapshot": predict_snapshot(before.snapshot, result), "last_sync": report}
+            )
+            return _add_notice(kept, (NOT_ALL, *report.sentences), refused=True)
         history = await self._submitter.history(session.date)
-        ids = () if result.transaction is None else took_back(result.transaction)
+        ids = () if result.transaction is None else list_undone(result.transaction)
         gone_back = [t for t in history if t.id in ids]
-        plan = plan_before(gone_back, session)
-        session = with_facts(session, _facts_before(gone_back, session))
+        plan = find_plan_before(gone_back, session)
+        session = with_facts(session, _find_facts_before(gone_back, session))
         session = session.model_copy(
             update={"snapshot": shown, "last_sync": report, "problem": None, "brakes": (), "notice": None}
         )
-        session = standing_as(with_plan(session, plan), history, replaced=plan is not None)
+        session = derive_writes(with_plan(session, plan), history, replaced=plan is not None)
         gone = [step for step in before.refine_undo if step not in session.refine_undo]
-        session = reopened(session, [question for step in gone for question in step.answered])
-        session = settled(await self._as_on_calendar(settled(session)))
+        session = reopen_questions(session, [question for step in gone for question in step.answered])
+        session = settle_questions(await self._adopt_changes(settle_questions(session)))
         noticed = () if session.notice is None else session.notice.lines
-        return _saying(session, (*report.sentences, *noticed))
+        return _add_notice(session, (*report.sentences, *noticed))
 
-    async def _as_on_calendar(self, session: Session) -> Session:
+    async def _adopt_changes(self, session: Session) -> Session:
         """Return the session with the person's own changes in the calendar, which an undo keeps (S90, S242)."""
         if session.plan is None or session.stage.number < TimeboxingStage.REFINE.number:
             return session
         look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
         if look is None or look.snapshot is None:
             return session
-        return taken_in(session, reading_of(session.model_copy(update={"snapshot": None}), look))
+        return apply_reading(session, build_reading(session.model_copy(update={"snapshot": None}), look))
 
 
-def plan_before(targets: Sequence[Transaction], session: Session) -> TBPlan | None:
+def find_plan_before(targets: Sequence[Transaction], session: Session) -> TBPlan | None:
     """Return the plan before the oldest of ``targets`` (the newest first) that changed this session's plan.
 
     Returns ``None`` if none of them did: a commit, or a write of another session, changes the calendar and not this
     plan.
     """
-    own = [t.context["plan_before"] for t in targets if _own(t, session) and t.context.get("plan_before")]
+    own = [t.context["plan_before"] for t in targets if _is_own(t, session) and t.context.get("plan_before")]
     return TBPlan.model_validate(own[-1]) if own else None
 
 
-def _facts_before(targets: Sequence[Transaction], session: Session) -> Facts | None:
+def _find_facts_before(targets: Sequence[Transaction], session: Session) -> Facts | None:
     """Return the session's facts before the oldest of ``targets`` (the newest first) that changed them."""
-    found = [facts for t in targets if _own(t, session) and (facts := facts_in(t)) is not None]
+    found = [facts for t in targets if _is_own(t, session) and (facts := load_facts(t)) is not None]
     return found[-1] if found else None
 
 
-def _own(transaction: Transaction, session: Session) -> bool:
+def _is_own(transaction: Transaction, session: Session) -> bool:
     return bool(transaction.context.get("session") == session.id)
 
 
-def _context(effect: GoBack, session: Session, history: Sequence[Transaction]) -> dict[str, Any]:
+def _undo_context(effect: GoBack, session: Session, history: Sequence[Transaction]) -> dict[str, Any]:
     """Return the journal's context of an undo, with the previous plan if the plan changes, for a later redo."""
     context: dict[str, Any] = {"session": session.id, "deed": "redo" if effect.redo else "undo"}
     clicked = next((t for t in history if t.id == effect.transaction), None)
-    changes = clicked is not None and stands(clicked) and plan_before(way_back(history, clicked).targets, session)
+    changes = (
+        clicked is not None
+        and is_in_effect(clicked)
+        and find_plan_before(find_undo_scope(history, clicked).targets, session)
+    )
     if changes and session.plan is not None:
         context["plan_before"] = session.plan.model_dump(mode="json")
-        context |= kept_facts(facts_of(session))
+        context |= dump_facts(facts_of(session))
     return context
 
 
-def _saying(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
+def _add_notice(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
     """Set the same notice on the card of the stage and in the history, where the click was made."""
     lines = tuple(dict.fromkeys(lines))
     session = session.model_copy(update={"notice": Notice(lines=lines, refused=refused)})

@@ -15,7 +15,7 @@ ASKED = "The agent {client} would like to change this plan; its card says how. S
 """It contains no text of the agent, because it enters a prompt, where such text might speak for the person."""
 
 
-def answer_job(
+def build_answer_job(
     proposal_id: str, answer: str, *, user_id: str, channel: str | None, thread_ts: str | None, cause: str
 ) -> NewJob:
     """Return the job that carries out an answer, in order with the other jobs of the proposal."""
@@ -31,7 +31,7 @@ def answer_job(
 
 
 @dataclass(frozen=True, slots=True)
-class ProposalDesk:
+class ProposalService:
     """The pending proposals in the thread of their plan."""
 
     proposals: Proposals
@@ -51,7 +51,7 @@ class ProposalDesk:
 
     async def answer(self, effect: AnswerAgent, session: Session, cause: str) -> None:
         """Queue the answer, once for the command ``cause``. Raises ``StoreError``."""
-        job = answer_job(
+        job = build_answer_job(
             effect.proposal,
             effect.answer,
             user_id=session.user_id,

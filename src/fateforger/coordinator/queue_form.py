@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.coordinator.dispositor.forms import MOST_CRITERIA, criteria_of, priorities, workflows
+from fateforger.coordinator.dispositor.forms import MOST_CRITERIA, list_priorities, list_workflows, read_criteria
 from fateforger.coordinator.forms.reading import MAX_MINUTES, MAX_TITLE, Filled
 from fateforger.session.cards import ChoiceField, Form, FormErrors, FormField, FormSubmission, NumberField, TextField
 from fateforger.session.commands.queue import ReviseTask
@@ -12,7 +12,7 @@ from fateforger.tasks.model import TEXT_LENGTH
 PROJECT_LENGTH = 100
 
 
-def edit_form(task: QueuedTask) -> Form:
+def build_edit_form(task: QueuedTask) -> Form:
     """Return the form with the editable fields of a task: its description, not its kind."""
     spec = task.spec
     return Form(
@@ -23,8 +23,8 @@ def edit_form(task: QueuedTask) -> Form:
         submit="Save",
         fields=(
             TextField(name="title", label="Task", value=spec.title, max_length=MAX_TITLE),
-            ChoiceField(name="priority", label="Priority", choices=priorities(), value=str(spec.priority)),
-            *_doing(task),
+            ChoiceField(name="priority", label="Priority", choices=list_priorities(), value=str(spec.priority)),
+            *_work_fields(task),
             TextField(name="project", label="Project", optional=True, value=spec.project, max_length=PROJECT_LENGTH),
             TextField(
                 name="context",
@@ -38,12 +38,12 @@ def edit_form(task: QueuedTask) -> Form:
     )
 
 
-def _doing(task: QueuedTask) -> tuple[FormField, ...]:
+def _work_fields(task: QueuedTask) -> tuple[FormField, ...]:
     """Return the fields for work that the person does; none for other work."""
     spec = task.spec
     if not isinstance(spec.work, Do):
         return ()
-    known = workflows()
+    known = list_workflows()
     criteria = TextField(
         name="criteria",
         label="It is done when",
@@ -58,12 +58,12 @@ def _doing(task: QueuedTask) -> tuple[FormField, ...]:
         NumberField(
             name="minutes", label="Minutes", optional=True, value=spec.work.minutes, minimum=1, maximum=MAX_MINUTES
         ),
-        *((criteria,) if _fit(task) else ()),
+        *((criteria,) if _has_room(task) else ()),
         ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=known, value=rules),
     )
 
 
-def _fit(task: QueuedTask) -> bool:
+def _has_room(task: QueuedTask) -> bool:
     """Check whether the acceptance criteria fit into a field; a program may write more of them than a person."""
     criteria = task.spec.acceptance_criteria
     return len(criteria) <= MOST_CRITERIA and len("\n".join(criteria)) <= TEXT_LENGTH
@@ -83,8 +83,8 @@ def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | Fo
             "work": Do(minutes=filled.minutes("minutes")),
             "workflow": filled.choice("workflow") or "",
         }
-        if _fit(task):
-            changes["acceptance_criteria"] = criteria_of(filled)
+        if _has_room(task):
+            changes["acceptance_criteria"] = read_criteria(filled)
     if filled.errors:
         return FormErrors(errors=filled.errors)
     return ReviseTask(

@@ -18,7 +18,7 @@ from fateforger.session.cards import (
     Select,
     plain,
 )
-from fateforger.tasks import ENDED, PRIORITIES, STATES, QueuedTask, TaskState, blockers, possible, ready
+from fateforger.tasks import ENDED, PRIORITIES, STATES, QueuedTask, TaskState, blockers, possible_actions, ready_tasks
 
 PAGE = 20
 """Tasks per page; each takes one of the hundred blocks of App Home."""
@@ -28,7 +28,7 @@ EMPTY = "Your queue is empty. What there is to do, and not on which day, goes he
 NOT_NOW = "I cannot look up your queue just now; open this page again in a moment."
 
 
-def queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = "") -> tuple[Part, ...]:
+def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = "") -> tuple[Part, ...]:
     """Return the queue, the next task first.
 
     ``everything`` are all tasks of the person that have not ended, in order, and those that they wait for. ``said`` is
@@ -43,21 +43,24 @@ def queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = 
     page = min(max(page, 1), pages)
     first = (page - 1) * PAGE
     shown = tasks[first : first + PAGE]
-    can = ready(everything)
+    can = ready_tasks(everything)
     rows = [
-        Prose(text=_row(n, task, everything), control=_menu(n, task, last=n == len(tasks), can_be_pulled=task in can))
+        Prose(
+            text=_format_row(n, task, everything),
+            control=_build_menu(n, task, last=n == len(tasks), can_be_pulled=task in can),
+        )
         for n, task in enumerate(shown, first + 1)
     ]
-    above = (Prose(text=_counted(tasks, can)), _above(can))
-    return (*head, *word, *above, *rows, *_pages(page, pages, tasks), _edit(shown))
+    above = (Prose(text=_count_words(tasks, can)), _build_header(can))
+    return (*head, *word, *above, *rows, *_build_pages(page, pages, tasks), _build_edit_select(shown))
 
 
-def queue_unknown() -> tuple[Part, ...]:
+def build_unknown_queue() -> tuple[Part, ...]:
     """Return the parts to show while the queue cannot be read."""
     return (Divider(), Heading(text="Your queue"), Note(text=NOT_NOW))
 
 
-def _counted(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
+def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
     count = len(tasks)
     waiting = sum(task.state is TaskState.WAITING for task in tasks)
     yours = f" {waiting} wait{'s' if waiting == 1 else ''} for you." if waiting else ""
@@ -65,12 +68,12 @@ def _counted(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
     return f"{count} task{'' if count == 1 else 's'}, {len(can)} ready.{yours}{following}"
 
 
-def _above(can: Sequence[QueuedTask]) -> Controls:
+def _build_header(can: Sequence[QueuedTask]) -> Controls:
     pull = (Button(label="Pull the next", action="queue.pull", target=task.id) for task in can[:1])
     return Controls(items=(*pull, ADD))
 
 
-def _row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str:
+def _format_row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str:
     """Return the title, priority and state of a task, and the task that blocks it."""
     tags = "".join(f"\\[{plain(tag, 20)}\\] " for tag in task.spec.tags)
     first = blockers(task, everything)
@@ -86,7 +89,7 @@ def _row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str
     return f"{number}. {tags}**{plain(task.spec.title, 120)}** `{task.id}`\n{' · '.join(facts)}{outcome}"
 
 
-def _menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: bool) -> Control:
+def _build_menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: bool) -> Control:
     """Return the actions that make sense in the task's state; Slack's overflow menu takes five at most."""
     choices = []
     if can_be_pulled:
@@ -97,11 +100,13 @@ def _menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: bool) -> 
         choices.append(Choice(label="Up", value="queue.up"))
     if not last:
         choices.append(Choice(label="Down", value="queue.down"))
-    choices += [Choice(label=deed.value.capitalize(), value=f"queue.do.{deed.value}") for deed in possible(task)]
+    choices += [
+        Choice(label=deed.value.capitalize(), value=f"queue.do.{deed.value}") for deed in possible_actions(task)
+    ]
     return Menu(choices=tuple(choices), target=task.id)
 
 
-def _pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Part, ...]:
+def _build_pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Part, ...]:
     if pages == 1:
         return ()
     first, last = (page - 1) * PAGE + 1, min(page * PAGE, len(tasks))
@@ -111,6 +116,6 @@ def _pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Part, ..
     return (Note(text=f"Tasks {first} to {last} of {len(tasks)}."), Controls(items=ways))
 
 
-def _edit(shown: Sequence[QueuedTask]) -> Controls:
+def _build_edit_select(shown: Sequence[QueuedTask]) -> Controls:
     choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
     return Controls(items=(Select(action="form.queue_edit", placeholder="Edit a task…", choices=choices),))

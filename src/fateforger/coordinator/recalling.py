@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fateforger.constraints import Version
 from fateforger.errors import ConstraintUnreadable, StoreError
 from fateforger.ports import Clock, Constraints
-from fateforger.session.memory import still_said
+from fateforger.session.memory import unstored_versions
 from fateforger.session.model import Session
 from fateforger.session.recall import recall
 from fateforger.turn.constants import MEMORY_WAIT
@@ -19,7 +19,7 @@ TOO_LONG = "The store of what you told me does not answer."
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _ReadResult:
     """All readable versions of one person's constraints, or ``None``; and the reason if some are missing."""
 
     versions: tuple[Version, ...] | None
@@ -37,12 +37,12 @@ class ConstraintRetriever:
         self._constraints = constraints
         self._clock = clock
         self._seconds = seconds
-        self._reads: dict[str, asyncio.Task[_Found]] = {}
+        self._reads: dict[str, asyncio.Task[_ReadResult]] = {}
         self._last: dict[str, tuple[Version, ...]] = {}
 
     def begin(self, user_id: str) -> None:
         """Start a read ahead of a turn. Returns at once."""
-        self._reading(user_id)
+        self._begin_read(user_id)
 
     def refresh_after_write(self, user_id: str) -> None:
         """Discard the previous result after a write to the store, and read again (S7)."""
@@ -55,16 +55,16 @@ class ConstraintRetriever:
 
         Versions with a ``seq`` in ``but`` are left out. With ``whole`` the result also holds all versions.
         """
-        task = self._reading(session.user_id)
+        task = self._begin_read(session.user_id)
         await asyncio.wait({task}, timeout=self._seconds)
-        found = task.result() if task.done() else _Found(None, TOO_LONG)
+        found = task.result() if task.done() else _ReadResult(None, TOO_LONG)
         versions = found.versions if found.versions is not None else self._last.get(session.user_id)
         if versions is None:
             return MemoryReading(error=found.error)
         versions = tuple(version for version in versions if version.seq not in but)
         return MemoryReading(
             recalled=recall(session, versions, self._clock.now()),
-            said=still_said(session.said, versions),
+            said=unstored_versions(session.said, versions),
             versions=versions if whole else (),
             error=found.error,
         )
@@ -77,7 +77,7 @@ class ConstraintRetriever:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._reads.clear()
 
-    def _reading(self, user_id: str) -> asyncio.Task[_Found]:
+    def _begin_read(self, user_id: str) -> asyncio.Task[_ReadResult]:
         under_way = self._reads.get(user_id)
         if under_way is not None and not under_way.done():
             return under_way
@@ -85,17 +85,17 @@ class ConstraintRetriever:
         self._reads[user_id] = task
         return task
 
-    async def _read(self, user_id: str) -> _Found:
+    async def _read(self, user_id: str) -> _ReadResult:
         try:
             found = await self._all(user_id)
         except StoreError as error:
-            return _Found(None, error.message)
+            return _ReadResult(None, error.message)
         if self._reads.get(user_id) is asyncio.current_task() and found.versions is not None:
             self._last[user_id] = found.versions
         return found
 
-    async def _all(self, user_id: str) -> _Found:
+    async def _all(self, user_id: str) -> _ReadResult:
         try:
-            return _Found(await self._constraints.of(user_id))
+            return _ReadResult(await self._constraints.of(user_id))
         except ConstraintUnreadable as error:
-            return _Found(await self._constraints.readable(user_id), error.message)
+            return _ReadResult(await self._constraints.readable(user_id), error.message)

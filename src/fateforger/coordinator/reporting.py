@@ -8,7 +8,7 @@ from fateforger.commit.result import SyncResult
 from fateforger.journal.model import OpRecord, OpState
 from fateforger.plan import zone
 from fateforger.session.model import SyncReport
-from fateforger.sync.conflicts import asking
+from fateforger.sync.conflicts import phrase_questions
 from fateforger.sync.model import WRITES, OwnedId, Verb
 
 MOST_NAMED = 12
@@ -18,7 +18,7 @@ _OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT
 _SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})
 
 
-def report_of(result: SyncResult) -> SyncReport:
+def build_report(result: SyncResult) -> SyncReport:
     """Return the report of a submit or an undo. For a partial one it says exactly what is on the calendar now."""
     standing = {Verb.NOOP, Verb.ADOPT}
     report = SyncReport(
@@ -27,31 +27,31 @@ def report_of(result: SyncResult) -> SyncReport:
         updated=result.updated,
         deleted=result.deleted,
         unchanged=sum(op.verb in standing for op in result.plan.ops),
-        sentences=_sentences(result),
+        sentences=_select_sentences(result),
     )
     match result.status:
         case "partial" | "paused":
-            return _unfinished(report, result)
+            return _report_partial(report, result)
         case other:
             return report.model_copy(update={"status": other})
 
 
-def _unfinished(report: SyncReport, result: SyncResult) -> SyncReport:
+def _report_partial(report: SyncReport, result: SyncResult) -> SyncReport:
     """Report the blocks that are written, missing or unknown, each with its name and time."""
-    done, unsure = _blocks(result, {OpState.APPLIED}), _blocks(result, {OpState.INFLIGHT}, WRITES)
+    done, unsure = _list_blocks(result, {OpState.APPLIED}), _list_blocks(result, {OpState.INFLIGHT}, WRITES)
     if not (done or unsure or report.deleted):
         return report.model_copy(update={"status": "failed", "sentences": report.sentences[1:]})
-    missing = _blocks(result, _OPEN)
+    missing = _list_blocks(result, _OPEN)
     lines = (
-        (f"On your calendar now: {_listed(done)}.",) if done else (),
-        (f"I do not know yet whether this arrived: {_listed(unsure)}. {LOOKING}",) if unsure else (),
-        (f"Not there yet: {_listed(missing)}.",) if missing else (),
+        (f"On your calendar now: {_join_names(done)}.",) if done else (),
+        (f"I do not know yet whether this arrived: {_join_names(unsure)}. {LOOKING}",) if unsure else (),
+        (f"Not there yet: {_join_names(missing)}.",) if missing else (),
     )
     sentences = (*(sentence for line in lines for sentence in line), *report.sentences[1:])
     return report.model_copy(update={"status": "partial", "unsure": bool(unsure), "sentences": sentences})
 
 
-def _sentences(result: SyncResult) -> tuple[str, ...]:
+def _select_sentences(result: SyncResult) -> tuple[str, ...]:
     """Return the sentences of the engine, the summary first.
 
     Overlaps with meetings and open questions are left out, because the card shows them as long as they exist. Blocks
@@ -59,24 +59,24 @@ def _sentences(result: SyncResult) -> tuple[str, ...]:
     """
     if result.transaction is not None and result.transaction.kind == "undo":
         return result.sentences
-    shown_by_the_card = {*result.plan.warnings, *asking(result.plan)}
+    shown_by_the_card = {*result.plan.warnings, *phrase_questions(result.plan)}
     linked = [op.reason for op in result.plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
     return (*(s for s in result.sentences if s not in shown_by_the_card), *linked)
 
 
-def counts_words(report: SyncReport) -> str:
+def format_counts(report: SyncReport) -> str:
     """Return the counts that are not zero, like ``2 created, 1 updated``; ``unchanged`` if all are zero."""
     named = (("created", report.created), ("updated", report.updated), ("deleted", report.deleted))
     return ", ".join(f"{count} {what}" for what, count in named if count) or UNCHANGED
 
 
-def _blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:
+def _list_blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:
     """Return the created or updated blocks that ended in one of the states, with their times."""
     last = {r.op.key: r for t in result.transactions for r in t.records if r.op.verb in verbs}
-    return [_block(record, result.plan.tz) for record in last.values() if record.state in states]
+    return [_format_block(record, result.plan.tz) for record in last.values() if record.state in states]
 
 
-def _block(record: OpRecord, tz: str) -> str:
+def _format_block(record: OpRecord, tz: str) -> str:
     fields = record.op.after
     if fields is None:
         return f"“{record.op.summary}”"
@@ -84,6 +84,6 @@ def _block(record: OpRecord, tz: str) -> str:
     return f"“{fields.summary}” {fields.start.astimezone(local):%H:%M}–{fields.end.astimezone(local):%H:%M}"
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from fateforger.constraints import Version
-from fateforger.constraints.asked import NEAREST, NO_INDEX, as_they_stand
-from fateforger.constraints.wording import listed, quoted
+from fateforger.constraints.asked import NEAREST, NO_INDEX, select_current
+from fateforger.constraints.wording import join_words, quote_name
 from fateforger.errors import MemoryUnavailable
 from fateforger.ports import Recollection
-from fateforger.session.memory import MemoryView, known
-from fateforger.session.memory_rows import viewed
+from fateforger.session.memory import MemoryView, known_versions
+from fateforger.session.memory_rows import refresh_view
 from fateforger.session.model import Session
 from fateforger.turn.model import SearchMemory
 
@@ -26,7 +26,7 @@ class Finder(Protocol):
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]: ...
 
 
-async def searched(
+async def search_memory(
     effect: SearchMemory, session: Session, versions: Sequence[Version], finder: Finder | None, *, seconds: float
 ) -> Session:
     """Return the session with the search results on its memory card; ``versions`` are all constraints of the person.
@@ -38,17 +38,17 @@ async def searched(
         return session
     try:
         async with asyncio.timeout(seconds):
-            uids = await _found(effect.queries, session.user_id, finder)
+            uids = await _search(effect.queries, session.user_id, finder)
     except (TimeoutError, MemoryUnavailable) as error:
         log.warning("the index of constraints cannot be asked: %s", error)
-        return _showing(session, view, versions, view.only, NO_INDEX)
-    found = tuple(version.uid for version in as_they_stand(uids, versions, session.user_id))
+        return _show_rows(session, view, versions, view.only, NO_INDEX)
+    found = tuple(version.uid for version in select_current(uids, versions, session.user_id))
     only = tuple(dict.fromkeys((*view.only, *found)))
-    about = listed([quoted(query) for query in effect.queries])
-    return _showing(session, view, versions, only, *(() if only else (f"I found no rule of yours about {about}.",)))
+    about = join_words([quote_name(query) for query in effect.queries])
+    return _show_rows(session, view, versions, only, *(() if only else (f"I found no rule of yours about {about}.",)))
 
 
-async def _found(queries: Sequence[str], user_id: str, finder: Finder | None) -> list[str]:
+async def _search(queries: Sequence[str], user_id: str, finder: Finder | None) -> list[str]:
     if finder is None:
         raise MemoryUnavailable("There is no index of constraints.")
     scores: dict[str, float] = {}
@@ -58,8 +58,8 @@ async def _found(queries: Sequence[str], user_id: str, finder: Finder | None) ->
     return sorted(scores, key=lambda uid: (-scores[uid], uid))
 
 
-def _showing(
+def _show_rows(
     session: Session, view: MemoryView, versions: Sequence[Version], only: tuple[str, ...], *lines: str
 ) -> Session:
     view = view.model_copy(update={"only": only, "lines": lines})
-    return session.model_copy(update={"memory": viewed(session, (*versions, *known(session)), view)})
+    return session.model_copy(update={"memory": refresh_view(session, (*versions, *known_versions(session)), view)})

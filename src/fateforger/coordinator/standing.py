@@ -8,20 +8,20 @@ from typing import Any
 from fateforger.journal import OpState, Transaction
 from fateforger.plan import TBPlan
 from fateforger.session.frame import frame_mistake
-from fateforger.session.model import Facts, RefineUpdate, Session, Written
+from fateforger.session.model import Facts, RefineUpdate, Session, WriteCounts
 from fateforger.session.overview import overview
-from fateforger.session.skeleton import graded
+from fateforger.session.skeleton import grade_session
 from fateforger.sync.model import Verb
 from fateforger.turn.constants import MOST_UNDO
 
 
-def kept_facts(facts: Facts | None) -> dict[str, Any]:
+def dump_facts(facts: Facts | None) -> dict[str, Any]:
     """Return the journal's context for the facts before a write, which is stored next to the plan before it."""
     return {} if facts is None else {"facts_before": facts.model_dump(mode="json")}
 
 
-def facts_in(transaction: Transaction) -> Facts | None:
-    """Return the facts that :func:`kept_facts` stored in a transaction."""
+def load_facts(transaction: Transaction) -> Facts | None:
+    """Return the facts that :func:`dump_facts` stored in a transaction."""
     kept = transaction.context.get("facts_before")
     return None if kept is None else Facts.model_validate(kept)
 
@@ -32,11 +32,11 @@ def with_plan(session: Session, plan: TBPlan | None) -> Session:
         return session
     session = session.model_copy(update={"plan": plan})
     if frame_mistake(session) is None:
-        session = graded(session)
+        session = grade_session(session)
     return session.model_copy(update={"overview": overview(session)})
 
 
-def standing_as(session: Session, history: Sequence[Transaction], *, replaced: bool) -> Session:
+def derive_writes(session: Session, history: Sequence[Transaction], *, replaced: bool) -> Session:
     """Return the session with its write group, write counts and undoable changes derived from ``history``.
 
     ``history`` is the history of the day, the newest first. With ``replaced`` the plan is another one now, so its
@@ -44,20 +44,24 @@ def standing_as(session: Session, history: Sequence[Transaction], *, replaced: b
     """
     own = [t for t in reversed(history) if t.kind == "submit" and t.undoable and t.context.get("session") == session.id]
     group = own[-1].group if own else None
-    written = _counted([t for t in own if t.group == group])
+    written = _count_writes([t for t in own if t.group == group])
     return session.model_copy(
-        update={"write_group": group, "written": written, "refine_undo": _steps(session, own, replaced=replaced)}
+        update={
+            "write_group": group,
+            "written": written,
+            "refine_undo": _derive_changes(session, own, replaced=replaced),
+        }
     )
 
 
-def _steps(session: Session, own: Sequence[Transaction], *, replaced: bool) -> tuple[RefineUpdate, ...]:
+def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: bool) -> tuple[RefineUpdate, ...]:
     """Return the changes with all writes in effect, the redone ones, and finally the pending ones."""
     standing = {t.id for t in own}
     kept = [s for s in session.refine_undo if s.transactions and standing >= set(s.transactions)]
     known = {transaction: step for step in kept for transaction in step.transactions}
     steps: list[RefineUpdate] = []
     for transaction in own:
-        step = known.get(transaction.id) or _again(transaction)
+        step = known.get(transaction.id) or _restore_change(transaction)
         if step is not None:
             if step not in steps:
                 steps.append(step)
@@ -67,7 +71,7 @@ def _steps(session: Session, own: Sequence[Transaction], *, replaced: bool) -> t
     return (*steps, *waiting)[-MOST_UNDO:]
 
 
-def _again(transaction: Transaction) -> RefineUpdate | None:
+def _restore_change(transaction: Transaction) -> RefineUpdate | None:
     before = transaction.context.get("plan_before")
     if before is None:
         return None
@@ -75,11 +79,13 @@ def _again(transaction: Transaction) -> RefineUpdate | None:
         plan_before=TBPlan.model_validate(before),
         transactions=(transaction.id,),
         sentence=str(transaction.context.get("said", "")),
-        facts_before=facts_in(transaction),
+        facts_before=load_facts(transaction),
     )
 
 
-def _counted(transactions: Sequence[Transaction]) -> Written | None:
+def _count_writes(transactions: Sequence[Transaction]) -> WriteCounts | None:
     done = [r.op.verb for t in transactions for r in t.records if r.state is OpState.APPLIED]
-    written = Written(created=done.count(Verb.CREATE), updated=done.count(Verb.UPDATE), deleted=done.count(Verb.DELETE))
-    return None if written == Written() else written
+    written = WriteCounts(
+        created=done.count(Verb.CREATE), updated=done.count(Verb.UPDATE), deleted=done.count(Verb.DELETE)
+    )
+    return None if written == WriteCounts() else written

@@ -7,33 +7,33 @@ from collections.abc import Sequence
 from fateforger.plan import zone
 from fateforger.session.commands import Start
 from fateforger.session.days import day_words, local_today
-from fateforger.session.frame import ended, usual_day, usual_frame
-from fateforger.session.keys import minted
+from fateforger.session.frame import has_ended, usual_day, usual_frame
+from fateforger.session.keys import mint_key
 from fateforger.session.model import CalendarWrite, FrameFacts, InputFacts, Notice, Session
-from fateforger.session.offering import carried_over
+from fateforger.session.offering import carry_over
 
 
-def session_id(start: Start) -> str:
+def format_session_id(start: Start) -> str:
     """Return the id of the session that a start begins; it is the same for a repeated start."""
-    return minted("s", start.command_id)
+    return mint_key("s", start.command_id)
 
 
-def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:
+def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:
     """Return the session that a start begins. ``earlier`` are the person's sessions, the most recently changed first.
 
     The person's last choice of when to write to the calendar takes precedence over ``calendar_write``.
     """
-    tz, notices = _zone(start.tz)
+    tz, notices = _read_zone(start.tz)
     frame = next((usual_frame(s.frame) for s in earlier if s.frame.confirmed), FrameFacts())
     day = start.date or usual_day(start.at, tz, frame)
-    if day < local_today(start.at, tz) and ended(day, tz, frame, start.at):
+    if day < local_today(start.at, tz) and has_ended(day, tz, frame, start.at):
         notices += (f"{day_words(day)} is over, so I took the next day to plan.",)
         day = usual_day(start.at, tz, frame)
     if start.note:
         notices += (start.note,)
     chosen = next((s.calendar_write_chosen for s in earlier if s.calendar_write_chosen is not None), None)
     session = Session(
-        id=session_id(start),
+        id=format_session_id(start),
         user_id=start.user_id,
         channel=start.channel,
         thread_ts=start.thread_ts,
@@ -49,10 +49,10 @@ def begun(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarW
         now=start.at,
         notice=Notice(lines=notices) if notices else None,
     )
-    return session.model_copy(update={"offered": carried_over(session, earlier, now=start.at)})
+    return session.model_copy(update={"offered": carry_over(session, earlier, now=start.at)})
 
 
-def _zone(name: str) -> tuple[str, tuple[str, ...]]:
+def _read_zone(name: str) -> tuple[str, tuple[str, ...]]:
     try:
         return zone(name).key, ()
     except ValueError:

@@ -13,12 +13,12 @@ WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
 """Effects that write to the calendar."""
 
 
-def stopped(session: Session) -> Session:
+def mark_stopped(session: Session) -> Session:
     """Return the session as it was before the turn, with a notice that the turn was stopped."""
     return session.model_copy(update={"notice": Notice(lines=(STOPPED,))})
 
 
-def not_stopped(session: Session, effects: Sequence[Effect]) -> Session:
+def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
     """Return the session after a stop during the effects. Only a write adds a notice, that it was finished."""
     if not any(isinstance(effect, WRITING) for effect in effects):
         return session

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from fateforger.coordinator.underway import Course, TurnStopped
+from fateforger.coordinator.underway import RunningTurn, TurnStopped
 from fateforger.errors import ModelUnreachable
 from fateforger.ports import Completion, Model, Prompt, Role
-from fateforger.session.progress import Doing, Progress, Tell
+from fateforger.session.progress import Activity, Progress, ProgressCallback
 
 
-class TellingModel:
+class TurnModel:
     """Wraps the model for one turn.
 
     ``prompts`` are the names, with versions, of the prompts that shaped the turn. A stop ends the current request, and
     its caller sees an unreachable model; so the turn ends wherever it was.
     """
 
-    def __init__(self, model: Model, course: Course, tell: Tell) -> None:
+    def __init__(self, model: Model, course: RunningTurn, tell: ProgressCallback) -> None:
         self._model = model
         self._course = course
         self._tell = tell
@@ -25,7 +25,7 @@ class TellingModel:
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """See :meth:`Model.complete`."""
-        doing = _doing(prompt.role)
+        doing = _find_progress(prompt.role)
         if doing is not None:
             self._tell(Progress(doing=doing))
         try:
@@ -39,14 +39,14 @@ class TellingModel:
         """Do nothing: the model outlives the turn."""
 
 
-def _doing(role: Role) -> Doing | None:
+def _find_progress(role: Role) -> Activity | None:
     match role:
         case Role.DECIDE | Role.GATE:
-            return Doing.READING
+            return Activity.READING
         case Role.DRAFT:
-            return Doing.DRAFTING
+            return Activity.DRAFTING
         case Role.PATCH:
-            return Doing.CHANGING
+            return Activity.CHANGING
         case Role.EXTRACT:
             return None
         case _:

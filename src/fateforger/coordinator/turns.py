@@ -6,28 +6,28 @@ import logging
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from fateforger.coordinator.chronicle import chronicled
-from fateforger.coordinator.context import contradicting, needs_day, withheld_words
+from fateforger.coordinator.chronicle import log_constraint_events
+from fateforger.coordinator.context import explain_withheld, find_contradicted_turn, needs_day
 from fateforger.coordinator.drafts import Drafts
 from fateforger.coordinator.effects import Effects
-from fateforger.coordinator.keeping import ended, told
-from fateforger.coordinator.later import Later
-from fateforger.coordinator.logbook import Entry, Logbook
+from fateforger.coordinator.keeping import end_turn, report_violations
+from fateforger.coordinator.later import BackgroundUpdates
+from fateforger.coordinator.logbook import LogEntry, TurnLog
 from fateforger.coordinator.looking import Look, Looker
-from fateforger.coordinator.memory import MemoryDesk
-from fateforger.coordinator.messages import aside, only_beside, owed, rateable
-from fateforger.coordinator.mirroring import reading_of
-from fateforger.coordinator.offering import offered
-from fateforger.coordinator.outside import OutsideList
-from fateforger.coordinator.previewing import aged
-from fateforger.coordinator.proposals import ProposalDesk
-from fateforger.coordinator.stopping import not_stopped, stopped
-from fateforger.coordinator.taskdesk import TaskDesk
-from fateforger.coordinator.telling import TellingModel
-from fateforger.coordinator.underway import Course, TurnStopped, Underway
+from fateforger.coordinator.memory import MemoryService
+from fateforger.coordinator.messages import add_rating, build_ephemeral, build_messages, build_only_side_messages
+from fateforger.coordinator.mirroring import build_reading
+from fateforger.coordinator.offering import find_offers
+from fateforger.coordinator.outside import ExternalTaskList
+from fateforger.coordinator.previewing import mark_stale_preview
+from fateforger.coordinator.proposals import ProposalService
+from fateforger.coordinator.stopping import mark_finished, mark_stopped
+from fateforger.coordinator.taskdesk import QueueService
+from fateforger.coordinator.telling import TurnModel
+from fateforger.coordinator.underway import RunningTurn, RunningTurns, TurnStopped
 from fateforger.errors import VersionConflict
 from fateforger.ports import Model, Sessions
-from fateforger.session.advice import advised
+from fateforger.session.advice import with_fixes
 from fateforger.session.cards import Card
 from fateforger.session.commands import (
     JudgeConstraint,
@@ -40,13 +40,13 @@ from fateforger.session.commands import (
 )
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.pending import WaitingProposal
-from fateforger.session.progress import Doing, Progress, Tell
+from fateforger.session.progress import Activity, Progress, ProgressCallback
 from fateforger.session.skeleton import without_stale_sketch
 from fateforger.turn.constants import REREAD_WAIT
 from fateforger.turn.model import DraftDay, Effect, GoBack, ReadCalendar, TurnInput, TurnOutcome, WriteCalendar
 from fateforger.turn.nodes.besides import LOOKS
-from fateforger.turn.nodes.refine import saying
-from fateforger.turn.present import ended_reply, not_yours
+from fateforger.turn.nodes.refine import add_lines
+from fateforger.turn.present import ended_reply, not_yours_card
 
 log = logging.getLogger(__name__)
 
@@ -67,16 +67,16 @@ class Turns:
     looker: Looker
     effects: Effects
     drafts: Drafts
-    later: Later
-    logbook: Logbook
+    later: BackgroundUpdates
+    logbook: TurnLog
     model: Model | None
-    memory: MemoryDesk | None
-    tasks: TaskDesk | None
-    outside: OutsideList | None
-    proposals: ProposalDesk | None = None
-    _underway: Underway = field(init=False, default_factory=Underway)
+    memory: MemoryService | None
+    tasks: QueueService | None
+    outside: ExternalTaskList | None
+    proposals: ProposalService | None = None
+    _underway: RunningTurns = field(init=False, default_factory=RunningTurns)
 
-    async def carry_out(self, command: SessionCommand, tell: Tell) -> None:
+    async def carry_out(self, command: SessionCommand, tell: ProgressCallback) -> None:
         """Carry out a command, once. If background work saved the session meanwhile, start again.
 
         Raises ``StoreError``.
@@ -93,45 +93,49 @@ class Turns:
                     return
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """See :meth:`fateforger.coordinator.door.Door.stop`."""
+        """See :meth:`fateforger.coordinator.door.CoordinatorPort.stop`."""
         return self._underway.stop(session_id, asked_at)
 
-    async def _attempt(self, command: SessionCommand, course: Course, tell: Tell) -> None:
+    async def _attempt(self, command: SessionCommand, course: RunningTurn, tell: ProgressCallback) -> None:
         before = await self.sessions.load(command.session_id)
         if before is None or command.command_id in before.handled:
             return
         if command.user_id != before.user_id:
-            await self._answer(before, command, not_yours())
+            await self._answer(before, command, not_yours_card())
         elif before.status is SessionStatus.CANCELLED:
             await self._answer(before, command, ended_reply(before))
         else:
             if self.memory is not None:
                 # This comes before the turn: if the program dies during it, the reply is read nevertheless.
-                await self.memory.overhear(command)
+                await self.memory.queue_extraction(command)
             try:
                 await self._run_logged(before, command, course, tell)
             except TurnStopped:
-                if await self.effects.past.caused(before, command.command_id):
+                if await self.effects.past.has_begun_to_write(before, command.command_id):
                     # An earlier attempt was interrupted while it wrote. Only a complete write leaves a consistent
                     # state.
                     course.act(whatever=True)
                     await self._run_logged(before, command, course, tell)
                 else:
-                    after = stopped(before).touched(command.command_id, command.at)
-                    after, messages = owed(before, after, command.command_id)
+                    after = mark_stopped(before).after_command(command.command_id, command.at)
+                    after, messages = build_messages(before, after, command.command_id)
                     await self.sessions.save(after, expected=before.version, outgoing=messages)
 
-    async def _run_logged(self, before: Session, command: SessionCommand, course: Course, tell: Tell) -> None:
+    async def _run_logged(
+        self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback
+    ) -> None:
         with self.logbook.turn(command, before) as entry:
-            await self._go_on(before, command, course, tell, entry)
+            await self._run(before, command, course, tell, entry)
 
-    async def _go_on(self, before: Session, command: SessionCommand, course: Course, tell: Tell, entry: Entry) -> None:
+    async def _run(
+        self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback, entry: LogEntry
+    ) -> None:
         look = await course.unless_stopped(self._look(before, command, tell))
-        model = None if self.model is None else TellingModel(self.model, course, tell)
-        turn = await self._assembled(before, command, look)
+        model = None if self.model is None else TurnModel(self.model, course, tell)
+        turn = await self._assemble(before, command, look)
         outcome = await entry.run(turn, model)
         heard = outcome
-        asking = None if look is None else contradicting(turn, look, outcome)
+        asking = None if look is None else find_contradicted_turn(turn, look, outcome)
         if asking is not None:
             turn, outcome = asking, await entry.run(asking)
         turn, outcome = await self._with_extracted(command, turn, outcome, heard, look, course, entry)
@@ -143,9 +147,9 @@ class Turns:
             doing = self.effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
             after = await entry.effect(effect, after, doing)
         if course.stop_asked:
-            after = not_stopped(after, outcome.effects)
-        after = await self._settled(before, outcome, after, command)
-        await self._saved(before, outcome, after, command, () if model is None else model.prompts)
+            after = mark_finished(after, outcome.effects)
+        after = await self._settle(before, outcome, after, command)
+        await self._save(before, outcome, after, command, () if model is None else model.prompts)
 
     async def _with_extracted(
         self,
@@ -154,8 +158,8 @@ class Turns:
         outcome: TurnOutcome,
         heard: TurnOutcome,
         look: Look | None,
-        course: Course,
-        entry: Entry,
+        course: RunningTurn,
+        entry: LogEntry,
     ) -> tuple[TurnInput, TurnOutcome]:
         """Run the turn again with the rules in its own message, before it drafts or commits (K9).
 
@@ -168,12 +172,12 @@ class Turns:
             return turn, outcome
         found = await course.unless_stopped(self.memory.await_extraction(said))
         if found.late:
-            return turn, outcome.model_copy(update={"session": saying(outcome.session, STILL_READING)})
+            return turn, outcome.model_copy(update={"session": add_lines(outcome.session, STILL_READING)})
         if found.understood is None or found.understood.command_id in turn.session.handled:
             return turn, outcome
         known = await self.later.remember(turn.session, found.understood)
-        known = known.touched(found.understood.command_id, known.touched_at)
-        assembled = await self._assembled(known, said, look)
+        known = known.after_command(found.understood.command_id, known.touched_at)
+        assembled = await self._assemble(known, said, look)
         first, *rest = heard.heard
         again = assembled.model_copy(update={"command": first, "rest": tuple(rest), "lines": heard.lines})
         outcome = await entry.run(again)
@@ -185,67 +189,73 @@ class Turns:
         session = outcome.session.model_copy(update={"memory_writes": writes})
         return again, outcome.model_copy(update={"session": session})
 
-    async def _assembled(self, before: Session, command: SessionCommand, look: Look | None) -> TurnInput:
+    async def _assemble(self, before: Session, command: SessionCommand, look: Look | None) -> TurnInput:
         memory = None if self.memory is None else await self.memory.look(before, command)
         queue = None if self.tasks is None else self.tasks.planned
-        more, trouble = await offered(self.sessions, before, queue, self.outside, now=command.at)
+        more, trouble = await find_offers(self.sessions, before, queue, self.outside, now=command.at)
         return TurnInput(
             session=before,
             command=command,
-            reading=None if look is None else reading_of(before, look, command),
+            reading=None if look is None else build_reading(before, look, command),
             memory=memory,
-            lines=withheld_words(command),
-            proposals=await self._proposed(before, command),
+            lines=explain_withheld(command),
+            proposals=await self._find_proposals(before, command),
             offered=more,
             offer_trouble=trouble,
         )
 
-    async def _proposed(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:
+    async def _find_proposals(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:
         """Return the agents' proposals in the thread, for a message that may answer them."""
         if self.proposals is None or self.model is None or not isinstance(command, TimeboxingUserReply):
             return ()
         return await self.proposals.waiting(before, command.at)
 
-    async def _settled(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
+    async def _settle(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
         """Return the session with its consequences applied: questions noted, history updated, stale views dropped."""
         if after.plan is not None and after.questions != before.questions:
             await self.effects.note(after.plan, after, f"{command.command_id}/settled")
         if after.history is not None and outcome.effects:
             went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
-            after = await self.effects.past.refreshed(after, said=went_back)
-        return advised(without_stale_sketch(aged(before, after)), command.at).touched(command.command_id, command.at)
+            after = await self.effects.past.refresh(after, said=went_back)
+        return with_fixes(without_stale_sketch(mark_stale_preview(before, after)), command.at).after_command(
+            command.command_id, command.at
+        )
 
-    async def _saved(
+    async def _save(
         self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand, prompts: tuple[str, ...]
     ) -> None:
         """Save the session with its messages, and start background work. Violated rules are logged and reported."""
-        messages_of = only_beside if all(isinstance(c, LOOKS) for c in outcome.heard or (command,)) else owed
+        messages_of = (
+            build_only_side_messages
+            if all(isinstance(c, LOOKS) for c in outcome.heard or (command,))
+            else build_messages
+        )
         after, messages = messages_of(before, after, command.command_id)
-        after, broke = ended(before, outcome, after, messages)
+        after, broke = end_turn(before, outcome, after, messages)
         if broke:
             log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
-            after, messages = owed(before, told(after, broke), command.command_id)
-        messages = rateable(messages, command.command_id, prompts)
+            after, messages = build_messages(before, report_violations(after, broke), command.command_id)
+        messages = add_rating(messages, command.command_id, prompts)
         if self.tasks is not None:
             await self.tasks.planned.follow(before, after)
         after = await self.sessions.save(after, expected=before.version, outgoing=messages)
-        chronicled(before, after, command.command_id)
+        log_constraint_events(before, after, command.command_id)
         self.drafts.prepare(after)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
         if waits and after.snapshot is None and after.snapshot_error is None:
-            self.later.take_in(after)
+            self.later.show_when_read(after)
 
     async def _answer(self, session: Session, command: SessionCommand, card: Card) -> None:
         """Answer the person who acted, without a change to the session."""
-        known = session.touched(command.command_id, session.touched_at)
-        message = aside(session, command.command_id, card, to=command.user_id)
+        known = session.after_command(command.command_id, session.touched_at)
+        message = build_ephemeral(session, command.command_id, card, to=command.user_id)
         await self.sessions.save(known, expected=session.version, outgoing=(message,))
 
-    async def _look(self, session: Session, command: SessionCommand, tell: Tell) -> Look | None:
+    async def _look(self, session: Session, command: SessionCommand, tell: ProgressCallback) -> Look | None:
         """Read the day for commands that draft, change or write a plan; ``None`` if not needed or too late."""
         if not needs_day(session, command, words=self.model is not None):
             return None
-        tell(Progress(doing=Doing.LOOKING))
+        tell(Progress(doing=Activity.LOOKING))
         return await self.looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
 
 

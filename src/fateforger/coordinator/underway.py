@@ -17,7 +17,7 @@ class TurnStopped(Exception):
     """The person stopped the turn before it had done anything."""
 
 
-class Course:
+class RunningTurn:
     """One running turn. ``stop_asked`` is true once the person pressed Stop."""
 
     def __init__(self, began_with: datetime) -> None:
@@ -60,16 +60,16 @@ class Course:
         self._acting = True
 
 
-class Underway:
+class RunningTurns:
     """At most one running turn per session; the caller ensures this."""
 
     def __init__(self) -> None:
-        self._courses: dict[str, Course] = {}
+        self._courses: dict[str, RunningTurn] = {}
 
     @contextmanager
-    def course(self, command: SessionCommand) -> Iterator[Course]:
+    def course(self, command: SessionCommand) -> Iterator[RunningTurn]:
         """Register the turn of a command until the block ends."""
-        course = self._courses[command.session_id] = Course(command.at)
+        course = self._courses[command.session_id] = RunningTurn(command.at)
         try:
             yield course
         finally:

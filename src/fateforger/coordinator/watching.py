@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
 
-from fateforger.background.turns import look_job
+from fateforger.background.turns import build_look_job
 from fateforger.commit.late import may_be_late
 from fateforger.coordinator.looking import Look, Read
-from fateforger.coordinator.noticing import in_doubt, noticed
+from fateforger.coordinator.noticing import is_in_doubt, notice_changes
 from fateforger.errors import CalendarUnreachable, StoreError, WorldError
 from fateforger.plan import local_day, zone
 from fateforger.ports import Clock, Jobs, Sessions
-from fateforger.session.commands import LookAgain
+from fateforger.session.commands import RefreshCalendar
 from fateforger.session.model import Session, SessionStatus
 from fateforger.stages import TimeboxingStage
 
@@ -41,7 +41,7 @@ Day = tuple[date, str]
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Readable(Protocol):
+class WatchedCalendar(Protocol):
     """The part of :class:`fateforger.commit.CalendarSubmitter` that the watcher needs."""
 
     @property
@@ -53,7 +53,7 @@ class Readable(Protocol):
     async def late(self) -> tuple[str, ...]: ...
 
 
-def pace(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> float | None:
+def poll_interval(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> float | None:
     """Return the seconds between two reads of a session's day; ``None`` if they are not needed. Pure.
 
     They are not needed if the session ended, has no confirmed day yet, was idle for hours, or its day is over.
@@ -67,7 +67,7 @@ def pace(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> flo
 
 
 @dataclass(slots=True)
-class _Visits:
+class _PollState:
     """The reads of one day so far. ``cost`` is the number of requests of the last read."""
 
     at: datetime
@@ -79,7 +79,7 @@ class _Visits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _JudgedRead:
     """A read that was compared with a session, and the time until which that stays valid (``None``: always)."""
 
     version: int
@@ -100,7 +100,7 @@ class Watcher:
         *,
         sessions: Sessions,
         jobs: Jobs,
-        calendar: Readable,
+        calendar: WatchedCalendar,
         clock: Clock,
         sleep: Sleep,
         seconds: float = WATCH_SECONDS,
@@ -113,26 +113,26 @@ class Watcher:
         self._sleep = sleep
         self._seconds = seconds
         self._jitter = jitter
-        self._visits: dict[Day, _Visits] = {}
-        self._judged: dict[str, _Judged] = {}
+        self._visits: dict[Day, _PollState] = {}
+        self._judged: dict[str, _JudgedRead] = {}
 
     async def run(self) -> None:
         """Watch until cancelled."""
         while True:
             try:
-                await self.round()
+                await self.run_once()
             except StoreError as error:
                 log.warning("open sessions are not watched for now: %s", error.message)
             except Exception:  # outermost edge of watching: one broken session must not end it for all
                 log.exception("a round of watching failed")
             await self._sleep(self._seconds)
 
-    async def round(self) -> None:
+    async def run_once(self) -> None:
         """Read each day that is due. Raises ``StoreError``."""
         now = self._clock.now()
         days: dict[Day, list[Session]] = {}
         for session in await self._sessions.touched_since(now - WATCHED_FOR):
-            if pace(session, now, self._seconds) is not None:
+            if poll_interval(session, now, self._seconds) is not None:
                 days.setdefault((session.date, session.tz), []).append(session)
         self._visits = {day: visits for day, visits in self._visits.items() if day in days}
         open_ids = {session.id for watched in days.values() for session in watched}
@@ -145,7 +145,7 @@ class Watcher:
         visits, now = self._visits.get(day), self._clock.now()
         if visits is None:
             return True
-        paces = [p for session in watched if (p := pace(session, now, self._seconds)) is not None]
+        paces = [p for session in watched if (p := poll_interval(session, now, self._seconds)) is not None]
         spent = sum(each.cost for each in self._visits.values())
         rest = max(min(paces, default=SLOW_SECONDS), 60.0 * spent / REQUESTS_A_MINUTE)
         rest = max(rest, visits.asked)
@@ -154,7 +154,7 @@ class Watcher:
         return now - visits.at >= timedelta(seconds=rest)
 
     async def _visit(self, day: Day, watched: Sequence[Session]) -> None:
-        visits = self._visits.setdefault(day, _Visits(self._clock.now()))
+        visits = self._visits.setdefault(day, _PollState(self._clock.now()))
         visits.at, visits.asked = self._clock.now(), 0.0
         try:
             snapshot, ledger = await self._calendar.read(*day)
@@ -182,8 +182,10 @@ class Watcher:
         same = known is not None and (known.version, known.look) == (session.version, look)
         if same and known is not None and (known.until is None or now < known.until):
             return
-        told = late or in_doubt(session) or noticed(session, look) is not None
-        self._judged[session.id] = _Judged(session.version, look, now + ASK_AGAIN if told else None)
+        told = late or is_in_doubt(session) or notice_changes(session, look) is not None
+        self._judged[session.id] = _JudgedRead(session.version, look, now + ASK_AGAIN if told else None)
         if told:
             command_id = f"look:{session.id}:{session.version}:{now.isoformat()}"
-            await self._jobs.enqueue(look_job(LookAgain(command_id=command_id, session_id=session.id)), now=now)
+            await self._jobs.enqueue(
+                build_look_job(RefreshCalendar(command_id=command_id, session_id=session.id)), now=now
+            )

@@ -4,20 +4,20 @@ from fateforger.drafting.clock import clock_at
 from fateforger.drafting.draft import draft
 from fateforger.drafting.instance import Told
 from fateforger.drafting.minutes import in_words
-from fateforger.drafting.model import Busy, Day, Draft, Left, LunchWish, Work
-from fateforger.drafting.proposal import Proposed, taken_up
+from fateforger.drafting.model import Busy, Day, Draft, LunchWish, UnplacedItem, Work
+from fateforger.drafting.proposal import ProposedBlock, accept_proposal
 
 __all__ = [
     "Busy",
     "Day",
     "Draft",
-    "Left",
     "LunchWish",
-    "Proposed",
+    "ProposedBlock",
     "Told",
+    "UnplacedItem",
     "Work",
+    "accept_proposal",
     "clock_at",
     "draft",
     "in_words",
-    "taken_up",
 ]

@@ -25,16 +25,16 @@ class Axis:
     origin: int
     slots: int
 
-    def outward(self, start: datetime, end: datetime) -> int:
+    def slots_touching(self, start: datetime, end: datetime) -> int:
         """Return the slots that a stretch of time touches."""
         return self._span(floor(start), ceil(end)) if start.astimezone(UTC) < end.astimezone(UTC) else 0
 
-    def inward(self, start: datetime, end: datetime) -> int:
+    def slots_within(self, start: datetime, end: datetime) -> int:
         """Return the slots that lie entirely within a stretch of time."""
         return self._span(ceil(start), floor(end)) if start.astimezone(UTC) < end.astimezone(UTC) else 0
 
     def _span(self, start: int, end: int) -> int:
-        return span((start - self.origin) // GRID, min((end - self.origin) // GRID, self.slots))
+        return slot_range((start - self.origin) // GRID, min((end - self.origin) // GRID, self.slots))
 
     def slot(self, when: datetime) -> int:
         """Return the slot that contains an instant; it may lie outside the axis."""
@@ -45,7 +45,7 @@ class Axis:
         return instant(self.origin + slot * GRID)
 
 
-def span(first: int, end: int) -> int:
+def slot_range(first: int, end: int) -> int:
     """Return the slots from ``first`` up to, but not including, ``end``."""
     first = max(0, first)
     return ((1 << (end - first)) - 1) << first if end > first else 0
@@ -61,7 +61,7 @@ def _shifts(length: int) -> tuple[int, ...]:
     return (*by, length - have) if have < length else tuple(by)
 
 
-def runs(free: int, length: int) -> int:
+def run_starts(free: int, length: int) -> int:
     """Return the slots at which ``length`` free slots in a row begin."""
     for by in _shifts(length):
         free &= free >> by
@@ -115,7 +115,7 @@ def stretches(mask: int) -> Iterator[tuple[int, int]]:
         at += length
 
 
-def wall(day: date, clock: time, tz: ZoneInfo) -> datetime:
+def wall_instant(day: date, clock: time, tz: ZoneInfo) -> datetime:
     """Return the instant of a wall-clock reading, in UTC.
 
     A reading that the spring change skips is the instant of the change.
@@ -131,17 +131,17 @@ def wall(day: date, clock: time, tz: ZoneInfo) -> datetime:
     return at
 
 
-def window(axis: Axis, day: date, start: time, end: time, tz: ZoneInfo, *, whole: bool) -> int:
+def window_slots(axis: Axis, day: date, start: time, end: time, tz: ZoneInfo, *, whole: bool) -> int:
     """Return the slots in a wall-clock window of a local day.
 
     An end that is not after the start is on the next day. With ``whole``, only slots entirely inside the window
     count, otherwise all that it touches.
     """
     first, last = datetime.combine(day, start), datetime.combine(day if end > start else day + timedelta(days=1), end)
-    begin, finish = wall(day, start, tz), wall(last.date(), end, tz)
+    begin, finish = wall_instant(day, start, tz), wall_instant(last.date(), end, tz)
     near, far = begin - _CHANGE, finish + _CHANGE
     if near.astimezone(tz).utcoffset() == far.astimezone(tz).utcoffset():
-        return axis.inward(begin, finish) if whole else axis.outward(begin, finish)
+        return axis.slots_within(begin, finish) if whole else axis.slots_touching(begin, finish)
     mask = 0
     for slot in range(max(0, axis.slot(near)), min(axis.slots, axis.slot(far))):
         at = axis.when(slot)

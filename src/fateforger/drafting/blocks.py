@@ -10,19 +10,19 @@ from fateforger.plan import ET, FixedStart, TBEvent
 from fateforger.plan.model import MAX_NAME
 
 
-def block(day: Day, start: datetime, minutes: int, *, key: str, name: str, kind: ET, notes: str = "") -> TBEvent:
+def make_block(day: Day, start: datetime, minutes: int, *, key: str, name: str, kind: ET, notes: str = "") -> TBEvent:
     """Return a block that begins at the aware instant ``start``."""
     timing = FixedStart(start=clock_at(start, day.date, day.tz), duration=timedelta(minutes=minutes))
     return TBEvent(name=name, description=notes, type=kind, timing=timing, key=key)
 
 
-def work_block(day: Day, start: datetime, minutes: int, work: Work, *, number: int = 1, of: int = 1) -> TBEvent:
+def make_work_block(day: Day, start: datetime, minutes: int, work: Work, *, number: int = 1, of: int = 1) -> TBEvent:
     """Return a block for a piece of work.
 
     ``number`` and ``of`` count its pieces when it is split.
     """
     part = f" ({number}/{of})"
-    return block(
+    return make_block(
         day,
         start,
         minutes,

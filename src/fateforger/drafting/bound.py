@@ -9,14 +9,14 @@ from fateforger.drafting.items import Item
 from fateforger.drafting.problem import Problem
 
 
-def at_least(problem: Problem) -> int:
+def lower_bound(problem: Problem) -> int:
     """Return the points that every placement costs at least."""
-    alone = {item.index: _alone(item) for item in problem.items}
+    alone = {item.index: _cost_alone(item) for item in problem.items}
     total = sum(alone.values())
-    return total + _too_much(problem, alone)
+    return total + _cost_of_excess(problem, alone)
 
 
-def _alone(item: Item) -> int:
+def _cost_alone(item: Item) -> int:
     """Return the least that an item can cost.
 
     This is its cheapest place in one piece, or the cost of leaving it out; an item that may be cut counts as free if
@@ -25,13 +25,13 @@ def _alone(item: Item) -> int:
     if item.most_pieces > 1:
         return 0 if item.domain.bit_count() >= item.slots else item.reward
     costs = [
-        price + min((item.points(start, length) for start in item.priced(length)), default=item.reward)
+        price + min((item.points(start, length) for start in item.prices_at(length)), default=item.reward)
         for length, price in item.lengths
     ]
     return min(item.reward, *costs)
 
 
-def _too_much(problem: Problem, alone: dict[int, int]) -> int:
+def _cost_of_excess(problem: Problem, alone: dict[int, int]) -> int:
     """Return the least cost of what must be left out for lack of time.
 
     The cheapest slots are left out first, parts of items included.

@@ -8,27 +8,27 @@ from datetime import UTC, timedelta
 from itertools import combinations
 
 from fateforger.constraints.kinds import RuleKind
-from fateforger.constraints.wording import listed, quoted
-from fateforger.drafting.ground import Ground
+from fateforger.constraints.wording import join_words, quote_name
+from fateforger.drafting.ground import DraftContext
 from fateforger.drafting.minutes import GRID, in_words
 from fateforger.drafting.model import Block
-from fateforger.drafting.rules import Rule
+from fateforger.drafting.rules import SlotRule
 from fateforger.plan import ET, zone
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class Violation:
     """A violated rule, with the keys of the blocks that violate it.
 
     ``text`` is a sentence for a person.
     """
 
-    rule: Rule
+    rule: SlotRule
     keys: tuple[str, ...]
     text: str
 
 
-def breaches(ground: Ground, blocks: Sequence[Block]) -> tuple[Breach, ...]:
+def find_violations(ground: DraftContext, blocks: Sequence[Block]) -> tuple[Violation, ...]:
     """Return every rule of the day that the blocks break, in the order of the rules."""
     look = _Check(ground, sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
     return tuple(breach for rule in ground.rules if not rule.stricter for breach in look.of(rule))
@@ -36,14 +36,16 @@ def breaches(ground: Ground, blocks: Sequence[Block]) -> tuple[Breach, ...]:
 
 @dataclass(frozen=True)
 class _Check:
-    ground: Ground
+    ground: DraftContext
     blocks: list[Block]
 
-    def of(self, rule: Rule) -> Iterator[Breach]:
-        mine = [b for b in self.blocks if rule.about(b.type, b.id) and self._mask(b) & rule.on and not self._fact(b)]
-        hit = [b for b in mine if self._mask(b) & rule.closed]
+    def of(self, rule: SlotRule) -> Iterator[Violation]:
+        mine = [
+            b for b in self.blocks if rule.applies_to(b.type, b.id) and self._mask(b) & rule.on and not self._fact(b)
+        ]
+        hit = [b for b in mine if self._mask(b) & rule.closed_slots]
         if hit:
-            yield self._breach(rule, hit, f"{self._lie(hit)} in the time that this is about")
+            yield self._violation(rule, hit, f"{self._lie_words(hit)} in the time that this is about")
         yield from self._lengths(rule, mine)
         yield from self._room(rule, mine)
         yield from self._counts(rule, mine)
@@ -54,9 +56,9 @@ class _Check:
         return block.type is ET.COMMUTE and block.key.startswith("way-")
 
     def _mask(self, block: Block) -> int:
-        return self.ground.axis.outward(block.start, block.start + timedelta(minutes=block.minutes))
+        return self.ground.axis.slots_touching(block.start, block.start + timedelta(minutes=block.minutes))
 
-    def _around(self, rule: Rule) -> int:
+    def _around(self, rule: SlotRule) -> int:
         near = within = 0
         for event in self.ground.events:
             if event.kind is ET.MEETING:
@@ -65,35 +67,35 @@ class _Check:
                     near |= event.mask << n | event.mask >> n
         return near & ~within & rule.on
 
-    def _lengths(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+    def _lengths(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         long = [b for b in mine if rule.longest is not None and b.minutes > rule.longest * GRID]
         short = [b for b in mine if rule.shortest is not None and -(-b.minutes // GRID) < rule.shortest]
         if long:
-            yield self._breach(rule, long, f"{self._names(long)} {_is(long)} longer than that")
+            yield self._violation(rule, long, f"{self._names(long)} {_verb_be(long)} longer than that")
         if short:
-            yield self._breach(rule, short, f"{self._names(short)} {_is(short)} shorter than that")
+            yield self._violation(rule, short, f"{self._names(short)} {_verb_be(short)} shorter than that")
         if rule.whole:
             cut = [b for b in mine if sum(o.id == b.id for o in mine) > 1]
             if cut:
-                yield self._breach(rule, cut, f"{self._names(cut[:1])} is done in pieces")
+                yield self._violation(rule, cut, f"{self._names(cut[:1])} is done in pieces")
 
-    def _room(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+    def _room(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         """Report missing room once, even when a pause applies both after blocks and around meetings."""
         near = self._around(rule) if rule.around else 0
         beside = [b for b in self.blocks if self._mask(b) & near and not self._fact(b)]
-        close = [b for b in mine if self._followed(rule, b)] if rule.gap else []
+        close = [b for b in mine if self._is_followed(rule, b)] if rule.gap else []
         if beside or close:
             both = [b for b in self.blocks if b in beside or b in close]
             where = "beside" if beside else "behind"
-            yield self._breach(rule, both, f"there is less time than that {where} {self._names(both)}")
+            yield self._violation(rule, both, f"there is less time than that {where} {self._names(both)}")
 
-    def _followed(self, rule: Rule, block: Block) -> bool:
+    def _is_followed(self, rule: SlotRule, block: Block) -> bool:
         """Check whether anything lies in the time that must stay free after a block."""
         area = ((1 << rule.gap) - 1) << self._mask(block).bit_length()
         others = [self._mask(b) for b in self.blocks if b is not block]
         return any(area & mask for mask in others) or any(area & event.mask for event in self.ground.events)
 
-    def _counts(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+    def _counts(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         if not rule.types:
             mine = [b for b in mine if b.type not in {ET.REGENERATION, ET.BUFFER}]
         for day in self.ground.days:
@@ -108,13 +110,13 @@ class _Check:
             slots = sum(-(-b.minutes // GRID) for b in here) + there.bit_count()
             most = None if rule.most is None else max(rule.most, there.bit_count())
             if most is not None and slots > most and here:
-                yield self._breach(rule, here, f"it is {in_words(slots * GRID)} on that day")
+                yield self._violation(rule, here, f"it is {in_words(slots * GRID)} on that day")
             if rule.least is not None and slots < rule.least:
-                yield self._breach(rule, here, f"it is only {in_words(slots * GRID)} on that day")
+                yield self._violation(rule, here, f"it is only {in_words(slots * GRID)} on that day")
             if rule.count is not None and len(here) + len(masks) > max(rule.count, len(masks)):
-                yield self._breach(rule, here, f"there are {len(here) + len(masks)} of them on that day")
+                yield self._violation(rule, here, f"there are {len(here) + len(masks)} of them on that day")
 
-    def _order(self, rule: Rule, mine: Sequence[Block]) -> Iterator[Breach]:
+    def _order(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         wrong: list[Block] = []
         places: Sequence[object] = rule.order
         if not rule.order and rule.kind is RuleKind.SEQUENCING:
@@ -127,12 +129,12 @@ class _Check:
             if same_day and all(n in places for n in named) and places.index(named[0]) > places.index(named[1]):
                 wrong += [one, two]
         for block in mine:
-            wrong += [block] if self._beside_meetings(rule, block) else []
+            wrong += [block] if self._wrong_side_of_meetings(rule, block) else []
         if wrong:
             unique = list(dict.fromkeys(wrong))
-            yield self._breach(rule, unique, f"{self._names(unique)} are the other way round")
+            yield self._violation(rule, unique, f"{self._names(unique)} are the other way round")
 
-    def _beside_meetings(self, rule: Rule, block: Block) -> bool:
+    def _wrong_side_of_meetings(self, rule: SlotRule, block: Block) -> bool:
         if ET.MEETING not in rule.order or block.type not in rule.order or block.type is ET.MEETING:
             return False
         first = rule.order.index(block.type) < rule.order.index(ET.MEETING)
@@ -143,17 +145,17 @@ class _Check:
                 return True
         return False
 
-    def _breach(self, rule: Rule, blocks: Sequence[Block], what: str) -> Breach:
-        return Breach(rule, tuple(b.key for b in blocks), f"You said {quoted(rule.words)}, and {what}.")
+    def _violation(self, rule: SlotRule, blocks: Sequence[Block], what: str) -> Violation:
+        return Violation(rule, tuple(b.key for b in blocks), f"You said {quote_name(rule.words)}, and {what}.")
 
     def _names(self, blocks: Sequence[Block]) -> str:
-        return listed([quoted(b.title) for b in blocks])
+        return join_words([quote_name(b.title) for b in blocks])
 
-    def _lie(self, blocks: Sequence[Block]) -> str:
+    def _lie_words(self, blocks: Sequence[Block]) -> str:
         local = zone(self.ground.instance.tz)
-        said = [f"{quoted(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
-        return f"{listed(said)} {'lies' if len(blocks) == 1 else 'lie'}"
+        said = [f"{quote_name(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
+        return f"{join_words(said)} {'lies' if len(blocks) == 1 else 'lie'}"
 
 
-def _is(blocks: Sequence[Block]) -> str:
+def _verb_be(blocks: Sequence[Block]) -> str:
     return "is" if len(blocks) == 1 else "are"

@@ -8,25 +8,25 @@ from datetime import timedelta
 
 from fateforger.constraints.kinds import Necessity
 from fateforger.drafting import weights
-from fateforger.drafting.axis import span, window
-from fateforger.drafting.ground import Ground
+from fateforger.drafting.axis import slot_range, window_slots
+from fateforger.drafting.ground import DraftContext
 from fateforger.drafting.items import Item, Price
 from fateforger.drafting.minutes import GRID
 from fateforger.drafting.policy import Between
-from fateforger.drafting.rules import Rule
+from fateforger.drafting.rules import SlotRule
 from fateforger.plan import ET, zone
 
 _FULL_DAY = 288
 
 
-def closed_to(ground: Ground, rules: Sequence[Rule], items: Iterable[Item]) -> None:
+def close_slots(ground: DraftContext, rules: Sequence[SlotRule], items: Iterable[Item]) -> None:
     """Set the domain, gap, bounds, and prices of each item."""
     closing = _Closing(ground, rules)
     for item in items:
         closing.price(item)
 
 
-def soft_points(rule: Rule) -> tuple[int, int]:
+def soft_points(rule: SlotRule) -> tuple[int, int]:
     """Return the points for each slot, and the points charged once."""
     if rule.necessity is Necessity.SHOULD:
         return weights.SHOULD_SLOT, weights.SHOULD
@@ -35,8 +35,8 @@ def soft_points(rule: Rule) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Closing:
-    ground: Ground
-    rules: Sequence[Rule]
+    ground: DraftContext
+    rules: Sequence[SlotRule]
     seen: dict[tuple[Between, ...], int] = field(default_factory=dict)
 
     def price(self, item: Item) -> None:
@@ -45,12 +45,12 @@ class _Closing:
         for rule in self.rules:
             if rule.around:
                 self._close(item, rule, self._near(rule.around) & rule.on, prices)
-            if rule.about(item.kind, item.task):
+            if rule.applies_to(item.kind, item.task):
                 self._hold(item, rule, prices)
         if item.slots < item.shortest and item.most_pieces > 1:
             item.most_pieces = 1
         task = next((t for t in self.ground.instance.tasks if t.id == item.task), None)
-        everywhere = span(0, self.ground.axis.slots)
+        everywhere = slot_range(0, self.ground.axis.slots)
         if task is not None and task.energy:
             prices.append(Price(everywhere & ~self._windows(task.energy), weights.ENERGY_SLOT, rule="energy"))
         if self.ground.instance.policy.focus and item.deep:
@@ -61,10 +61,10 @@ class _Closing:
             near = self._near(-(-self.ground.instance.policy.around_meetings // GRID))
             prices.append(Price(near, weights.BREAK_SLOT, rule="around_meetings"))
         item.prices = tuple(prices)
-        item.clear = ~self.ground.busy & span(0, self.ground.axis.slots + _FULL_DAY)
+        item.clear = ~self.ground.busy & slot_range(0, self.ground.axis.slots + _FULL_DAY)
 
-    def _hold(self, item: Item, rule: Rule, prices: list[Price]) -> None:
-        self._close(item, rule, rule.closed | self._beside_meetings(item, rule), prices)
+    def _hold(self, item: Item, rule: SlotRule, prices: list[Price]) -> None:
+        self._close(item, rule, rule.closed_slots | self._wrong_side_of_meetings(item, rule), prices)
         if rule.must:
             item.gap = max(item.gap, rule.gap)
         if rule.whole:
@@ -78,14 +78,14 @@ class _Closing:
             if rule.must and item.slots < rule.shortest:
                 item.domain = 0
 
-    def _close(self, item: Item, rule: Rule, closed: int, prices: list[Price]) -> None:
+    def _close(self, item: Item, rule: SlotRule, closed: int, prices: list[Price]) -> None:
         if rule.must:
             item.domain &= ~closed
         elif closed:
             slot, base = soft_points(rule)
             prices.append(Price(closed, slot, base, rule.id))
 
-    def _beside_meetings(self, item: Item, rule: Rule) -> int:
+    def _wrong_side_of_meetings(self, item: Item, rule: SlotRule) -> int:
         """Return the slots closed to an item by an order of types that includes meetings."""
         if ET.MEETING not in rule.order or item.kind not in rule.order or item.kind is ET.MEETING:
             return 0
@@ -94,9 +94,9 @@ class _Closing:
         for day in self.ground.days:
             masks = [e.mask for e in self.ground.events if e.kind is ET.MEETING and e.mask & day.slots & rule.on]
             if masks and first:
-                closed |= day.slots & ~span(0, min((m & -m).bit_length() - 1 for m in masks))
+                closed |= day.slots & ~slot_range(0, min((m & -m).bit_length() - 1 for m in masks))
             elif masks:
-                closed |= day.slots & span(0, max(m.bit_length() for m in masks))
+                closed |= day.slots & slot_range(0, max(m.bit_length() for m in masks))
         return closed
 
     def _near(self, slots: int) -> int:
@@ -113,16 +113,16 @@ class _Closing:
 
     def _windows(self, windows: tuple[Between, ...]) -> int:
         if windows not in self.seen:
-            self.seen[windows] = self._looked_up(windows)
+            self.seen[windows] = self._compute_windows(windows)
         return self.seen[windows]
 
-    def _looked_up(self, windows: tuple[Between, ...]) -> int:
+    def _compute_windows(self, windows: tuple[Between, ...]) -> int:
         mask = 0
         for day in self.ground.days:
             for near in (-1, 0, 1):
                 on = day.date + timedelta(days=near)
                 for each in windows:
-                    mask |= window(
+                    mask |= window_slots(
                         self.ground.axis, on, each.start, each.end, zone(self.ground.instance.tz), whole=True
                     )
         return mask

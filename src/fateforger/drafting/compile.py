@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fateforger.drafting.closing import closed_to
-from fateforger.drafting.ground import Ground
+from fateforger.drafting.closing import close_slots
+from fateforger.drafting.ground import DraftContext
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.items import Item
-from fateforger.drafting.loose import items_of
+from fateforger.drafting.loose import collect_items
 from fateforger.drafting.naming import must_ids
 from fateforger.drafting.problem import Problem
 from fateforger.drafting.sharing import Sharing
 
 
-def compiled(ground: Ground, relaxed: frozenset[str] = frozenset()) -> Problem:
+def compile_problem(ground: DraftContext, relaxed: frozenset[str] = frozenset()) -> Problem:
     """Return the problem without the musts of those ids.
 
     A must is a constraint, a required task, or a pinned block.
     """
     rules = [rule for rule in ground.rules if not (rule.must and rule.id in relaxed)]
-    items = items_of(ground, relaxed)
+    items = collect_items(ground, relaxed)
     _connect(ground.instance, items)
-    closed_to(ground, rules, items)
+    close_slots(ground, rules, items)
     sharing = Sharing(ground, rules, items)
     policy = ground.instance.policy
     return Problem(
@@ -42,7 +42,7 @@ def compiled(ground: Ground, relaxed: frozenset[str] = frozenset()) -> Problem:
     )
 
 
-def _middles(ground: Ground) -> tuple[int, ...]:
+def _middles(ground: DraftContext) -> tuple[int, ...]:
     """Return the last slot of the first half of each day's frame, regardless of the current time."""
     return tuple(ground.axis.slot(day.start + (day.end - day.start) / 2) for day in ground.days)
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fateforger.constraints.wording import day_words, listed, quoted
-from fateforger.drafting.compile import compiled
-from fateforger.drafting.feasible import NODES, Verdict, feasible
-from fateforger.drafting.ground import Ground
+from fateforger.constraints.wording import format_day, join_words, quote_name
+from fateforger.drafting.compile import compile_problem
+from fateforger.drafting.feasible import NODES, Feasibility, check_feasibility
+from fateforger.drafting.ground import DraftContext
 from fateforger.drafting.minutes import in_words
-from fateforger.drafting.model import Conflict, Member
+from fateforger.drafting.model import Member, MustConflict
 from fateforger.drafting.naming import minutes_of, must_ids
 
 _QUICK = 1_200
@@ -20,7 +20,9 @@ _QUICK = 1_200
 _ASSUMED, _TASK, _SAID, _PINNED = range(4)
 
 
-def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: int = NODES) -> Conflict | None:
+def find_conflict(
+    ground: DraftContext, relaxed: frozenset[str] = frozenset(), nodes: int = NODES
+) -> MustConflict | None:
     """Return a minimal set of conflicting musts.
 
     Returns ``None`` when there is none, or none that ``nodes`` steps per check can prove.
@@ -29,11 +31,11 @@ def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: in
 
     def can_keep(some: Sequence[str], steps: int = _QUICK) -> bool:
         left_out = frozenset(musts).difference(some) | relaxed
-        return feasible(compiled(ground, left_out), steps)[0] is not Verdict.NO
+        return check_feasibility(compile_problem(ground, left_out), steps)[0] is not Feasibility.NO
 
     if can_keep(musts, nodes):
         return None
-    members = _smallest(can_keep, [], [], musts)
+    members = _minimize(can_keep, [], [], musts)
     # An undecided quick check may leave too much in the set: check the few members for longer.
     for member in tuple(members):
         fewer = [other for other in members if other != member]
@@ -41,10 +43,10 @@ def conflict_of(ground: Ground, relaxed: frozenset[str] = frozenset(), nodes: in
             members = fewer
     told = [_member(ground, each) for each in members]
     least = min(told, key=lambda m: _cost(ground, m.id))
-    return Conflict(tuple(told), least.id, _sentence(told, least))
+    return MustConflict(tuple(told), least.id, _sentence(told, least))
 
 
-def _smallest(
+def _minimize(
     can_keep: Callable[[Sequence[str]], bool], ground: Sequence[str], added: Sequence[str], rest: list[str]
 ) -> list[str]:
     """Return the part of ``rest`` that is needed for the conflict with ``ground``.
@@ -56,27 +58,27 @@ def _smallest(
     if len(rest) == 1:
         return rest
     one, other = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-    second = _smallest(can_keep, [*ground, *one], one, other)
-    first = _smallest(can_keep, [*ground, *second], second, one)
+    second = _minimize(can_keep, [*ground, *one], one, other)
+    first = _minimize(can_keep, [*ground, *second], second, one)
     return [*first, *second]
 
 
-def _member(ground: Ground, must: str) -> Member:
+def _member(ground: DraftContext, must: str) -> Member:
     rule = next((r for r in ground.rules if r.id == must and r.must), None)
     if rule is not None:
-        when = "" if rule.said_on is None else f" (you said so on {day_words(rule.said_on)})"
-        return Member(must, rule.words, f"{quoted(rule.words)}{when}", "let this rule go for the day")
+        when = "" if rule.said_on is None else f" (you said so on {format_day(rule.said_on)})"
+        return Member(must, rule.words, f"{quote_name(rule.words)}{when}", "let this rule go for the day")
     task = next((t for t in ground.instance.tasks if t.id == must and t.required), None)
     if task is not None:
         long = in_words(minutes_of(task, ground.instance.policy.block))
         due = "" if task.deadline is None else f", due by {task.deadline:%H:%M}"
-        return Member(must, task.title, f"{quoted(task.title)} has to be done ({long}{due})", "let it wait")
+        return Member(must, task.title, f"{quote_name(task.title)} has to be done ({long}{due})", "let it wait")
     pin = next(p for p in ground.instance.pinned if p.key == must)
     title = pin.title or next((b.event.name for b in ground.previous if b.key == pin.key), pin.key)
-    return Member(must, title, f"{quoted(title)} stays where it is", "let it move")
+    return Member(must, title, f"{quote_name(title)} stays where it is", "let it move")
 
 
-def _cost(ground: Ground, must: str) -> tuple[int, int, float]:
+def _cost(ground: DraftContext, must: str) -> tuple[int, int, float]:
     """Return a sort key: first assumed rules, then the least important task, stated rules, and pins."""
     rule = next((r for r in ground.rules if r.id == must and r.must), None)
     if rule is not None:
@@ -90,5 +92,5 @@ def _cost(ground: Ground, must: str) -> tuple[int, int, float]:
 def _sentence(members: Sequence[Member], least: Member) -> str:
     if len(members) == 1:
         return f"There is no way to keep this on that day: {members[0].said}."
-    what = listed([member.said for member in members])
-    return f"These cannot all be kept: {what}. The easiest to give up is {quoted(least.words)}: {least.remedy}."
+    what = join_words([member.said for member in members])
+    return f"These cannot all be kept: {what}. The easiest to give up is {quote_name(least.words)}: {least.remedy}."

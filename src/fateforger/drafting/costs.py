@@ -25,25 +25,25 @@ def cost(layout: Layout, limit: int | None = None) -> int:
             continue
         own = item.costs.get(pieces)
         if own is None:
-            own = sum(item.priced(length)[start] for start, length in pieces)
-            own = item.costs[pieces] = own + shape(problem, item, pieces) * weights.SCALE
+            own = sum(item.prices_at(length)[start] for start, length in pieces)
+            own = item.costs[pieces] = own + shape_points(problem, item, pieces) * weights.SCALE
         total += own
-    return total if limit is not None and total >= limit else total + shared(layout) * weights.SCALE
+    return total if limit is not None and total >= limit else total + shared_points(layout) * weights.SCALE
 
 
 def points(layout: Layout) -> int:
     """Return the cost in whole points, without the price of later starts."""
     problem = layout.problem
-    total = shared(layout)
+    total = shared_points(layout)
     for item, pieces in zip(problem.items, layout.placed, strict=True):
         if pieces:
-            total += shape(problem, item, pieces) + sum(item.points(*piece) for piece in pieces)
+            total += shape_points(problem, item, pieces) + sum(item.points(*piece) for piece in pieces)
         else:
             total += item.reward
     return total
 
 
-def shape(problem: Problem, item: Item, pieces: Pieces) -> int:
+def shape_points(problem: Problem, item: Item, pieces: Pieces) -> int:
     """Return points for the pieces of an item, its length, and a late start of the one thing."""
     total = weights.PIECE * (len(pieces) - 1)
     if len(item.lengths) > 1:
@@ -53,22 +53,22 @@ def shape(problem: Problem, item: Item, pieces: Pieces) -> int:
     return total
 
 
-def shared(layout: Layout) -> int:
+def shared_points(layout: Layout) -> int:
     """Return points for costs that several items share."""
     problem = layout.problem
-    total = sum(_cramped(layout, number) for number in range(len(problem.breathers)))
+    total = sum(_breather_points(layout, number) for number in range(len(problem.breathers)))
     for cap in problem.caps:
         if cap.over is not None:
             total += _excess(layout, cap, cap.over)
     for order in problem.orders:
         if order.points is not None:
-            total += order.points * _swapped(layout, order)
+            total += order.points * _count_swapped(layout, order)
     if problem.shallow_percent is not None or problem.deep_blocks is not None:
         total += _macro(layout)
     return total
 
 
-def _cramped(layout: Layout, number: int) -> int:
+def _breather_points(layout: Layout, number: int) -> int:
     """Return points for the slots of a breather that other items cover.
 
     Room ahead is not needed before the first block of a day.
@@ -92,7 +92,7 @@ def _excess(layout: Layout, cap: Cap, over: int) -> int:
     for day, on in enumerate(cap.days):
         if not on:
             continue
-        slots, blocks = layout.problem.used(cap, layout.placed, day)
+        slots, blocks = layout.problem.usage(cap, layout.placed, day)
         off = 0
         if cap.most is not None and slots > cap.most:
             off += slots - cap.most
@@ -105,7 +105,7 @@ def _excess(layout: Layout, cap: Cap, over: int) -> int:
     return total
 
 
-def _swapped(layout: Layout, order: Order) -> int:
+def _count_swapped(layout: Layout, order: Order) -> int:
     """Return the number of pairs in the wrong order."""
     wrong = 0
     for on in order.days:

@@ -13,7 +13,7 @@ from typing import Any
 from fateforger.constraints.kinds import Necessity, RuleKind, WindowKind
 from fateforger.constraints.record import ConstraintRecord, Payload, ScalarParams, Window
 from fateforger.plan import ET
-from fateforger.workflow.day_names import DayName, day_name
+from fateforger.workflow.day_names import DayName, parse_day_name
 from fateforger.workflow.days import read_day_rule
 from fateforger.workflow.expressions import Atom, Expression
 from fateforger.workflow.rules import Rule
@@ -28,7 +28,7 @@ Meetings stay where they are, and breaks can lie anywhere.
 """
 
 
-def expressed(record: ConstraintRecord) -> ConstraintRecord:
+def express_record(record: ConstraintRecord) -> ConstraintRecord:
     """Return the record as a draft follows it.
 
     Only a record with a rule over the order of the day changes. The clock times of such a rule are in the planned
@@ -47,21 +47,21 @@ def _changes(rule: Rule) -> dict[str, Any]:
     match rule.kind:
         case Kind.NEVER:
             unwanted = _name(rule.target)
-            return {} if unwanted is None else _without(unwanted)
+            return {} if unwanted is None else _forbid(unwanted)
         case Kind.BEFORE | Kind.AFTER:
             here, there = _name(rule.activation), _name(rule.target)
             if here is None or there is None or here.kind is None or there.kind is None:
                 return {}
-            return _in_order(here, there, first=rule.kind is Kind.AFTER)
+            return _require_order(here, there, first=rule.kind is Kind.AFTER)
         case _:
             return {}
 
 
 def _name(expression: Expression | None) -> DayName | None:
-    return day_name(expression.name) if isinstance(expression, Atom) else None
+    return parse_day_name(expression.name) if isinstance(expression, Atom) else None
 
 
-def _without(name: DayName) -> dict[str, Any]:
+def _forbid(name: DayName) -> dict[str, Any]:
     """Forbid a kind of block: altogether, at a time, or beyond a length."""
     if name.kind is None:
         return {}
@@ -79,7 +79,7 @@ def _without(name: DayName) -> dict[str, Any]:
             return {}
 
 
-def _in_order(here: DayName, there: DayName, *, first: bool) -> dict[str, Any]:
+def _require_order(here: DayName, there: DayName, *, first: bool) -> dict[str, Any]:
     """Require ``here`` before ``there`` if ``first``, else after it."""
     kinds = (here.kind, there.kind) if first else (there.kind, here.kind)
     if here.aspect != "block" or there.aspect not in {"block", "done"} or kinds[0] is kinds[1]:

@@ -14,19 +14,19 @@ from operator import or_
 
 from fateforger.constraints.kinds import Necessity
 from fateforger.drafting.axis import stretches
-from fateforger.drafting.free import Stretch, blocked, frame_of
-from fateforger.drafting.ground import ground_of
+from fateforger.drafting.free import Stretch, busy_stretches, frame_of
+from fateforger.drafting.ground import build_context
 from fateforger.drafting.instance import Frame, Immovable, Instance, Pin, Task, Told
-from fateforger.drafting.leftover import why_left
+from fateforger.drafting.leftover import explain_left
 from fateforger.drafting.lunch import DRIFT, LUNCH, SHORTEST, lunch_stretch, wants_lunch
 from fateforger.drafting.minutes import GRID, instant
-from fateforger.drafting.model import Choice, Day, Draft, Left, Work
+from fateforger.drafting.model import Day, Draft, PlacementOption, UnplacedItem, Work
 from fateforger.drafting.naming import USUAL_DEEP, USUAL_SHALLOW, is_shutdown
-from fateforger.drafting.place import PIECE, SPLITTABLE, Board, on_grid
+from fateforger.drafting.place import PIECE, SPLITTABLE, OccupiedFrame, on_grid
 from fateforger.drafting.policy import Lunch, Policy
-from fateforger.drafting.solve import STEPS, Solved, solved
-from fateforger.drafting.solve import told as draft_of
-from fateforger.drafting.ways import offered, taken
+from fateforger.drafting.solve import STEPS, Solution, solve_context
+from fateforger.drafting.solve import to_draft as draft_of
+from fateforger.drafting.ways import apply_option, filter_options
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, zone
 
@@ -44,13 +44,15 @@ def draft(day: Day, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
     """
     frame = frame_of(day)
     if frame.minutes == 0:
-        whole = (Left(w.id, w.title, why_left(length(w), 0, 0, 0)) for w in day.works)
-        return Draft(TBPlan(date=day.date, tz=day.tz), (*_without_lunch(day, frame, told), *whole))
+        whole = (UnplacedItem(w.id, w.title, explain_left(length(w), 0, 0, 0)) for w in day.works)
+        return Draft(TBPlan(date=day.date, tz=day.tz), (*_lunch_left_out(day, frame, told), *whole))
     instance = instance_of(day, told)
-    filled = _filled(day, instance, steps)
+    filled = _solve(day, instance, steps)
     result = draft_of(filled)
-    left = [_told_of_lunch(day, told, each) for each in result.unplaced]
-    return replace(result, unplaced=offered(left, lambda each, way: _once_taken(day, told, filled, each, way)))
+    left = [_explain_lunch(day, told, each) for each in result.unplaced]
+    return replace(
+        result, unplaced=filter_options(left, lambda each, way: _placed_with_option(day, told, filled, each, way))
+    )
 
 
 def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
@@ -61,8 +63,8 @@ def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
         return draft(bare, told)
     instance = instance_of(bare, told)
     policy = instance.policy.model_copy(update={"shutdown": 0})
-    result = draft_of(_filled(bare, instance.model_copy(update={"policy": policy}), TRIAL_STEPS))
-    return replace(result, unplaced=tuple(_told_of_lunch(bare, told, each) for each in result.unplaced))
+    result = draft_of(_solve(bare, instance.model_copy(update={"policy": policy}), TRIAL_STEPS))
+    return replace(result, unplaced=tuple(_explain_lunch(bare, told, each) for each in result.unplaced))
 
 
 def policy_of(day: Day) -> Policy:
@@ -78,31 +80,33 @@ def policy_of(day: Day) -> Policy:
     return Policy(lunch=Lunch(start=start, minutes=minutes, shortest=min(SHORTEST, minutes), drift=DRIFT))
 
 
-def _once_taken(day: Day, told: Sequence[Told], filled: Solved, left: Left, choice: Choice) -> set[str]:
+def _placed_with_option(
+    day: Day, told: Sequence[Told], filled: Solution, left: UnplacedItem, choice: PlacementOption
+) -> set[str]:
     """Return the ids that have a place in the draft that an option leads to.
 
     The set is empty when the option takes a place from other work.
     """
     try:
-        other, rules = taken(day, told, left.id, choice)
-        after = _filled(other, instance_of(other, rules), TRIAL_STEPS)
+        other, rules = apply_option(day, told, left.id, choice)
+        after = _solve(other, instance_of(other, rules), TRIAL_STEPS)
     except BadInput:  # the frame would be longer than any day is
         return set()
-    keeps = set(after.relaxed) <= set(filled.relaxed) and _placed(filled) <= _placed(after)
-    return _placed(after) if keeps else set()
+    keeps = set(after.relaxed) <= set(filled.relaxed) and _placed_ids(filled) <= _placed_ids(after)
+    return _placed_ids(after) if keeps else set()
 
 
-def _placed(filled: Solved) -> set[str]:
+def _placed_ids(filled: Solution) -> set[str]:
     """Return the ids of placed work and lunch; the shutdown is left out because it yields to them."""
     there = zip(filled.problem.items, filled.found.placed, strict=True)
     return {item.id for item, pieces in there if pieces and not is_shutdown(item.id)}
 
 
-def _filled(day: Day, instance: Instance, steps: int) -> Solved:
+def _solve(day: Day, instance: Instance, steps: int) -> Solution:
     """Solve a day; if pinned lunch conflicts with the rules, solve it with movable lunch."""
-    result = solved(ground_of(instance), steps=steps)
+    result = solve_context(build_context(instance), steps=steps)
     if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
-        result = solved(ground_of(with_loose_lunch(day, instance)), steps=steps)
+        result = solve_context(build_context(with_loose_lunch(day, instance)), steps=steps)
     return result
 
 
@@ -130,7 +134,7 @@ def length(work: Work) -> int:
     return work.minutes or (USUAL_DEEP if work.deep else USUAL_SHALLOW)
 
 
-def splittable(work: Work) -> bool:
+def is_splittable(work: Work) -> bool:
     """Check whether the work may be split into pieces."""
     return work.pieces or (work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE)
 
@@ -145,35 +149,35 @@ def _lunch(day: Day, frame: Stretch, instance: Instance) -> Pin | None:
     """
     if day.lunch is None or not wants_lunch(frame, day.lunch):
         return None
-    for closed in _closed(instance):
-        stretch = lunch_stretch(Board(frame, [*blocked(day.busy), *closed]), day.lunch)
+    for closed in _closed_times(instance):
+        stretch = lunch_stretch(OccupiedFrame(frame, [*busy_stretches(day.busy), *closed]), day.lunch)
         if stretch is not None:
             start = instant(stretch.start)
             return Pin(key=day.lunch.key, title=LUNCH, type=ET.REGENERATION, start=start, minutes=stretch.minutes)
     return None
 
 
-def _closed(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
+def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
     """Yield the times closed to lunch: by all rules about it, then by ever fewer, down to the musts alone."""
     if not instance.constraints:
         yield ()
         return
-    ground = ground_of(instance)
-    rules = [rule for rule in ground.rules if rule.about(ET.REGENERATION, None) and rule.closed]
+    ground = build_context(instance)
+    rules = [rule for rule in ground.rules if rule.applies_to(ET.REGENERATION, None) and rule.closed_slots]
     tried: set[int] = set()
     for last in range(len(Necessity), 0, -1):
         strong = tuple(Necessity)[:last]
-        closed = reduce(or_, (rule.closed for rule in rules if rule.necessity in strong), 0)
+        closed = reduce(or_, (rule.closed_slots for rule in rules if rule.necessity in strong), 0)
         if closed not in tried:
             tried.add(closed)
             origin = ground.axis.origin
             yield tuple(Stretch(origin + at * GRID, origin + (at + slots) * GRID) for at, slots in stretches(closed))
 
 
-def _without_lunch(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[Left, ...]:
+def _lunch_left_out(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[UnplacedItem, ...]:
     if day.lunch is None or not wants_lunch(frame, day.lunch):
         return ()
-    return (Left(day.lunch.key, LUNCH, NO_LUNCH_BY_RULES if told else NO_LUNCH),)
+    return (UnplacedItem(day.lunch.key, LUNCH, NO_LUNCH_BY_RULES if told else NO_LUNCH),)
 
 
 def with_loose_lunch(day: Day, instance: Instance) -> Instance:
@@ -181,7 +185,7 @@ def with_loose_lunch(day: Day, instance: Instance) -> Instance:
     return instance if day.lunch is None else instance.model_copy(update={"pinned": ()})
 
 
-def _told_of_lunch(day: Day, told: Sequence[Told], left: Left) -> Left:
+def _explain_lunch(day: Day, told: Sequence[Told], left: UnplacedItem) -> UnplacedItem:
     if day.lunch is None or left.id != day.lunch.key:
         return left
     return replace(left, reason=NO_LUNCH_BY_RULES if told else NO_LUNCH, choices=())
@@ -193,7 +197,7 @@ def _task(work: Work, place: int, of: int) -> Task:
         title=work.title,
         minutes=length(work),
         type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
-        splittable=splittable(work),
+        splittable=is_splittable(work),
         min_chunk=PIECE,
         max_pieces=6,
         priority=1 + 5 * place // of,

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from fateforger.drafting.axis import span, spread
+from fateforger.drafting.axis import slot_range, spread
 from fateforger.drafting.items import Item
-from fateforger.drafting.problem import Placed, Problem, empty
+from fateforger.drafting.problem import Placed, Problem, empty_placement
 
 NODES = 6_000
 
 
-class Verdict(StrEnum):
+class Feasibility(StrEnum):
     """Result of a feasibility check.
 
     ``UNKNOWN`` means that the steps ran out.
@@ -33,28 +33,28 @@ class _OutOfSteps(Exception):
     pass
 
 
-def feasible(problem: Problem, nodes: int = NODES) -> tuple[Verdict, Placed | None]:
+def check_feasibility(problem: Problem, nodes: int = NODES) -> tuple[Feasibility, Placed | None]:
     """Search a placement of all required items that satisfies every hard rule.
 
     Other items are placed only where a rule demands more.
     """
-    look = _Look(problem, nodes)
+    look = _Search(problem, nodes)
     try:
         placed = look.run()
     except _OutOfSteps:
-        return Verdict.UNKNOWN, None
-    return (Verdict.NO, None) if placed is None else (Verdict.YES, placed)
+        return Feasibility.UNKNOWN, None
+    return (Feasibility.NO, None) if placed is None else (Feasibility.YES, placed)
 
 
-Left = tuple[tuple[int, int, int], ...]
+Remaining = tuple[tuple[int, int, int], ...]
 """Items still to be placed, as index, slots, and most pieces, by deadline."""
 
 
 @dataclass
-class _Look:
+class _Search:
     problem: Problem
     nodes: int
-    dead: set[tuple[int, Left, tuple[int, ...]]] = field(default_factory=set)
+    dead: set[tuple[int, Remaining, tuple[int, ...]]] = field(default_factory=set)
 
     def run(self) -> Placed | None:
         problem = self.problem
@@ -68,15 +68,15 @@ class _Look:
         while more := {n for i in wanted for n in problem.items[i].needs} - wanted:
             wanted |= more
         items = [problem.items[i] for i in wanted]
-        if any(not self._possible(item) for item in items if item.required):
+        if any(not self._is_possible(item) for item in items if item.required):
             return None
         self.begins: dict[tuple[int, int], int] = {}
         self.open = {item.index: self._open(item) for item in items}
         self._tighten(items)
-        self.alike = {item.index: self._alike(item) for item in items}
+        self.alike = {item.index: self._equivalence_key(item) for item in items}
         items.sort(key=lambda i: (not i.required, self.open[i.index].bit_length(), -i.slots, i.index))
         left = tuple((item.index, item.slots, item.most_pieces) for item in items)
-        return self._from(0, left, empty(problem.items), 0)
+        return self._place_from(0, left, empty_placement(problem.items), 0)
 
     def _tighten(self, items: Sequence[Item]) -> None:
         """Tighten the domain of an item that precedes a required one."""
@@ -90,28 +90,28 @@ class _Look:
         for _ in range(len(required)):
             for first, then in pairs:
                 latest = self.open[then].bit_length() - self.problem.items[then].slots
-                self.open[first] &= span(0, latest)
+                self.open[first] &= slot_range(0, latest)
 
     def _open(self, item: Item) -> int:
         """Return the slots that an item can cover at all."""
         if item.most_pieces > 1:
             return item.domain
-        starts = self._begins(item, item.slots)
+        starts = self._start_slots(item, item.slots)
         return spread(starts, item.slots)
 
-    def _possible(self, item: Item) -> bool:
+    def _is_possible(self, item: Item) -> bool:
         if item.starts(item.slots):
             return True
         return item.most_pieces > 1 and bool(item.starts(item.shortest))
 
-    def _from(self, at: int, left: Left, placed: Placed, kept: int) -> Placed | None:
+    def _place_from(self, at: int, left: Remaining, placed: Placed, kept: int) -> Placed | None:
         """Place the remaining items after slot ``at``; ``kept`` slots after the last block stay free."""
-        if not any(i in self.required or placed[i] for i, _, _ in left) and not self.problem.short_of(placed):
+        if not any(i in self.required or placed[i] for i, _, _ in left) and not self.problem.violated_caps(placed):
             return placed
         self.nodes -= 1
         if self.nodes < 0:
             raise _OutOfSteps
-        if not self._hope(at + kept, left, placed):
+        if not self._can_finish(at + kept, left, placed):
             return None
         key = (at + kept, left, self._state(placed))
         if key in self.dead:
@@ -122,7 +122,7 @@ class _Look:
             then = list(placed)
             then[index] = (*then[index], (start, length))
             after = (*left[:place], *rest, *left[place + 1 :])
-            found = self._from(start + length, after, then, self.problem.items[index].gap)
+            found = self._place_from(start + length, after, then, self.problem.items[index].gap)
             if found is not None:
                 return found
         self.dead.add(key)
@@ -143,7 +143,7 @@ class _Look:
                 used += [sum(pieces), len(pieces)]
         return tuple(used)
 
-    def _hope(self, at: int, left: Left, placed: Placed) -> bool:
+    def _can_finish(self, at: int, left: Remaining, placed: Placed) -> bool:
         """Check whether there is enough open time up to each deadline, counted together."""
         needed = union = 0
         for index, slots, _ in left:
@@ -153,22 +153,24 @@ class _Look:
                 needed += slots
                 if domain.bit_count() < slots or union.bit_count() < needed:
                     return False
-        return (not self.asking or self._reachable(left, placed)) and (not self.holding or self._holds(left, placed))
+        return (not self.asking or self._can_reach_minimums(left, placed)) and (
+            not self.holding or self._has_room(left, placed)
+        )
 
-    def _holds(self, left: Left, placed: Placed) -> bool:
+    def _has_room(self, left: Remaining, placed: Placed) -> bool:
         """Check whether the caps leave room for all required items still to be placed."""
         for cap in self.holding:
             coming = [slots for index, slots, _ in left if index in cap.members and index in self.required]
             if not coming or not all(cap.days):
                 continue
-            used = [self.problem.used(cap, placed, day) for day in range(len(cap.days))]
+            used = [self.problem.usage(cap, placed, day) for day in range(len(cap.days))]
             if cap.most is not None and sum(max(0, cap.most - slots) for slots, _ in used) < sum(coming):
                 return False
             if cap.count is not None and sum(max(0, cap.count - blocks) for _, blocks in used) < len(coming):
                 return False
         return True
 
-    def _reachable(self, left: Left, placed: Placed) -> bool:
+    def _can_reach_minimums(self, left: Remaining, placed: Placed) -> bool:
         """Check whether the remaining items can still reach the minimum of each rule that has one."""
         for cap in self.asking:
             more = sum(slots for index, slots, _ in left if index in cap.members)
@@ -179,7 +181,7 @@ class _Look:
                         return False
         return True
 
-    def _moves(self, begin: int, left: Left, placed: Placed) -> Iterator[tuple[int, int, int]]:
+    def _moves(self, begin: int, left: Remaining, placed: Placed) -> Iterator[tuple[int, int, int]]:
         """Yield the possible next pieces: position in ``left``, start, and length."""
         waiting = {index for index, _, _ in left if index in self.required}
         seen: set[tuple[int, ...]] = set()
@@ -192,20 +194,20 @@ class _Look:
                 continue
             bound = self.problem.bound[index]
             for length in self._lengths(item, slots, most):
-                for start in self._starts(self._begins(item, length), begin):
+                for start in self._starts(self._start_slots(item, length), begin):
                     if not bound or (
-                        self.problem.ordered(placed, item, start, length)
-                        and self.problem.room_in_caps(placed, item, start, length)
+                        self.problem.is_ordered(placed, item, start, length)
+                        and self.problem.has_room_in_caps(placed, item, start, length)
                     ):
                         yield place, start, length
 
-    def _begins(self, item: Item, length: int) -> int:
+    def _start_slots(self, item: Item, length: int) -> int:
         begins = self.begins.get((item.index, length))
         if begins is None:
             begins = self.begins[item.index, length] = item.starts(length)
         return begins
 
-    def _alike(self, item: Item) -> tuple[int, ...]:
+    def _equivalence_key(self, item: Item) -> tuple[int, ...]:
         """Return a key that is equal for interchangeable items."""
         plain = item.index in self.required and item.firm is None and item.most_pieces == 1
         if plain and not self.problem.bound[item.index]:

@@ -28,12 +28,12 @@ def frame_of(day: Day) -> Stretch:
     return Stretch(ceil(day.start), max(ceil(day.start), floor(day.end)))
 
 
-def blocked(busy: Iterable[Busy]) -> tuple[Stretch, ...]:
+def busy_stretches(busy: Iterable[Busy]) -> tuple[Stretch, ...]:
     """Return the busy time, rounded outward to the grid, merged, in time order."""
-    return joined(Stretch(floor(b.start), ceil(b.end)) for b in busy if b.start < b.end)
+    return join_stretches(Stretch(floor(b.start), ceil(b.end)) for b in busy if b.start < b.end)
 
 
-def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
+def join_stretches(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
     """Return the union of the stretches, in time order."""
     union: list[Stretch] = []
     for stretch in sorted(stretches):
@@ -47,7 +47,7 @@ def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
 def gaps(frame: Stretch, taken: Iterable[Stretch]) -> Iterator[Stretch]:
     """Yield the parts of the frame that ``taken`` leaves free, in time order."""
     at = frame.start
-    for stretch in joined(taken):
+    for stretch in join_stretches(taken):
         if at >= frame.end:
             return
         if stretch.start > at:

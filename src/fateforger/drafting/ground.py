@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from fateforger.drafting.axis import Axis, span, wall
+from fateforger.drafting.axis import Axis, slot_range, wall_instant
 from fateforger.drafting.instance import Immovable, Instance
 from fateforger.drafting.minutes import GRID, ceil, floor
-from fateforger.drafting.rules import PlannedDay, Rule, rules_of
+from fateforger.drafting.rules import PlannedDay, SlotRule, build_rules
 from fateforger.errors import BadInput
 from fateforger.plan import ET, Resolved, instant_of, resolve, zone
 
@@ -21,7 +21,7 @@ _MARGIN = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Occupied:
     """An immovable entry on the axis.
 
     ``way`` marks a commute, ``late`` one that collides with another event.
@@ -38,7 +38,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class DraftContext:
     """The fixed parts of a day.
 
     ``events`` take time. ``ways`` are the commutes, which become blocks. ``past`` are the blocks of the previous plan
@@ -49,13 +49,13 @@ class Ground:
     axis: Axis
     days: tuple[PlannedDay, ...]
     now: datetime | None
-    events: tuple[Taken, ...]
-    ways: tuple[Taken, ...]
+    events: tuple[Occupied, ...]
+    ways: tuple[Occupied, ...]
     past: tuple[Resolved, ...]
     previous: tuple[Resolved, ...]
     busy: int
     free: int
-    rules: tuple[Rule, ...]
+    rules: tuple[SlotRule, ...]
     mending: bool = False
     """True when the tasks are the blocks of a plan to be repaired with as few moves as possible."""
 
@@ -64,7 +64,7 @@ class Ground:
         return _instant(self.instance, clock)
 
 
-def ground_of(instance: Instance) -> Ground:
+def build_context(instance: Instance) -> DraftContext:
     """Compute the fixed parts of an instance.
 
     Raises :class:`BadInput` for a frame that ends before it starts or is longer than 36 hours, and ``PlanInvalid``
@@ -77,17 +77,17 @@ def ground_of(instance: Instance) -> Ground:
     taken = 0
     for event in events:
         taken |= event.mask
-    ways = tuple(_ways(instance, axis, taken))
+    ways = tuple(_commutes(instance, axis, taken))
     blocks = () if instance.previous is None else resolve(instance.previous)
     past = tuple(b for b in blocks if now is not None and b.start.astimezone(UTC) < now)
     for each in ways:
         taken |= 0 if each.late else each.mask
     for block in past:
-        taken |= axis.outward(block.start, block.end)
+        taken |= axis.slots_touching(block.start, block.end)
     free = 0
     for day in days:
         free |= day.frame
-    return Ground(
+    return DraftContext(
         instance=instance,
         axis=axis,
         days=days,
@@ -98,7 +98,7 @@ def ground_of(instance: Instance) -> Ground:
         previous=tuple(b for b in blocks if b not in past),
         busy=taken,
         free=free & ~taken,
-        rules=rules_of(instance.constraints, days, axis, instance.tz),
+        rules=build_rules(instance.constraints, days, axis, instance.tz),
     )
 
 
@@ -107,10 +107,10 @@ def _instant(instance: Instance, clock: time | datetime) -> datetime:
     return instant_of(local, zone(instance.tz)).astimezone(UTC)
 
 
-def _on(instance: Instance, clock: time | datetime, number: int) -> datetime:
+def _on_day(instance: Instance, clock: time | datetime, number: int) -> datetime:
     """Shift a clock value of the first day to day ``number``, in UTC."""
     if isinstance(clock, time):
-        return wall(instance.date + timedelta(days=number), clock, zone(instance.tz))
+        return wall_instant(instance.date + timedelta(days=number), clock, zone(instance.tz))
     if number == 0:
         return _instant(instance, clock)
     local = instant_of(clock, zone(instance.tz)).replace(tzinfo=None) + timedelta(days=number)
@@ -120,48 +120,48 @@ def _on(instance: Instance, clock: time | datetime, number: int) -> datetime:
 def _frame(instance: Instance, number: int) -> tuple[datetime, datetime, datetime]:
     """Return start and end of a day's frame, and the start of the day after it."""
     frame = instance.frame
-    start, end = _on(instance, frame.start, number), _on(instance, frame.end, number)
+    start, end = _on_day(instance, frame.start, number), _on_day(instance, frame.end, number)
     if end <= start and isinstance(frame.end, time):
-        end = _on(instance, frame.end, number + 1)
+        end = _on_day(instance, frame.end, number + 1)
         if end - start > (_LATE if frame.end <= _SMALL_HOURS else _NIGHT):
             raise BadInput("The frame ends before it starts; choose an end after the start.", where="frame.end")
     if end <= start:
         raise BadInput("The frame ends before it starts; choose an end after the start.", where="frame.end")
     if end - start > timedelta(hours=36):
         raise BadInput("The frame is longer than 36 hours, which no day is.", where="frame.end")
-    return start, end, _on(instance, frame.start if frame.next_start is None else frame.next_start, number + 1)
+    return start, end, _on_day(instance, frame.start if frame.next_start is None else frame.next_start, number + 1)
 
 
 def _days(
     instance: Instance, frames: list[tuple[datetime, datetime, datetime]], now: datetime | None
 ) -> tuple[Axis, tuple[PlannedDay, ...]]:
     tz = zone(instance.tz)
-    midnights = [wall(instance.date + timedelta(days=n), time(), tz) for n in range(instance.days + 1)]
+    midnights = [wall_instant(instance.date + timedelta(days=n), time(), tz) for n in range(instance.days + 1)]
     first = min(floor(midnights[0]), floor(frames[0][0])) - _MARGIN * GRID
     last = max(ceil(midnights[-1]), ceil(frames[-1][1])) + _MARGIN * GRID
     axis = Axis(first, (last - first) // GRID)
-    behind = 0 if now is None else span(0, -(-(ceil(now) - first) // GRID))
+    behind = 0 if now is None else slot_range(0, -(-(ceil(now) - first) // GRID))
     days: list[PlannedDay] = []
     at = 0
     for number, (start, end, next_start) in enumerate(frames):
         until = axis.slots
         if number + 1 < len(frames):
             until = max(axis.slot(midnights[number + 1]), -(-(ceil(end) - first) // GRID))
-        frame = axis.inward(start, end) & span(at, until)
+        frame = axis.slots_within(start, end) & slot_range(at, until)
         day = instance.date + timedelta(days=number)
-        days.append(PlannedDay(day, start, end, next_start, frame & ~behind, span(at, until)))
+        days.append(PlannedDay(day, start, end, next_start, frame & ~behind, slot_range(at, until)))
         at = until
     return axis, tuple(days)
 
 
-def _events(instance: Instance, axis: Axis) -> Iterator[Taken]:
+def _events(instance: Instance, axis: Axis) -> Iterator[Occupied]:
     for number, event in enumerate(instance.immovables, 1):
         if not event.busy or event.type is ET.BACKGROUND:
             continue
         start, end = _times(instance, event)
-        mask = axis.outward(start, end)
+        mask = axis.slots_touching(start, end)
         if mask:
-            yield Taken(event.id or f"event-{number}", event.title, event.type, start, end, mask)
+            yield Occupied(event.id or f"event-{number}", event.title, event.type, start, end, mask)
 
 
 def _times(instance: Instance, event: Immovable) -> tuple[datetime, datetime]:
@@ -169,7 +169,7 @@ def _times(instance: Instance, event: Immovable) -> tuple[datetime, datetime]:
         tz = zone(instance.tz)
         first = event.start.date() if isinstance(event.start, datetime) else instance.date
         last = event.end.date() if isinstance(event.end, datetime) else first
-        return wall(first, time(), tz), wall(max(last, _next(first)), time(), tz)
+        return wall_instant(first, time(), tz), wall_instant(max(last, _next(first)), time(), tz)
     assert event.start is not None  # noqa: S101  the value has been checked; for the type checker
     assert event.end is not None  # noqa: S101  as above
     start, end = _instant(instance, event.start), _instant(instance, event.end)
@@ -182,7 +182,7 @@ def _next(day: date) -> date:
     return day + timedelta(days=1)
 
 
-def _ways(instance: Instance, axis: Axis, taken: int) -> Iterator[Taken]:
+def _commutes(instance: Instance, axis: Axis, taken: int) -> Iterator[Occupied]:
     """Yield the commutes; one that another event collides with is marked as late."""
     if not instance.policy.commute:
         return
@@ -195,8 +195,8 @@ def _ways(instance: Instance, axis: Axis, taken: int) -> Iterator[Taken]:
             if minutes:
                 way = timedelta(minutes=minutes)
                 begin, finish = (start - way, start) if side == "to" else (end, end + way)
-                mask = axis.outward(begin, finish) & ~axis.outward(start, end)
+                mask = axis.slots_touching(begin, finish) & ~axis.slots_touching(start, end)
                 title = f"Way {side} {event.title}"[:300]
                 late = bool(mask & taken)
-                yield Taken(f"way-{side}-{name}"[:64], title, ET.COMMUTE, begin, finish, mask, way=True, late=late)
+                yield Occupied(f"way-{side}-{name}"[:64], title, ET.COMMUTE, begin, finish, mask, way=True, late=late)
                 taken |= 0 if late else mask

@@ -58,7 +58,7 @@ class Immovable(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _may_be_days(cls, document: object) -> object:
+    def _accept_dates(cls, document: object) -> object:
         """Accept plain dates for an all-day event: its first day, and the day after its last."""
         if not isinstance(document, Mapping):
             return document
@@ -70,7 +70,7 @@ class Immovable(BaseModel):
         return {**document, **days}
 
     @model_validator(mode="after")
-    def _has_a_time(self) -> Self:
+    def _require_time(self) -> Self:
         if not self.all_day and (self.start is None or self.end is None):
             raise ValueError(f"“{self.title}” needs a start and an end, or all_day")
         if isinstance(self.start, datetime) and isinstance(self.end, datetime):
@@ -131,7 +131,7 @@ class Told(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _may_be_a_record(cls, document: object) -> object:
+    def _accept_record(cls, document: object) -> object:
         if isinstance(document, Mapping) and "constraint_record" not in document:
             return {"constraint_record": document}
         return document
@@ -172,7 +172,7 @@ class Instance(BaseModel):
     now: ClockField | None = None
 
     @model_validator(mode="after")
-    def _names_each_thing_once(self) -> Self:
+    def _require_unique_ids(self) -> Self:
         ids = [task.id for task in self.tasks]
         told = [each.id for each in self.constraints]
         for what, names in (("tasks", ids), ("constraints", told), ("pinned blocks", [p.key for p in self.pinned])):
@@ -182,7 +182,7 @@ class Instance(BaseModel):
         unknown = next((a for t in self.tasks for a in t.after if a not in ids), None)
         if unknown is not None:
             raise ValueError(f"a task comes after “{unknown}”, and there is no such task")
-        waiting = _circle({task.id: task.after for task in self.tasks})
+        waiting = _find_cycle({task.id: task.after for task in self.tasks})
         if waiting:
             titles = {task.id: task.title for task in self.tasks}
             named = " and ".join(f"“{titles[each]}”" for each in waiting)
@@ -191,7 +191,7 @@ class Instance(BaseModel):
         return self
 
 
-def _circle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _find_cycle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return tasks of which each comes after the next and the last after the first, or nothing."""
     clear: set[str] = set()
     for begin in after:

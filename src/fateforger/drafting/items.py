@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import runs, slots_of
+from fateforger.drafting.axis import run_starts, slots_of
 from fateforger.plan import ET
 
 Piece = tuple[int, int]
@@ -108,12 +108,12 @@ class Item:
         """Return the slots at which a piece of that length may begin on an otherwise empty day."""
         if length > self.longest:
             return 0
-        at = runs(self.domain, length)
+        at = run_starts(self.domain, length)
         if self.gap:
-            at &= runs(self.clear, self.gap) >> length
+            at &= run_starts(self.clear, self.gap) >> length
         return at if self.firm is None else at & self.firm
 
-    def priced(self, length: int) -> dict[int, int]:
+    def prices_at(self, length: int) -> dict[int, int]:
         """Return the cost of a piece of that length at each start, in fractions of a point."""
         return self._table(length)[0]
 
@@ -146,16 +146,16 @@ class Item:
         if self.comfort is not None and length > self.comfort:
             points += (length - self.comfort) * weights.LONG_SLOT
         if self.previous:
-            points += self._moved(start, length)
+            points += self._move_cost(start, length)
         return points
 
-    def _moved(self, start: int, length: int) -> int:
+    def _move_cost(self, start: int, length: int) -> int:
         if (start, length) in self.previous:
             return 0
         away = min(abs(start - was) for was, _ in self.previous)
         return self.moved[0] + min(away, self.far) * self.moved[1]
 
-    def lost(self) -> int:
+    def cost_of_omission(self) -> int:
         """Return the cost of leaving it out.
 
         It is priced as if it lay after everything, so the first of equal items stays.
@@ -163,7 +163,7 @@ class Item:
         return self.reward * weights.SCALE + self.horizon * self.slots * self.rank
 
 
-def pieces_of(placed: Iterable[Pieces]) -> int:
+def covered_slots(placed: Iterable[Pieces]) -> int:
     """Return the slots that these pieces cover."""
     covered = 0
     for pieces in placed:

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from fateforger.drafting.check import Breach, breaches
-from fateforger.drafting.ground import Ground, ground_of
+from fateforger.drafting.check import Violation, find_violations
+from fateforger.drafting.ground import DraftContext, build_context
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import Block
 from fateforger.errors import BadInput
 from fateforger.plan import ET, Resolved, TBPlan, resolve
 
 
-def unkept(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Breach, ...]:
+def check_constraints(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Violation, ...]:
     """Return the violations of a plan.
 
     ``said`` is a list of records, or ``{"constraints": [..]}`` as ``constraints query`` prints it. Background blocks
@@ -29,8 +29,8 @@ def unkept(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Breac
         "frame": {"start": midnight.isoformat(), "end": min(until, midnight + timedelta(hours=36)).isoformat()},
         "constraints": records_of(said),
     }
-    ground = ground_of(read_instance(document))
-    return broken_on(ground, resolved)
+    ground = build_context(read_instance(document))
+    return check_blocks(ground, resolved)
 
 
 def records_of(said: Any) -> list[Any]:
@@ -45,14 +45,14 @@ def records_of(said: Any) -> list[Any]:
     return said
 
 
-def broken_by(plan: TBPlan, instance: Instance) -> tuple[Breach, ...]:
+def check_plan(plan: TBPlan, instance: Instance) -> tuple[Violation, ...]:
     """Return the violations of the instance's constraints by a plan for its day."""
-    return broken_on(ground_of(instance), resolve(plan))
+    return check_blocks(build_context(instance), resolve(plan))
 
 
-def broken_on(ground: Ground, resolved: Sequence[Resolved]) -> tuple[Breach, ...]:
+def check_blocks(ground: DraftContext, resolved: Sequence[Resolved]) -> tuple[Violation, ...]:
     """Return the violations of a day's constraints by blocks on the time line."""
-    return breaches(ground, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
+    return find_violations(ground, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
 
 
 def _block(block: Resolved) -> Block:

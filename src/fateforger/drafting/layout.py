@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import runs, slots_of, span, spread, stretches
+from fateforger.drafting.axis import run_starts, slot_range, slots_of, spread, stretches
 from fateforger.drafting.items import Item, Mark, Piece, Pieces
-from fateforger.drafting.problem import Order, Placed, Problem, empty
+from fateforger.drafting.problem import Order, Placed, Problem, empty_placement
 
 _SITTING = 18
 """Slots of a good sitting: 90 minutes."""
@@ -24,7 +24,7 @@ class Layout:
 
     def __init__(self, problem: Problem, placed: Placed | None = None) -> None:
         self.problem = problem
-        self.placed = empty(problem.items) if placed is None else list(placed)
+        self.placed = empty_placement(problem.items) if placed is None else list(placed)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -39,7 +39,7 @@ class Layout:
         """Return the slots that these pieces of an item take, cached."""
         mark = item.marks.get(pieces)
         if mark is None:
-            mark = item.marks[pieces] = self._covered(item, pieces)
+            mark = item.marks[pieces] = self._compute_mark(item, pieces)
         return mark
 
     def _mark(self, item: Item, pieces: Pieces) -> None:
@@ -51,16 +51,16 @@ class Layout:
         for number, free in wanted:
             self.wanted[number] |= free
 
-    def _covered(self, item: Item, pieces: Pieces) -> Mark:
+    def _compute_mark(self, item: Item, pieces: Pieces) -> Mark:
         """Return the slots that these pieces cover, must keep free after them, and want free by breather."""
         taken = kept = 0
         wanted = dict.fromkeys((number for number, _, _ in self.problem.breathes[item.index]), 0)
         for start, length in pieces:
-            taken |= span(start, start + length)
-            kept |= span(start + length, start + length + item.gap)
+            taken |= slot_range(start, start + length)
+            kept |= slot_range(start + length, start + length + item.gap)
             for number, slots, ahead in self.problem.breathes[item.index]:
                 at = max(0, start - slots) if ahead else start + length
-                wanted[number] |= span(at, at + slots)
+                wanted[number] |= slot_range(at, at + slots)
         return taken, kept, tuple(wanted.items())
 
     def take(self, item: Item, pieces: Pieces) -> None:
@@ -68,7 +68,7 @@ class Layout:
         self.placed[item.index] = pieces
         self._mark(item, pieces)
 
-    def without(self, indexes: Iterable[int]) -> Layout:
+    def remove_items(self, indexes: Iterable[int]) -> Layout:
         """Return the layout without these items and all that needs them; pinned items stay."""
         placed = list(self.placed)
         for index in indexes:
@@ -87,9 +87,9 @@ class Layout:
 
     def spots(self, item: Item, length: int) -> int:
         """Return the slots at which a piece can begin, considering only time."""
-        spots = runs(item.domain & ~(self.taken | self.kept), length)
+        spots = run_starts(item.domain & ~(self.taken | self.kept), length)
         if item.gap and spots:
-            spots &= runs(~self.taken, item.gap) >> length
+            spots &= run_starts(~self.taken, item.gap) >> length
         return spots
 
     def fits(self, item: Item, pieces: Pieces) -> bool:
@@ -98,15 +98,15 @@ class Layout:
         for start, length in pieces:
             if not (
                 trial.spots(item, length) >> start & 1
-                and start in item.priced(length)
-                and self.problem.ordered(trial.placed, item, start, length)
-                and self.problem.room_in_caps(trial.placed, item, start, length)
+                and start in item.prices_at(length)
+                and self.problem.is_ordered(trial.placed, item, start, length)
+                and self.problem.has_room_in_caps(trial.placed, item, start, length)
             ):
                 return False
             trial.take(item, tuple(sorted((*trial.placed[item.index], (start, length)))))
         return True
 
-    def best(self, item: Item, length: int, ceiling: int | None = None) -> tuple[int, int] | None:
+    def find_best(self, item: Item, length: int, ceiling: int | None = None) -> tuple[int, int] | None:
         """Return the cheapest start of a piece, as cost and slot.
 
         Returns ``None`` when there is none below the ceiling.
@@ -114,7 +114,7 @@ class Layout:
         self.problem.looks += 1
         spots = self.spots(item, length)
         if spots and self.problem.bound[item.index]:
-            spots &= self._permitted(item, length)
+            spots &= self._permitted_starts(item, length)
         if not spots:
             return None
         self.problem.looks += 2
@@ -130,7 +130,7 @@ class Layout:
                 if not hit:
                     continue
                 if rough:
-                    total, start = self._roomiest(item, length, hit, least)
+                    total, start = self._find_roomiest(item, length, hit, least)
                 else:
                     start = (hit & -hit).bit_length() - 1
                     total = least + start * late
@@ -140,20 +140,20 @@ class Layout:
                     break
         return found
 
-    def _roomiest(self, item: Item, length: int, starts: int, least: int) -> tuple[int, int]:
+    def _find_roomiest(self, item: Item, length: int, starts: int, least: int) -> tuple[int, int]:
         """Return the start with the most room around it, among equally priced ones, with its cost."""
         late, usual = length * item.rank, self.problem.tight[item.index]
         return min(
-            (least + start * late + (self._cramped(item, start, length) - usual) * weights.SCALE, start)
+            (least + start * late + (self._breather_points(item, start, length) - usual) * weights.SCALE, start)
             for start in slots_of(starts)
         )
 
-    def _permitted(self, item: Item, length: int) -> int:
+    def _permitted_starts(self, item: Item, length: int) -> int:
         """Return the starts that satisfy hard orders and caps."""
         problem, placed = self.problem, self.placed
         problem.looks += 1
         if problem.capped[item.index]:
-            return ~problem.full(placed, item, length)
+            return ~problem.full_starts(placed, item, length)
         first, last = 0, problem.axis.slots
         for need in item.needs:
             if not placed[need]:
@@ -164,14 +164,14 @@ class Layout:
         for other in item.behind:
             if placed[other]:
                 last = min(last, placed[other][0][0])
-        spots = span(first, last - length + 1)
+        spots = slot_range(first, last - length + 1)
         for order in problem.orders_of[item.index]:
             if not spots:
                 return 0
-            spots &= ~self._wrong(order, item, length)
-        return spots if not spots else spots & ~problem.full(placed, item, length)
+            spots &= ~self._wrong_starts(order, item, length)
+        return spots if not spots else spots & ~problem.full_starts(placed, item, length)
 
-    def _wrong(self, order: Order, item: Item, length: int) -> int:
+    def _wrong_starts(self, order: Order, item: Item, length: int) -> int:
         """Return the starts on the wrong side of an order."""
         first = item.index in order.first
         others = self.covers[order.groups[1] if first else order.groups[0]]
@@ -179,9 +179,9 @@ class Layout:
         for on in order.days:
             there = others & on
             if there and first:
-                wrong |= on & ~span(0, (there & -there).bit_length() - length)
+                wrong |= on & ~slot_range(0, (there & -there).bit_length() - length)
             elif there:
-                wrong |= on & span(0, there.bit_length())
+                wrong |= on & slot_range(0, there.bit_length())
         return wrong
 
     def _beside(self, item: Item, length: int, spots: int) -> list[tuple[int, int, bool]]:
@@ -197,17 +197,17 @@ class Layout:
         for number in problem.takes[index]:
             wanted |= self.wanted[number]
         if wanted:
-            free &= runs(~wanted, length)
+            free &= run_starts(~wanted, length)
         for number, slots, ahead in problem.breathes[index]:
             covered = self.covers[problem.victims[number]]
             if covered:
-                room = runs(~covered, slots)
+                room = run_starts(~covered, slots)
                 free &= room << slots if ahead else room >> length
         areas = [(0, free, False)]
         if free != spots:
             areas.append((problem.tight[index], spots & ~free, True))
         for order in problem.softly[index]:
-            wrong = self._wrong(order, item, length)
+            wrong = self._wrong_starts(order, item, length)
             if wrong & spots:
                 areas = _split(areas, wrong, order.points or 0)
         if problem.late[index] & spots:
@@ -215,7 +215,7 @@ class Layout:
         areas.sort()
         return areas
 
-    def _cramped(self, item: Item, start: int, length: int) -> int:
+    def _breather_points(self, item: Item, start: int, length: int) -> int:
         """Return points for the slots that breathers want free, those of others and its own."""
         points = 0
         problem = self.problem
@@ -238,7 +238,7 @@ class Layout:
 
         ``cut`` also tries pieces; otherwise ``quick`` tries at most two pieces.
         """
-        if self.problem.bound[item.index] and self.problem.hopeless(self.placed, item):
+        if self.problem.bound[item.index] and self.problem.is_hopeless(self.placed, item):
             self.problem.looks += 2
             return False
         found: Pieces = ()
@@ -260,7 +260,7 @@ class Layout:
         found: tuple[int, Piece] | None = None
         for length, price in item.lengths:
             more = price * weights.SCALE
-            spot = self.best(item, length, None if ceiling is None else ceiling - more)
+            spot = self.find_best(item, length, None if ceiling is None else ceiling - more)
             if spot is not None:
                 ceiling = spot[0] + more
                 found = ceiling, (spot[1], length)
@@ -272,14 +272,14 @@ class Layout:
         if ceiling is not None and ceiling <= weights.PIECE * weights.SCALE:
             return None
         for length in self._lengths(item, slots):
-            spot = self.best(item, length, ceiling)
+            spot = self.find_best(item, length, ceiling)
             if spot is None:
                 continue
             rest = self.copy()
             rest.take(item, tuple(sorted((*rest.placed[item.index], (spot[1], length)))))
             cost = spot[0] + weights.PIECE * weights.SCALE
             left = None if ceiling is None else ceiling - cost
-            last = rest.best(item, slots - length, left)
+            last = rest.find_best(item, slots - length, left)
             more: tuple[int, Pieces] | None = None if last is None else (last[0], ((last[1], slots - length),))
             if more is None and most > 2:
                 more = rest.cut(item, slots - length, most - 1, left)
@@ -297,7 +297,7 @@ class Layout:
         if longest < shortest:
             return []
         room = item.domain & ~(self.taken | self.kept)
-        if not self._holds(item, room, slots):
+        if not self._has_room(item, room, slots):
             return []
         rooms = {n - item.gap for _, n in stretches(room) if n - item.gap >= shortest}
         widest = sorted(rooms, reverse=True)[:2]
@@ -306,11 +306,11 @@ class Layout:
             tried = (*widest, shortest)
         return list(dict.fromkeys(min(max(n, shortest), longest) for n in tried))
 
-    def _holds(self, item: Item, room: int, slots: int) -> bool:
+    def _has_room(self, item: Item, room: int, slots: int) -> bool:
         """Check whether pieces of sufficient length can cover ``slots`` slots of the room."""
-        starts = runs(room, item.shortest + item.gap)
+        starts = run_starts(room, item.shortest + item.gap)
         if starts and self.problem.bound[item.index]:
-            starts &= self._permitted(item, item.shortest)
+            starts &= self._permitted_starts(item, item.shortest)
         wide = spread(starts, item.shortest + item.gap)
         if not item.gap:
             return wide.bit_count() >= slots

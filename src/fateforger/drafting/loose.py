@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import Axis, span, stretches, wall
-from fateforger.drafting.ground import Ground
+from fateforger.drafting.axis import Axis, slot_range, stretches, wall_instant
+from fateforger.drafting.ground import DraftContext
 from fateforger.drafting.instance import Pin, Task
 from fateforger.drafting.items import Item
 from fateforger.drafting.minutes import GRID
@@ -21,14 +21,14 @@ _SPLITTABLE = 60
 _FULL_DAY = 288
 
 
-def items_of(ground: Ground, relaxed: frozenset[str]) -> list[Item]:
+def collect_items(ground: DraftContext, relaxed: frozenset[str]) -> list[Item]:
     """Return the items of a day, without relaxed pins and requirements."""
     return _Items(ground, relaxed).all()
 
 
 @dataclass
 class _Items:
-    ground: Ground
+    ground: DraftContext
     relaxed: frozenset[str]
     items: list[Item] = field(default_factory=list)
 
@@ -48,8 +48,8 @@ class _Items:
         for task in self.instance.tasks:
             self._task(task, ranks[task.id], pinned)
         for block in self.ground.previous:
-            if task_of(block.key, self.ids) is None and block.key not in pinned and not _ours(block):
-                self._own(block)
+            if task_of(block.key, self.ids) is None and block.key not in pinned and not _is_generated(block):
+                self._add_own(block)
         self._meals()
         return self.items
 
@@ -72,7 +72,7 @@ class _Items:
             start, minutes = was.start, pin.minutes or was.minutes
         else:
             raise BadInput(f"The pinned block “{pin.key}” is not in the previous plan; give its start and minutes.")
-        mask = self.axis.outward(start, start + timedelta(minutes=minutes))
+        mask = self.axis.slots_touching(start, start + timedelta(minutes=minutes))
         length = mask.bit_count()
         task = pin.task or task_of(pin.key, self.ids)
         self._add(
@@ -124,7 +124,7 @@ class _Items:
             lengths=((slots, 0),),
             reward=reward + slot * slots,
             rank=rank,
-            domain=self.ground.free & self._allowed(task),
+            domain=self.ground.free & self._allowed_slots(task),
             firm=firm,
             most_pieces=task.max_pieces if split else 1,
             shortest=-(-task.min_chunk // GRID),
@@ -137,28 +137,28 @@ class _Items:
             over=slots * GRID - minutes,
             notes=task.notes,
         )
-        self._lay(item, was)
+        self._set_previous(item, was)
         if self.ground.mending:
-            self._mend(item)
+            self._hold_in_place(item)
 
-    def _allowed(self, task: Task) -> int:
-        allowed = span(0, self.axis.slots)
+    def _allowed_slots(self, task: Task) -> int:
+        allowed = slot_range(0, self.axis.slots)
         if task.not_before is not None:
-            allowed &= ~span(0, _ceil_slot(self.axis, self.ground.instant(task.not_before)))
+            allowed &= ~slot_range(0, _ceil_slot(self.axis, self.ground.instant(task.not_before)))
         if task.deadline is not None:
-            allowed &= span(0, self.axis.slot(self.ground.instant(task.deadline)))
+            allowed &= slot_range(0, self.axis.slot(self.ground.instant(task.deadline)))
         return allowed
 
-    def _mend(self, item: Item) -> None:
+    def _hold_in_place(self, item: Item) -> None:
         """Make a block of a repaired plan keep its slots; moving costs more than anything else."""
         item.moved, item.far = (weights.MENDED, 1), _FULL_DAY
         if len(item.previous) == 1:
             ((start, length),) = item.previous
             item.over += (length - item.slots) * GRID
             item.lengths = ((length, 0),)
-            item.domain |= span(start, start + length) & ~self.ground.busy
+            item.domain |= slot_range(start, start + length) & ~self.ground.busy
 
-    def _own(self, block: Resolved) -> None:
+    def _add_own(self, block: Resolved) -> None:
         """Add a block that the person put on the plan."""
         slots = -(-block.minutes // GRID)
         item = self._add(
@@ -174,11 +174,11 @@ class _Items:
             key=block.key,
             notes=block.event.description,
         )
-        self._lay(item, [block])
+        self._set_previous(item, [block])
 
-    def _lay(self, item: Item, blocks: Sequence[Resolved]) -> None:
+    def _set_previous(self, item: Item, blocks: Sequence[Resolved]) -> None:
         """Record the place of an item in the previous plan."""
-        masks = [(self.axis.outward(b.start, b.end), b.key) for b in blocks]
+        masks = [(self.axis.slots_touching(b.start, b.end), b.key) for b in blocks]
         there = sorted((next(stretches(mask)), key) for mask, key in masks if mask)
         item.previous = tuple(piece for piece, _ in there)
         item.previous_keys = tuple(key for _, key in there)
@@ -190,19 +190,19 @@ class _Items:
         for day in self.ground.days:
             lunch = self.policy.lunch
             if lunch is not None:
-                at = self.axis.slot(wall(day.date, lunch.start, zone(self.instance.tz)))
+                at = self.axis.slot(wall_instant(day.date, lunch.start, zone(self.instance.tz)))
                 if day.frame >> at & 1:
                     drift = lunch.drift // GRID
                     lengths = sorted(
                         {-(-m // GRID) for m in (lunch.minutes, lunch.minutes // 2, lunch.shortest) if m}, reverse=True
                     )
                     lengths = [n for n in lengths if n * GRID >= min(lunch.shortest, lunch.minutes)]
-                    starts = span(at - drift, at + drift + 1)
+                    starts = slot_range(at - drift, at + drift + 1)
                     self._daily(LUNCH, "Lunch", ET.REGENERATION, day.date.isoformat(), lengths, starts, at)
             if self.policy.shutdown:
                 slots = -(-self.policy.shutdown // GRID)
                 end = self.axis.slot(day.end)
-                starts = span(end - 24, end - slots + 1)
+                starts = slot_range(end - 24, end - slots + 1)
                 self._daily(SHUTDOWN, "Shut down", ET.PLAN_REVIEW, day.date.isoformat(), [slots], starts, end - slots)
 
     def _daily(self, what: str, title: str, kind: ET, day: str, lengths: list[int], starts: int, wish: int) -> None:
@@ -222,10 +222,10 @@ class _Items:
             wish=(wish, weights.LUNCH_SLOT if what == LUNCH else 1),
             key=key,
         )
-        self._lay(item, [b for b in self.ground.previous if b.key == key])
+        self._set_previous(item, [b for b in self.ground.previous if b.key == key])
 
 
-def _ours(block: Resolved) -> bool:
+def _is_generated(block: Resolved) -> bool:
     """Check whether a draft generates the block itself: lunch, shutdown, and commutes."""
     return block.key.startswith((f"{LUNCH}-", f"{SHUTDOWN}-", "way-")) or block.event.type in {
         ET.BACKGROUND,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fateforger.drafting.free import Stretch, gaps
 from fateforger.drafting.minutes import GRID, floor
 from fateforger.drafting.model import LunchWish
-from fateforger.drafting.place import Board, on_grid
+from fateforger.drafting.place import OccupiedFrame, on_grid
 
 LUNCH = "Lunch"
 SHORTEST = 20
@@ -18,7 +18,7 @@ def wants_lunch(frame: Stretch, wish: LunchWish) -> bool:
     return wish.minutes > 0 and frame.start <= floor(wish.start) < frame.end
 
 
-def lunch_stretch(board: Board, wish: LunchWish) -> Stretch | None:
+def lunch_stretch(board: OccupiedFrame, wish: LunchWish) -> Stretch | None:
     """Return the free stretch nearest to the wish, shorter than wished if necessary.
 
     Returns ``None`` when there is none.

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from fateforger.drafting.clock import clock_at
-from fateforger.drafting.ground import ground_of
+from fateforger.drafting.ground import build_context
 from fateforger.drafting.instance import Instance, Task
-from fateforger.drafting.model import Conflict
+from fateforger.drafting.model import MustConflict
 from fateforger.drafting.outcome import blocks_of
 from fateforger.drafting.policy import Policy
-from fateforger.drafting.solve import Stop, solved
+from fateforger.drafting.solve import ShouldStop, solve_context
 from fateforger.plan import ET, FixedStart, Resolved, TBPlan, resolve
 
 STEPS = 15_000
@@ -26,7 +26,7 @@ AS_IT_IS = Policy(
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class BlockMove:
     """A block that had to move, with its start before and after."""
 
     key: str
@@ -36,18 +36,20 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RepairResult:
     """Result of a repair.
 
     It is the repaired plan and its moves, or the unchanged plan and the musts that conflict.
     """
 
     plan: TBPlan
-    moved: tuple[Moved, ...] = ()
-    refused: Conflict | None = None
+    moved: tuple[BlockMove, ...] = ()
+    refused: MustConflict | None = None
 
 
-def mended(plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: Stop | None = None) -> Mended:
+def repair_plan(
+    plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: ShouldStop | None = None
+) -> RepairResult:
     """Repair ``plan``: separate its blocks, clear the instance's events, and keep its musts.
 
     The order of tasks and the policy are ignored. Pinned blocks and blocks that began before now stay.
@@ -62,16 +64,16 @@ def mended(plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: Stop |
         frame=instance.frame,
         immovables=instance.immovables,
         # Include pinned ones: else a pinned “b-2” would be taken for a piece of “b”.
-        tasks=tuple(_as_task(b, required=b.key not in pinned) for b in blocks.values() if _movable(b)),
+        tasks=tuple(_as_task(b, required=b.key not in pinned) for b in blocks.values() if _is_movable(b)),
         constraints=instance.constraints,
         policy=AS_IT_IS,
         pinned=instance.pinned,
         previous=plan,
         now=instance.now,
     )
-    result = solved(replace(ground_of(mending), mending=True), steps=steps, stop=stop)
+    result = solve_context(replace(build_context(mending), mending=True), steps=steps, stop=stop)
     if result.conflict is not None:
-        return Mended(plan, refused=result.conflict)
+        return RepairResult(plan, refused=result.conflict)
     after = {b.key: b.start for b in blocks_of(result.ground, result.problem, result.found.placed)}
     stayed = {
         key
@@ -80,14 +82,14 @@ def mended(plan: TBPlan, instance: Instance, *, steps: int = STEPS, stop: Stop |
         if was in pieces
     }
     moved = [
-        Moved(b.key, b.event.name, b.start, after[b.key].astimezone(b.start.tzinfo))
+        BlockMove(b.key, b.event.name, b.start, after[b.key].astimezone(b.start.tzinfo))
         for b in blocks.values()
-        if b.key in after and b.key not in stayed | pinned and _movable(b) and after[b.key] != b.start
+        if b.key in after and b.key not in stayed | pinned and _is_movable(b) and after[b.key] != b.start
     ]
-    return Mended(_with(plan, blocks, moved), tuple(moved)) if moved else Mended(plan)
+    return RepairResult(_with_moves(plan, blocks, moved), tuple(moved)) if moved else RepairResult(plan)
 
 
-def _movable(block: Resolved) -> bool:
+def _is_movable(block: Resolved) -> bool:
     return block.event.type is not ET.BACKGROUND
 
 
@@ -103,7 +105,7 @@ def _as_task(block: Resolved, *, required: bool) -> Task:
     )
 
 
-def _with(plan: TBPlan, blocks: dict[str, Resolved], moved: Iterable[Moved]) -> TBPlan:
+def _with_moves(plan: TBPlan, blocks: dict[str, Resolved], moved: Iterable[BlockMove]) -> TBPlan:
     """Return the plan in time order, each block at a fixed start, since its neighbors may have moved."""
     starts = {block.key: block.start for block in blocks.values()} | {each.key: each.after for each in moved}
     events = []

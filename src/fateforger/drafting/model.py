@@ -68,7 +68,7 @@ class Day:
     next_start: time | None = None
 
 
-class Way(StrEnum):
+class OptionKind(StrEnum):
     """Option for an item that found no place."""
 
     DROP = "drop"
@@ -80,21 +80,21 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PlacementOption:
     """An option to make an item fit, with its button label.
 
     ``minutes`` is the new length of the item, or the extra length of the day. ``rule`` is the constraint to be
     relaxed.
     """
 
-    way: Way
+    way: OptionKind
     label: str
     minutes: int | None = None
     rule: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnplacedItem:
     """An item that found no place.
 
     ``reason`` is the end of a sentence about it.
@@ -103,7 +103,7 @@ class Left:
     id: str
     title: str
     reason: str
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[PlacementOption, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class MustConflict:
     """A minimal set of musts that cannot all be kept.
 
     ``relax`` is the id of the one that is easiest to give up.
@@ -165,7 +165,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenRule:
     """A should or a preference that the draft does not keep, with the person's words."""
 
     id: str
@@ -183,14 +183,14 @@ class Draft:
     """
 
     plan: TBPlan
-    unplaced: tuple[Left, ...]
+    unplaced: tuple[UnplacedItem, ...]
     later: tuple[TBPlan, ...] = ()
     """Plans of the days after the first, when there are several."""
     placed: tuple[Block, ...] = field(default=(), compare=False)
-    conflict: Conflict | None = None
+    conflict: MustConflict | None = None
     relaxed: tuple[str, ...] = ()
     optimal: bool = field(default=False, compare=False)
     gap: float | None = field(default=None, compare=False)
     finished: bool = field(default=True, compare=False)
-    broken: tuple[Broken, ...] = field(default=(), compare=False)
+    broken: tuple[BrokenRule, ...] = field(default=(), compare=False)
     reasons: tuple[tuple[str, tuple[Reason, ...]], ...] = field(default=(), compare=False)

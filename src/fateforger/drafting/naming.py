@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fateforger.drafting.ground import Ground
+from fateforger.drafting.ground import DraftContext
 from fateforger.drafting.instance import Task
 from fateforger.plan import ET
 
@@ -14,7 +14,7 @@ LUNCH = "lunch"
 SHUTDOWN = "shutdown"
 
 
-def must_ids(ground: Ground) -> tuple[str, ...]:
+def must_ids(ground: DraftContext) -> tuple[str, ...]:
     """Return the ids of all musts: rules, then required tasks, then pinned blocks."""
     rules = (rule.id for rule in ground.rules if rule.must)
     tasks = (task.id for task in ground.instance.tasks if task.required)

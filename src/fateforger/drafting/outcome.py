@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from fateforger.drafting.clock import clock_at
-from fateforger.drafting.ground import Ground
+from fateforger.drafting.ground import DraftContext
 from fateforger.drafting.items import Item
 from fateforger.drafting.minutes import GRID
 from fateforger.drafting.model import Block
@@ -17,7 +17,7 @@ from fateforger.plan import FixedStart, TBEvent, TBPlan, zone
 from fateforger.plan.model import MAX_NAME
 
 
-def blocks_of(ground: Ground, problem: Problem, placed: Placed) -> tuple[Block, ...]:
+def blocks_of(ground: DraftContext, problem: Problem, placed: Placed) -> tuple[Block, ...]:
     """Return all blocks of the plan in time order: the past, commutes, and placed items."""
     ids = [task.id for task in ground.instance.tasks]
     fixed = [
@@ -31,7 +31,7 @@ def blocks_of(ground: Ground, problem: Problem, placed: Placed) -> tuple[Block, 
     loose: list[Block] = []
     for item in problem.items:
         loose += _pieces(problem, item, placed, used)
-    numbered = _numbered([*fixed, *loose], {b.key for b in fixed} | {i.key for i in problem.items if i.key}, ids)
+    numbered = _number_pieces([*fixed, *loose], {b.key for b in fixed} | {i.key for i in problem.items if i.key}, ids)
     local = zone(ground.instance.tz)
     blocks = (replace(b, start=b.start.astimezone(local)) for b in numbered)
     return tuple(sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
@@ -64,7 +64,7 @@ def _free_keys(item: Item, used: set[str]) -> Iterator[str]:
         number += 1
 
 
-def _numbered(blocks: list[Block], named: set[str], ids: list[str]) -> Iterator[Block]:
+def _number_pieces(blocks: list[Block], named: set[str], ids: list[str]) -> Iterator[Block]:
     """Number the pieces of each task in their titles; earlier blocks keep their names."""
     pieces: dict[str, list[Block]] = {}
     for block in sorted(blocks, key=lambda b: b.start):
@@ -78,7 +78,7 @@ def _numbered(blocks: list[Block], named: set[str], ids: list[str]) -> Iterator[
                 yield block
 
 
-def plans_of(ground: Ground, problem: Problem, blocks: tuple[Block, ...]) -> tuple[TBPlan, ...]:
+def plans_of(ground: DraftContext, problem: Problem, blocks: tuple[Block, ...]) -> tuple[TBPlan, ...]:
     """Return a plan for each day, its blocks in time order."""
     notes = {item.task or item.id: item.notes for item in problem.items}
     kept = {b.key: b.event for b in ground.past}

@@ -14,7 +14,7 @@ SPLITTABLE = 60
 
 
 @dataclass
-class Board:
+class OccupiedFrame:
     """The frame of a day with its ``taken`` time."""
 
     frame: Stretch

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from fateforger.drafting.axis import Axis, span
+from fateforger.drafting.axis import Axis, slot_range
 from fateforger.drafting.items import Item, Pieces
-from fateforger.drafting.rules import PlannedDay, Rule
+from fateforger.drafting.rules import PlannedDay, SlotRule
 
 Placed = list[Pieces]
 """Pieces of each item in time order; empty for an item left out."""
@@ -76,7 +76,7 @@ class Problem:
     days: tuple[PlannedDay, ...]
     busy: int
     items: list[Item]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[SlotRule, ...] = ()
     breathers: tuple[Breather, ...] = ()
     caps: tuple[Cap, ...] = ()
     orders: tuple[Order, ...] = ()
@@ -133,9 +133,9 @@ class Problem:
         self.deep, self.shallow = self._group(_kind(self.items, deep=True)), self._group(_kind(self.items, deep=False))
         for item in self.items:
             n = item.index
-            self.following.append(self._following(n))
+            self.following.append(self._dependents(n))
             self.everywhere |= item.domain
-            self.lost.append(item.lost())
+            self.lost.append(item.cost_of_omission())
             mine = [o for o in self.orders if n in o.first or n in o.then]
             caps = tuple(m for m, cap in enumerate(self.caps) if cap.over is None and n in cap.members)
             orders = tuple(o for o in mine if o.points is None)
@@ -157,7 +157,7 @@ class Problem:
             self.groups.append(members)
         return self.groups.index(members)
 
-    def _following(self, index: int) -> frozenset[int]:
+    def _dependents(self, index: int) -> frozenset[int]:
         found = {index}
         if not any(i.needs for i in self.items):
             return frozenset(found)
@@ -166,50 +166,50 @@ class Problem:
         return frozenset(found)
 
     def _late(self) -> int:
-        return sum(day.slots & ~span(0, early + 1) for day, early in zip(self.days, self.early, strict=True))
+        return sum(day.slots & ~slot_range(0, early + 1) for day, early in zip(self.days, self.early, strict=True))
 
     # --- hard rules beyond domains and overlaps ---
 
-    def room_in_caps(self, placed: Placed, item: Item, start: int, length: int) -> bool:
+    def has_room_in_caps(self, placed: Placed, item: Item, start: int, length: int) -> bool:
         """Check whether another piece there satisfies every hard cap."""
         for number in self._caps_of[item.index]:
             cap = self.caps[number]
             day = self.day_of(start)
             if not cap.days[day] >> start & 1:
                 continue
-            slots, blocks = self.used(cap, placed, day)
+            slots, blocks = self.usage(cap, placed, day)
             if cap.most is not None and slots + length > cap.most:
                 return False
             if cap.count is not None and blocks + 1 > cap.count:
                 return False
         return True
 
-    def full(self, placed: Placed, item: Item, length: int) -> int:
+    def full_starts(self, placed: Placed, item: Item, length: int) -> int:
         """Return the starts at which another piece breaks a hard cap."""
         over = 0
         for number in self._caps_of[item.index]:
             cap = self.caps[number]
             for day, on in enumerate(cap.days):
                 if on:
-                    slots, blocks = self.used(cap, placed, day)
+                    slots, blocks = self.usage(cap, placed, day)
                     if (cap.most is not None and slots + length > cap.most) or (
                         cap.count is not None and blocks + 1 > cap.count
                     ):
                         over |= on
         return over
 
-    def hopeless(self, placed: Placed, item: Item) -> bool:
+    def is_hopeless(self, placed: Placed, item: Item) -> bool:
         """Check whether the hard caps rule out an item everywhere."""
         for number in self._caps_of[item.index]:
             cap = self.caps[number]
             if cap.most is not None and all(
-                on and self.used(cap, placed, day)[0] + min(n for n, _ in item.lengths) > cap.most
+                on and self.usage(cap, placed, day)[0] + min(n for n, _ in item.lengths) > cap.most
                 for day, on in enumerate(cap.days)
             ):
                 return len(self.days) == 1 or item.most_pieces == 1
         return False
 
-    def used(self, cap: Cap, placed: Placed, day: int) -> tuple[int, int]:
+    def usage(self, cap: Cap, placed: Placed, day: int) -> tuple[int, int]:
         """Return the slots and blocks that a cap's items and earlier entries take on a day."""
         slots, blocks = cap.taken[day]
         on = cap.days[day]
@@ -220,12 +220,12 @@ class Problem:
                     blocks += 1
         return slots, blocks
 
-    def short_of(self, placed: Placed) -> tuple[str, ...]:
+    def violated_caps(self, placed: Placed) -> tuple[str, ...]:
         """Return the hard rules whose minimum is not reached or whose maximum is exceeded."""
         broken = []
         for cap in self.caps:
             if cap.over is None:
-                used = [self.used(cap, placed, day) for day, on in enumerate(cap.days) if on]
+                used = [self.usage(cap, placed, day) for day, on in enumerate(cap.days) if on]
                 if any(cap.least is not None and slots < cap.least for slots, _ in used) or any(
                     (cap.most is not None and slots > cap.most) or (cap.count is not None and blocks > cap.count)
                     for slots, blocks in used
@@ -233,7 +233,7 @@ class Problem:
                     broken.append(cap.rule)
         return tuple(broken)
 
-    def ordered(self, placed: Placed, item: Item, start: int, length: int) -> bool:
+    def is_ordered(self, placed: Placed, item: Item, start: int, length: int) -> bool:
         """Check whether a piece there comes after its predecessors and before its successors."""
         for need in item.needs:
             if not placed[need] or placed[need][-1][0] + placed[need][-1][1] > start:
@@ -272,6 +272,6 @@ def _kind(items: Sequence[Item], *, deep: bool) -> frozenset[int]:
     return frozenset(i.index for i in items if i.work and i.deep is deep)
 
 
-def empty(items: Sequence[Item]) -> Placed:
+def empty_placement(items: Sequence[Item]) -> Placed:
     """Return a placement without any pieces."""
     return [()] * len(items)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from fateforger.drafting.blocks import block, work_block
-from fateforger.drafting.draft import draft_lunch, length, splittable
-from fateforger.drafting.free import Stretch, blocked, frame_of, gaps
+from fateforger.drafting.blocks import make_block, make_work_block
+from fateforger.drafting.draft import draft_lunch, is_splittable, length
+from fateforger.drafting.free import Stretch, busy_stretches, frame_of, gaps
 from fateforger.drafting.instance import Told
-from fateforger.drafting.leftover import why_left
+from fateforger.drafting.leftover import explain_left
 from fateforger.drafting.minutes import in_words, minute_of
-from fateforger.drafting.model import Busy, Day, Draft, Left, Work
+from fateforger.drafting.model import Busy, Day, Draft, UnplacedItem, Work
 from fateforger.drafting.place import PIECE, on_grid
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBEvent, TBPlan, resolve, zone
@@ -27,7 +27,7 @@ MOST_SAID = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class ProposedBlock:
     """A proposed block.
 
     ``work`` is a number in ``day.works``, from 1. It is ``None`` for the proposer's own block, which has a title, a
@@ -46,23 +46,23 @@ class Proposed:
         return self.start + timedelta(minutes=self.minutes)
 
 
-def taken_up(day: Day, proposed: Sequence[Proposed], told: Sequence[Told] = ()) -> Draft:
+def accept_proposal(day: Day, proposed: Sequence[ProposedBlock], told: Sequence[Told] = ()) -> Draft:
     """Return the proposal as a draft, with lunch as in our own drafts and everything left out.
 
     Raises ``BadInput`` with the mistakes, addressed to the proposer.
     """
-    proposed = [replace(p, start=p.start.astimezone(UTC)) if _measured(p) else p for p in proposed]
-    _refuse(_misshapen(day, proposed))
+    proposed = [replace(p, start=p.start.astimezone(UTC)) if _has_valid_length(p) else p for p in proposed]
+    _refuse(_check_shape(day, proposed))
     proposed.sort(key=lambda p: p.start)
     bare = draft_lunch(day, told)
     lunch = [Busy(b.start, b.end) for b in resolve(bare.plan)]
-    _refuse((*_misplaced(day, proposed, lunch), *_miscounted(day, proposed)))
-    fixed = blocked((*day.busy, *lunch))
-    rest = blocked((*day.busy, *lunch, *(Busy(p.start, p.end) for p in proposed)))
-    _refuse((*_one_thing(day, proposed, fixed), *_left_without_need(day, proposed, rest)))
-    events = sorted((*_starting(bare.plan), *_blocks(day, proposed)), key=lambda e: e[0])
+    _refuse((*_check_places(day, proposed, lunch), *_check_counts(day, proposed)))
+    fixed = busy_stretches((*day.busy, *lunch))
+    rest = busy_stretches((*day.busy, *lunch, *(Busy(p.start, p.end) for p in proposed)))
+    _refuse((*_check_one_thing(day, proposed, fixed), *_check_missing(day, proposed, rest)))
+    events = sorted((*_blocks_with_start(bare.plan), *_blocks(day, proposed)), key=lambda e: e[0])
     plan = TBPlan(date=day.date, tz=day.tz, events=tuple(event for _, event in events))
-    return Draft(plan, (*bare.unplaced, *_left(day, proposed, fixed, rest)))
+    return Draft(plan, (*bare.unplaced, *_explain_missing(day, proposed, fixed, rest)))
 
 
 def _refuse(mistakes: Iterable[str]) -> None:
@@ -75,13 +75,13 @@ def _refuse(mistakes: Iterable[str]) -> None:
 # --- one block ---
 
 
-def _measured(block: Proposed) -> bool:
+def _has_valid_length(block: ProposedBlock) -> bool:
     return 1 <= block.minutes <= LONGEST
 
 
-def _misshapen(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
+def _check_shape(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[str]:
     for number, each in enumerate(proposed, 1):
-        if not _measured(each):
+        if not _has_valid_length(each):
             yield f"Block {number} has {each.minutes} minutes; a block has 1 to {LONGEST}."
         if each.work is not None and not 1 <= each.work <= len(day.works):
             yield f"Block {number}: there is no task {each.work}."
@@ -94,22 +94,22 @@ def _misshapen(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
         yield f"There are {own} blocks of your own; {MOST_OWN} are the most."
 
 
-def _misplaced(day: Day, proposed: Sequence[Proposed], lunch: Sequence[Busy]) -> Iterator[str]:
+def _check_places(day: Day, proposed: Sequence[ProposedBlock], lunch: Sequence[Busy]) -> Iterator[str]:
     """Report blocks that collide or leave the day; ``proposed`` is in time order."""
     start, end = day.start.astimezone(UTC), day.end.astimezone(UTC)
     for each in proposed:
         if each.start < start or each.end > end:
-            yield f"{_named(day, each)} leaves the day, which is {_span(day, start, end)}."
+            yield f"{_describe_block(day, each)} leaves the day, which is {_span(day, start, end)}."
         for what, taken in (("a meeting", day.busy), ("lunch", lunch)):
             hit = next((b for b in taken if _overlap(each, b)), None)
             if hit is not None:
-                yield f"{_named(day, each)} runs into {what}, {_span(day, hit.start, hit.end)}."
+                yield f"{_describe_block(day, each)} runs into {what}, {_span(day, hit.start, hit.end)}."
     for earlier, later in pairwise(proposed):
         if later.start < earlier.end:
-            yield f"{_named(day, later)} begins before {_named(day, earlier)} has ended."
+            yield f"{_describe_block(day, later)} begins before {_describe_block(day, earlier)} has ended."
 
 
-def _overlap(each: Proposed, busy: Busy) -> bool:
+def _overlap(each: ProposedBlock, busy: Busy) -> bool:
     start, end = busy.start.astimezone(UTC), busy.end.astimezone(UTC)
     return start < end and start < each.end and each.start < end
 
@@ -117,20 +117,20 @@ def _overlap(each: Proposed, busy: Busy) -> bool:
 # --- the list ---
 
 
-def _miscounted(day: Day, proposed: Sequence[Proposed]) -> Iterator[str]:
+def _check_counts(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[str]:
     """Report a task whose blocks do not add up.
 
     Each task comes once, or in pieces of sufficient length, with exactly its time.
     """
     for number, work in enumerate(day.works, 1):
         pieces = [p.minutes for p in proposed if p.work == number]
-        if len(pieces) > 1 and (not splittable(work) or on_grid(min(pieces)) < PIECE):
+        if len(pieces) > 1 and (not is_splittable(work) or on_grid(min(pieces)) < PIECE):
             yield f"Task {number} is there {len(pieces)} times; once is enough."
         elif pieces and work.minutes is not None and sum(pieces) != work.minutes:
             yield f"Task {number} takes {work.minutes} minutes, and you gave it {sum(pieces)}."
 
 
-def _one_thing(day: Day, proposed: Sequence[Proposed], fixed: Sequence[Stretch]) -> Iterator[str]:
+def _check_one_thing(day: Day, proposed: Sequence[ProposedBlock], fixed: Sequence[Stretch]) -> Iterator[str]:
     """Report the one thing if it is missing or late although meetings leave room."""
     number, work = next(((n, w) for n, w in enumerate(day.works, 1) if w.first), (0, None))
     if work is None:
@@ -145,48 +145,52 @@ def _one_thing(day: Day, proposed: Sequence[Proposed], fixed: Sequence[Stretch])
         yield f"Task {number} is the one thing that matters; start it before {_clock(day, middle)}."
 
 
-def _left_without_need(day: Day, proposed: Sequence[Proposed], rest: Sequence[Stretch]) -> Iterator[str]:
-    room = _longest(day, rest)
-    for number, work in _absent(day, proposed):
+def _check_missing(day: Day, proposed: Sequence[ProposedBlock], rest: Sequence[Stretch]) -> Iterator[str]:
+    room = _longest_gap(day, rest)
+    for number, work in _missing_works(day, proposed):
         if length(work) <= room:
             yield f"Task {number} is missing, and there is room for its {in_words(length(work))}."
 
 
-def _left(day: Day, proposed: Sequence[Proposed], fixed: Sequence[Stretch], rest: Sequence[Stretch]) -> Iterator[Left]:
-    for _, work in _absent(day, proposed):
-        why = why_left(length(work), frame_of(day).minutes, _longest(day, fixed), _longest(day, rest))
-        yield Left(work.id, work.title, why)
+def _explain_missing(
+    day: Day, proposed: Sequence[ProposedBlock], fixed: Sequence[Stretch], rest: Sequence[Stretch]
+) -> Iterator[UnplacedItem]:
+    for _, work in _missing_works(day, proposed):
+        why = explain_left(length(work), frame_of(day).minutes, _longest_gap(day, fixed), _longest_gap(day, rest))
+        yield UnplacedItem(work.id, work.title, why)
 
 
-def _absent(day: Day, proposed: Sequence[Proposed]) -> Iterator[tuple[int, Work]]:
+def _missing_works(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[tuple[int, Work]]:
     placed = {p.work for p in proposed}
     return ((number, work) for number, work in enumerate(day.works, 1) if number not in placed)
 
 
-def _longest(day: Day, taken: Sequence[Stretch]) -> int:
+def _longest_gap(day: Day, taken: Sequence[Stretch]) -> int:
     return max((gap.minutes for gap in gaps(frame_of(day), taken)), default=0)
 
 
 # --- as blocks ---
 
 
-def _starting(plan: TBPlan) -> list[tuple[datetime, TBEvent]]:
+def _blocks_with_start(plan: TBPlan) -> list[tuple[datetime, TBEvent]]:
     return [(b.start.astimezone(UTC), b.event) for b in resolve(plan)]
 
 
-def _blocks(day: Day, proposed: Sequence[Proposed]) -> Iterator[tuple[datetime, TBEvent]]:
+def _blocks(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[tuple[datetime, TBEvent]]:
     pieces = {n: [p for p in proposed if p.work == n] for n in range(1, len(day.works) + 1)}
     for each in proposed:
         if each.work is None:
-            event = block(day, each.start, each.minutes, key=each.key, name=each.title, kind=each.type)
+            event = make_block(day, each.start, each.minutes, key=each.key, name=each.title, kind=each.type)
         else:
             same = pieces[each.work]
             number = same.index(each) + 1
-            event = work_block(day, each.start, each.minutes, day.works[each.work - 1], number=number, of=len(same))
+            event = make_work_block(
+                day, each.start, each.minutes, day.works[each.work - 1], number=number, of=len(same)
+            )
         yield each.start, event
 
 
-def _named(day: Day, each: Proposed) -> str:
+def _describe_block(day: Day, each: ProposedBlock) -> str:
     what = f"“{each.title}”" if each.work is None else f"Task {each.work}"
     return f"{what} ({_span(day, each.start, each.end)})"
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from fateforger.constraints.wording import day_words, quoted
-from fateforger.drafting.compile import compiled
-from fateforger.drafting.ground import Ground, ground_of
+from fateforger.constraints.wording import format_day, quote_name
+from fateforger.drafting.compile import compile_problem
+from fateforger.drafting.ground import DraftContext, build_context
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.items import Item, Piece
 from fateforger.drafting.layout import Layout
@@ -55,7 +55,7 @@ class _Variant:
 
 
 def reasons_of(
-    ground: Ground, problem: Problem, placed: Placed, blocks: tuple[Block, ...], others: tuple[Block, ...] = ()
+    ground: DraftContext, problem: Problem, placed: Placed, blocks: tuple[Block, ...], others: tuple[Block, ...] = ()
 ) -> Reasons:
     """Return the reasons by block key, the strongest kind first.
 
@@ -66,7 +66,7 @@ def reasons_of(
 
 
 class _Why:
-    def __init__(self, ground: Ground, problem: Problem, placed: Placed, blocks: tuple[Block, ...]) -> None:
+    def __init__(self, ground: DraftContext, problem: Problem, placed: Placed, blocks: tuple[Block, ...]) -> None:
         self.ground = ground
         self.problem = problem
         self.placed = placed
@@ -90,16 +90,16 @@ class _Why:
     def _moves(self, item: Item, piece: Piece) -> tuple[Reason, ...]:
         alone = self._without(self.problem, item, piece)
         found: list[Reason] = []
-        if _begins(alone, item, piece[1]) == piece[0]:
+        if _best_start(alone, item, piece[1]) == piece[0]:
             for variant in self.variants:
                 other = variant.problem.items[item.index]
-                instead = _begins(self._without(variant.problem, item, piece), other, piece[1])
+                instead = _best_start(self._without(variant.problem, item, piece), other, piece[1])
                 known = any(reason.cause in _EITHER.get(variant.cause, ()) for reason in found)
                 if instead != piece[0] and not known:
                     found.append(self._reason(variant, item, instead))
             found += self._wish(alone, item, piece)
-            found += self._neighbours(item, piece)
-        return tuple(found) or (self._last(alone, item, piece),)
+            found += self._neighbor_reasons(item, piece)
+        return tuple(found) or (self._fallback_reason(alone, item, piece),)
 
     def _without(self, problem: Problem, item: Item, piece: Piece) -> Layout:
         """Return the layout without one piece."""
@@ -112,7 +112,7 @@ class _Why:
     def _variants(self) -> Iterator[_Variant]:
         for rule in self.problem.rules:
             less = replace(self.ground, rules=tuple(r for r in self.ground.rules if r.id != rule.id))
-            yield _Variant("rule", rule.id, compiled(less, self.gone))
+            yield _Variant("rule", rule.id, compile_problem(less, self.gone))
         instance = self.ground.instance
         for name in _OF_TASKS:
             if any(getattr(task, name) for task in instance.tasks):
@@ -126,13 +126,13 @@ class _Why:
                 policy = instance.policy.model_copy(update={field: _DECLINED.get(field, 0) for field in fields})
                 yield _Variant("policy", name, self._with(instance.model_copy(update={"policy": policy})))
         if any(item.previous for item in self.problem.items):
-            again = compiled(self.ground, self.gone)
+            again = compile_problem(self.ground, self.gone)
             for item in again.items:
                 item.previous = item.previous_keys = ()
             yield _Variant("previous", "previous", again)
 
     def _with(self, instance: Instance) -> Problem:
-        return compiled(replace(self.ground, instance=instance), self.gone)
+        return compile_problem(replace(self.ground, instance=instance), self.gone)
 
     def _reason(self, variant: _Variant, item: Item, slot: int | None) -> Reason:
         because = self._because(variant, item)
@@ -145,8 +145,8 @@ class _Why:
     def _because(self, variant: _Variant, item: Item) -> str:
         if variant.kind == "rule":
             rule = next(r for r in self.problem.rules if r.id == variant.cause)
-            when = "" if rule.said_on is None else f" on {day_words(rule.said_on)}"
-            return f"you said {quoted(rule.words)}{when}"
+            when = "" if rule.said_on is None else f" on {format_day(rule.said_on)}"
+            return f"you said {quote_name(rule.words)}{when}"
         if variant.kind == "policy":
             return _POLICIES[variant.cause]
         if variant.kind == "previous":
@@ -159,47 +159,49 @@ class _Why:
         """Explain the preferred time of lunch and of the shutdown."""
         if item.wish is None:
             return
-        if _begins(alone, replace(item, wish=None, _tables={}), piece[1]) not in {None, piece[0]}:
+        if _best_start(alone, replace(item, wish=None, _tables={}), piece[1]) not in {None, piece[0]}:
             lunch = item.kind is ET.REGENERATION
             because = "this is about when you have lunch" if lunch else "it ends the day"
             yield Reason("policy", f"It is here because {because}.", "lunch" if lunch else "shutdown")
 
-    def _neighbours(self, item: Item, piece: Piece) -> Iterator[Reason]:
+    def _neighbor_reasons(self, item: Item, piece: Piece) -> Iterator[Reason]:
         """Yield adjacent events and blocks whose place it would take."""
         start, end = piece[0], piece[0] + piece[1]
         near = ((1 << (end - start + 2 * _NEAR)) - 1) << max(0, start - _NEAR)
         for event in self.ground.events:
             if event.mask & near:
-                freed = self._freed(event.id)
-                slot = _begins(self._without(freed, item, piece), freed.items[item.index], piece[1])
+                freed = self._without_event(event.id)
+                slot = _best_start(self._without(freed, item, piece), freed.items[item.index], piece[1])
                 where = "after" if event.mask.bit_length() <= start else "before"
-                yield from self._moved(slot, piece, Reason("event", f"{where} {quoted(event.title)}", event.id))
+                yield from self._neighbor_reason(
+                    slot, piece, Reason("event", f"{where} {quote_name(event.title)}", event.id)
+                )
         for other in self.problem.items:
             for s, n in self.placed[other.index]:
                 if other is not item and (near >> s & 1 or near >> (s + n) & 1):
                     trial = self._without(self.problem, item, piece).placed
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
-                    slot = _begins(Layout(self.problem, trial), item, piece[1])
+                    slot = _best_start(Layout(self.problem, trial), item, piece[1])
                     where = "after" if s < start else "before"
                     key, title = self.names.get(s, (other.key or other.id, other.title))
-                    yield from self._moved(slot, piece, Reason("block", f"{where} {quoted(title)}", key))
+                    yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_name(title)}", key))
 
-    def _freed(self, event: str) -> Problem:
+    def _without_event(self, event: str) -> Problem:
         """Return the problem without an event."""
         if event not in self.events:
             instance = self.ground.instance
             names = ((e.id or f"event-{n}", e) for n, e in enumerate(instance.immovables, 1))
             fewer = instance.model_copy(update={"immovables": tuple(e for name, e in names if name != event)})
-            self.events[event] = compiled(ground_of(fewer), self.gone)
+            self.events[event] = compile_problem(build_context(fewer), self.gone)
         return self.events[event]
 
-    def _moved(self, slot: int | None, piece: Piece, beside: Reason) -> Iterator[Reason]:
+    def _neighbor_reason(self, slot: int | None, piece: Piece, beside: Reason) -> Iterator[Reason]:
         if slot is not None and slot != piece[0]:
             instead = self.problem.axis.when(slot)
             text = f"It comes {beside.text}; without that it would begin at {self._clock(instead)}."
             yield replace(beside, text=text, instead=instead)
 
-    def _last(self, alone: Layout, item: Item, piece: Piece) -> Reason:
+    def _fallback_reason(self, alone: Layout, item: Item, piece: Piece) -> Reason:
         spots = alone.spots(item, piece[1])
         others = spots & ~(1 << piece[0])
         if not others:
@@ -212,10 +214,10 @@ class _Why:
         return f"{when.astimezone(zone(self.ground.instance.tz)):%H:%M}"
 
 
-def _begins(layout: Layout, item: Item, length: int) -> int | None:
+def _best_start(layout: Layout, item: Item, length: int) -> int | None:
     """Return the slot at which a piece is cheapest; an item with several lengths may be shorter."""
     if len(item.lengths) > 1:
         whole = layout.whole(item)
         return None if whole is None else whole[1][0]
-    spot = layout.best(item, length)
+    spot = layout.find_best(item, length)
     return None if spot is None else spot[1]

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from fateforger.drafting.clock import clock_at
-from fateforger.drafting.ground import ground_of
+from fateforger.drafting.ground import build_context
 from fateforger.drafting.instance import Instance, Pin, Task
-from fateforger.drafting.leftover import left_out
+from fateforger.drafting.leftover import find_left_out
 from fateforger.drafting.mend import AS_IT_IS, STEPS
-from fateforger.drafting.model import Block, Conflict, Left
+from fateforger.drafting.model import Block, MustConflict, UnplacedItem
 from fateforger.drafting.naming import task_of
 from fateforger.drafting.outcome import blocks_of
-from fateforger.drafting.solve import Solved, solved
+from fateforger.drafting.solve import Solution, solve_context
 from fateforger.plan import ET, FixedStart, Resolved, TBEvent, TBPlan, resolve
 
 _USUAL = 3
@@ -22,15 +22,15 @@ _USUAL = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Refitted:
+class RefitResult:
     """The refitted plan, the blocks and tasks that found no place, and the musts given up."""
 
     plan: TBPlan
-    unplaced: tuple[Left, ...] = ()
-    conflict: Conflict | None = None
+    unplaced: tuple[UnplacedItem, ...] = ()
+    conflict: MustConflict | None = None
 
 
-def refitted(plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, steps: int = STEPS) -> Refitted:
+def refit_plan(plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, steps: int = STEPS) -> RefitResult:
     """Refit ``plan`` from the instance's ``now`` on, clear of events and keeping the musts.
 
     Blocks that began before now, pinned blocks, and meetings of the plan stay; other blocks keep their length.
@@ -54,18 +54,18 @@ def refitted(plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, ste
         previous=plan,
         now=instance.now,
     )
-    result = solved(replace(ground_of(fitting), mending=True), steps=steps)
-    unplaced = left_out(result.ground, result.problem, result.found.placed)
+    result = solve_context(replace(build_context(fitting), mending=True), steps=steps)
+    unplaced = find_left_out(result.ground, result.problem, result.found.placed)
     after = {b.key: b for b in blocks_of(result.ground, result.problem, result.found.placed)}
-    stayed = _stayed(result) | {b.key for b in result.ground.past} | set(pins)
+    stayed = _unmoved_keys(result) | {b.key for b in result.ground.past} | set(pins)
     gone = {left.id for left in unplaced}
     events = [e for b in resolve(plan) if b.key not in gone for e in (_event(b, after.get(b.key), plan, stayed),)]
     known = {block.key for block in blocks}
     events += [_new(block, plan, more) for block in after.values() if block.key not in known and block.id not in known]
-    return Refitted(_in_order(plan, events), unplaced, result.conflict)
+    return RefitResult(_sort_by_time(plan, events), unplaced, result.conflict)
 
 
-def _stayed(result: Solved) -> set[str]:
+def _unmoved_keys(result: Solution) -> set[str]:
     """Return the keys of the blocks that did not move."""
     placed = zip(result.problem.items, result.found.placed, strict=True)
     return {
@@ -95,20 +95,20 @@ def _as_task(block: Resolved, instance: Instance) -> Task:
 def _event(block: Resolved, after: Block | None, plan: TBPlan, stayed: set[str]) -> TBEvent:
     """Return the block at a fixed start, since its neighbors may have moved."""
     start = block.start if after is None or block.key in stayed else after.start
-    return block.event.model_copy(update={"timing": _fixed(plan, start, block.duration)})
+    return block.event.model_copy(update={"timing": _fixed_start(plan, start, block.duration)})
 
 
 def _new(block: Block, plan: TBPlan, more: Iterable[Task]) -> TBEvent:
     notes = next((task.notes for task in more if task.id == block.id), "")
-    timing = _fixed(plan, block.start, timedelta(minutes=block.minutes))
+    timing = _fixed_start(plan, block.start, timedelta(minutes=block.minutes))
     return TBEvent(name=block.title, description=notes, type=block.type, timing=timing, key=block.key)
 
 
-def _fixed(plan: TBPlan, start: datetime, duration: timedelta) -> FixedStart:
+def _fixed_start(plan: TBPlan, start: datetime, duration: timedelta) -> FixedStart:
     return FixedStart(start=clock_at(start, plan.date, plan.tz), duration=max(duration, timedelta(minutes=1)))
 
 
-def _in_order(plan: TBPlan, events: Sequence[TBEvent]) -> TBPlan:
+def _sort_by_time(plan: TBPlan, events: Sequence[TBEvent]) -> TBPlan:
     loose = plan.replace(events)
     return plan.replace(block.event for block in _by_time(resolve(loose)))
 

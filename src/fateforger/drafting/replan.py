@@ -20,12 +20,12 @@ def from_now(instance: Instance, plan: TBPlan, now: datetime) -> Instance:
     return instance.model_copy(update={"previous": plan, "now": now.astimezone(UTC)})
 
 
-def running_late(instance: Instance, plan: TBPlan, now: datetime, key: str, minutes: int) -> Instance:
+def extend_current_block(instance: Instance, plan: TBPlan, now: datetime, key: str, minutes: int) -> Instance:
     """Return the day when the current block ``key``, and its task, takes ``minutes`` longer.
 
     Raises ``KeyError``.
     """
-    longer = _lasting(plan, key, resolve(plan)[plan.position(key)].minutes + minutes)
+    longer = _with_length(plan, key, resolve(plan)[plan.position(key)].minutes + minutes)
     task = task_of(key, (t.id for t in instance.tasks))
     tasks = tuple(
         t.model_copy(update={"minutes": t.minutes + minutes}) if t.id == task and t.minutes is not None else t
@@ -34,10 +34,10 @@ def running_late(instance: Instance, plan: TBPlan, now: datetime, key: str, minu
     return from_now(instance.model_copy(update={"tasks": tasks}), longer, now)
 
 
-def done_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> Instance:
+def finish_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> Instance:
     """Return the day when the task is done: its current block ends now, and its later blocks go."""
     at = now.astimezone(UTC)
-    rest = _fixed(plan)
+    rest = _fix_starts(plan)
     for block in resolve(rest):
         if task_of(block.key, [task]) != task:
             continue
@@ -45,22 +45,22 @@ def done_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> In
         if start >= at:
             rest = rest.replace(event for event in rest.events if event.key != block.key)
         elif start + block.duration > at:
-            rest = _lasting(rest, block.key, max(1, int((at - start) / timedelta(minutes=1))))
-    return from_now(without(instance, [task]), rest, now)
+            rest = _with_length(rest, block.key, max(1, int((at - start) / timedelta(minutes=1))))
+    return from_now(without_tasks(instance, [task]), rest, now)
 
 
-def dropped(instance: Instance, plan: TBPlan, now: datetime, tasks: Collection[str]) -> Instance:
+def drop_tasks(instance: Instance, plan: TBPlan, now: datetime, tasks: Collection[str]) -> Instance:
     """Return the day without some tasks and their later blocks."""
-    rest = _fixed(plan)
+    rest = _fix_starts(plan)
     gone = [
         block.key
         for block in resolve(rest)
         if task_of(block.key, tasks) is not None and block.start.astimezone(UTC) >= now.astimezone(UTC)
     ]
-    return from_now(without(instance, tasks), rest.replace(e for e in rest.events if e.key not in gone), now)
+    return from_now(without_tasks(instance, tasks), rest.replace(e for e in rest.events if e.key not in gone), now)
 
 
-def without(instance: Instance, tasks: Collection[str]) -> Instance:
+def without_tasks(instance: Instance, tasks: Collection[str]) -> Instance:
     """Return the instance without some tasks, and without references to them."""
     kept = tuple(
         t.model_copy(update={"after": tuple(a for a in t.after if a not in tasks)})
@@ -70,18 +70,18 @@ def without(instance: Instance, tasks: Collection[str]) -> Instance:
     return instance.model_copy(update={"tasks": kept})
 
 
-def begun_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:
+def start_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:
     """Return the plan with that block at another start, even if it overlaps others there."""
     clock = clock_at(start.astimezone(zone(plan.tz)), plan.date, plan.tz)
     return plan.replace(
         event.model_copy(update={"timing": event.timing.model_copy(update={"start": clock})})
         if event.key == key and isinstance(event.timing, FixedStart)
         else event
-        for event in _fixed(plan).events
+        for event in _fix_starts(plan).events
     )
 
 
-def starting_before(plan: TBPlan, now: datetime) -> tuple[str, ...]:
+def keys_before(plan: TBPlan, now: datetime) -> tuple[str, ...]:
     """Return the keys of movable blocks that begin before ``now``, in time order.
 
     Meetings and background blocks do not count.
@@ -91,7 +91,7 @@ def starting_before(plan: TBPlan, now: datetime) -> tuple[str, ...]:
     return tuple(b.key for b in sorted(early, key=lambda b: (b.start.astimezone(UTC), b.index)))
 
 
-def begun_from(plan: TBPlan, keys: Iterable[str], now: datetime) -> TBPlan:
+def start_from(plan: TBPlan, keys: Iterable[str], now: datetime) -> TBPlan:
     """Return the plan with those blocks one after the other from ``now`` on.
 
     They start on the grid and may overlap others.
@@ -99,12 +99,12 @@ def begun_from(plan: TBPlan, keys: Iterable[str], now: datetime) -> TBPlan:
     lengths = {block.key: block.minutes for block in resolve(plan)}
     start = instant(ceil(now))
     for key in keys:
-        plan = begun_at(plan, key, start)
+        plan = start_at(plan, key, start)
         start += timedelta(minutes=-(-lengths[key] // GRID) * GRID)
     return plan
 
 
-def _fixed(plan: TBPlan) -> TBPlan:
+def _fix_starts(plan: TBPlan) -> TBPlan:
     """Return the plan with each block at its own fixed start."""
     return plan.replace(
         block.event.model_copy(
@@ -114,9 +114,9 @@ def _fixed(plan: TBPlan) -> TBPlan:
     )
 
 
-def _lasting(plan: TBPlan, key: str, minutes: int) -> TBPlan:
+def _with_length(plan: TBPlan, key: str, minutes: int) -> TBPlan:
     """Return the plan with that block at another length."""
-    fixed = _fixed(plan)
+    fixed = _fix_starts(plan)
     events = []
     for event in fixed.events:
         if event.key == key and isinstance(event.timing, FixedStart):

@@ -13,7 +13,7 @@ from fateforger.plan.timing import is_anchored
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlockPlace:
     """Place of a block: an aware start, and elapsed time."""
 
     start: datetime
@@ -24,12 +24,12 @@ class Place:
         return self.start.astimezone(UTC) + self.duration
 
 
-def place_of(block: Resolved) -> Place:
+def place_of(block: Resolved) -> BlockPlace:
     """Return the current place of a block, in UTC."""
-    return Place(block.start.astimezone(UTC), block.duration)
+    return BlockPlace(block.start.astimezone(UTC), block.duration)
 
 
-def retimed(plan: TBPlan, places: Mapping[str, Place]) -> tuple[UpdateBlock, ...]:
+def retime_blocks(plan: TBPlan, places: Mapping[str, BlockPlace]) -> tuple[UpdateBlock, ...]:
     """Return the ops that put blocks of ``plan`` at these places, by key.
 
     A block that depends on a neighbor is fixed at its current time, so that nothing else moves. A block that is
@@ -41,11 +41,11 @@ def retimed(plan: TBPlan, places: Mapping[str, Place]) -> tuple[UpdateBlock, ...
         place = places.get(block.key, now)
         leans = not is_anchored(block.event.timing) and block.event.type is not ET.BACKGROUND
         if place != now or leans:
-            updates.append(UpdateBlock(key=block.key, timing=fixed(place, plan)))
+            updates.append(UpdateBlock(key=block.key, timing=to_timing(place, plan)))
     return tuple(updates)
 
 
-def fixed(place: Place, plan: TBPlan) -> FixedStart:
+def to_timing(place: BlockPlace, plan: TBPlan) -> FixedStart:
     """Return a place as the timing of a block.
 
     Raises pydantic's ``ValidationError`` for one that no block can have.

@@ -23,8 +23,8 @@ from datetime import date, datetime, time, timedelta
 from fateforger.constraints.kinds import WEEK, Necessity, RuleKind, Status, WindowKind
 from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.recurrence import occurs
-from fateforger.drafting.axis import Axis, span, window
-from fateforger.drafting.day_rules import expressed
+from fateforger.drafting.axis import Axis, slot_range, window_slots
+from fateforger.drafting.day_rules import express_record
 from fateforger.drafting.instance import Told
 from fateforger.drafting.minutes import GRID
 from fateforger.plan import ET, zone
@@ -45,7 +45,7 @@ class PlannedDay:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SlotRule:
     """A constraint on the axis.
 
     ``on`` are the slots of the days on which it counts. ``wanted`` holds all slots when no window is wanted. Lengths
@@ -83,31 +83,31 @@ class Rule:
     def must(self) -> bool:
         return self.necessity is Necessity.MUST
 
-    def about(self, kind: ET, task: str | None) -> bool:
+    def applies_to(self, kind: ET, task: str | None) -> bool:
         """Check whether the rule applies to blocks of a type, for a task."""
         return (not self.types or kind in self.types) and (not self.tasks or task in self.tasks)
 
     @property
-    def closed(self) -> int:
+    def closed_slots(self) -> int:
         """Slots closed to the blocks that the rule applies to."""
         return self.avoided | (self.on & ~self.wanted)
 
     @property
-    def means_something(self) -> bool:
+    def is_checkable(self) -> bool:
         """True when a plan can be checked against the rule."""
         numbers = (self.least, self.most, self.count, self.shortest, self.longest)
-        return bool(self.closed or self.gap or self.around or self.order or self.whole or len(self.tasks) > 1) or any(
-            n is not None for n in numbers
-        )
+        return bool(
+            self.closed_slots or self.gap or self.around or self.order or self.whole or len(self.tasks) > 1
+        ) or any(n is not None for n in numbers)
 
 
-def rules_of(told: Sequence[Told], days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[Rule, ...]:
+def build_rules(told: Sequence[Told], days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[SlotRule, ...]:
     """Return the constraints that count on at least one of the days and can be checked."""
     rules = (_rule(each, days, axis, tz) for each in told if each.constraint_record.status is not Status.DECLINED)
-    return tuple(rule for rule in rules if rule.on and rule.means_something)
+    return tuple(rule for rule in rules if rule.on and rule.is_checkable)
 
 
-def holds(record: ConstraintRecord, day: date) -> bool:
+def applies_on(record: ConstraintRecord, day: date) -> bool:
     """Check whether a record applies to that day, by its dates, weekdays, and recurrence."""
     when = record.applicability
     if not when.within_dates(day) or (when.days_of_week and WEEK[day.weekday()] not in when.days_of_week):
@@ -115,10 +115,10 @@ def holds(record: ConstraintRecord, day: date) -> bool:
     return when.recurrence is None or occurs(when.recurrence, when.start_date, day)
 
 
-def _rule(told: Told, days: Sequence[PlannedDay], axis: Axis, tz: str) -> Rule:
-    record = expressed(told.constraint_record)
+def _rule(told: Told, days: Sequence[PlannedDay], axis: Axis, tz: str) -> SlotRule:
+    record = express_record(told.constraint_record)
     kind, numbers = record.payload.rule_kind, record.payload.scalar_params
-    on = [day for day in days if holds(record, day.date)]
+    on = [day for day in days if applies_on(record, day.date)]
     wanted, avoided = _windows(record, on, axis, tz)
     least, most = _slots(numbers.duration_min, up=True), _slots(numbers.duration_max, up=False)
     count = (numbers.model_extra or {}).get("count_max")
@@ -129,7 +129,7 @@ def _rule(told: Told, days: Sequence[PlannedDay], axis: Axis, tz: str) -> Rule:
     sized = kind in {RuleKind.PREFER_WINDOW, RuleKind.AVOID_WINDOW, None}
     sequence = kind is RuleKind.SEQUENCING
     minutes = least if least is not None else most
-    return Rule(
+    return SlotRule(
         id=told.id,
         necessity=record.necessity,
         kind=kind,
@@ -165,7 +165,7 @@ def _windows(record: ConstraintRecord, days: Sequence[PlannedDay], axis: Axis, t
     """Return the wanted slots (all of them when no window is wanted) and the unwanted ones."""
     kind = record.payload.rule_kind
     if kind is RuleKind.MIN_SLEEP:
-        return span(0, axis.slots), _before_next_day(record, days, axis)
+        return slot_range(0, axis.slots), _before_next_day(record, days, axis)
     local = zone(record.applicability.timezone or tz)
     wanted = avoided = 0
     named = False
@@ -174,10 +174,10 @@ def _windows(record: ConstraintRecord, days: Sequence[PlannedDay], axis: Axis, t
             on = day.date + timedelta(days=near)
             for asks, begin, end in _clocks(record):
                 if kind is RuleKind.FIXED_BEDTIME or asks is WindowKind.AVOID:
-                    avoided |= window(axis, on, begin, end, local, whole=False)
+                    avoided |= window_slots(axis, on, begin, end, local, whole=False)
                 else:
-                    named, wanted = True, wanted | window(axis, on, begin, end, local, whole=True)
-    return wanted if named else span(0, axis.slots), avoided & sum(day.slots for day in days)
+                    named, wanted = True, wanted | window_slots(axis, on, begin, end, local, whole=True)
+    return wanted if named else slot_range(0, axis.slots), avoided & sum(day.slots for day in days)
 
 
 def _clocks(record: ConstraintRecord) -> list[tuple[WindowKind, time, time]]:
@@ -192,5 +192,5 @@ def _before_next_day(record: ConstraintRecord, days: Sequence[PlannedDay], axis:
     sleep = timedelta(minutes=record.payload.scalar_params.duration_min or 0)
     night = 0
     for day in days:
-        night |= axis.outward(day.next_start - sleep, day.next_start) & day.slots
+        night |= axis.slots_touching(day.next_start - sleep, day.next_start) & day.slots
     return night

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.drafting.axis import longest_run, span
+from fateforger.drafting.axis import longest_run, slot_range
 from fateforger.drafting.items import Item
 from fateforger.drafting.layout import Layout
 
@@ -20,7 +20,7 @@ _CUT = 6
 """One in this many items is cut into as many pieces as allowed, although it fits in one."""
 
 
-class Lot:
+class PseudoRandom:
     """Deterministic pseudorandom numbers (xorshift)."""
 
     __slots__ = ("_state",)
@@ -38,7 +38,7 @@ class Lot:
         return (x >> 16) % bound
 
 
-def shaken(layout: Layout, movable: list[Item], lot: Lot, spare: int) -> Layout | None:
+def destroy_and_repair(layout: Layout, movable: list[Item], lot: PseudoRandom, spare: int) -> Layout | None:
     """Return a neighboring layout; required items may be missing from it.
 
     Returns ``None`` once its cost is known to exceed ``spare``, in fractions of a point.
@@ -48,15 +48,15 @@ def shaken(layout: Layout, movable: list[Item], lot: Lot, spare: int) -> Layout 
     way = lot.below(_WAYS)
     if way > 3 and (out or there):
         some = out if out and (not there or lot.below(_AGAIN)) else there
-        trial = _forced(layout, there, some[lot.below(len(some))], lot)
+        trial = _force_item(layout, there, some[lot.below(len(some))], lot)
     else:
-        trial = layout.without(item.index for item in _taken_off(layout, there, way, lot))
+        trial = layout.remove_items(item.index for item in _choose_removals(layout, there, way, lot))
     for item in there:
         spare -= item.costs.get(trial.placed[item.index], 0)
-    return trial if _fill(trial, movable, out, lot, spare) else None
+    return trial if _reinsert(trial, movable, out, lot, spare) else None
 
 
-def _taken_off(layout: Layout, there: list[Item], way: int, lot: Lot) -> list[Item]:
+def _choose_removals(layout: Layout, there: list[Item], way: int, lot: PseudoRandom) -> list[Item]:
     if not there:
         return []
     if way == 0:
@@ -66,7 +66,7 @@ def _taken_off(layout: Layout, there: list[Item], way: int, lot: Lot) -> list[It
     return [there[lot.below(len(there))] for _ in range(1 + lot.below(4))]
 
 
-def _forced(layout: Layout, there: list[Item], item: Item, lot: Lot) -> Layout:
+def _force_item(layout: Layout, there: list[Item], item: Item, lot: PseudoRandom) -> Layout:
     """Place an item at a random start and remove what is in the way.
 
     Of two such starts, the one that displaces less is used.
@@ -76,10 +76,10 @@ def _forced(layout: Layout, there: list[Item], item: Item, lot: Lot) -> Layout:
         length = item.shortest + lot.below(length - 2 * item.shortest + 1)
     starts = item.starts(length)
     if not starts:
-        return layout.without(())
-    places = [_cleared(layout, there, _one_of(starts, lot), length, item.gap) for _ in range(2)]
+        return layout.remove_items(())
+    places = [_find_obstacles(layout, there, _choose_slot(starts, lot), length, item.gap) for _ in range(2)]
     _, start, off = min(places)
-    trial = layout.without((*off, item.index))
+    trial = layout.remove_items((*off, item.index))
     piece = (start, length)
     if trial.placed[item.index] or not trial.fits(item, (piece,)):
         return trial
@@ -88,21 +88,21 @@ def _forced(layout: Layout, there: list[Item], item: Item, lot: Lot) -> Layout:
         return trial
     begun = trial.copy()
     begun.take(item, (piece,))
-    rest = begun.best(item, item.slots - length)
+    rest = begun.find_best(item, item.slots - length)
     if rest is not None:
         trial.take(item, tuple(sorted((piece, (rest[1], item.slots - length)))))
     return trial
 
 
-def _one_of(slots: int, lot: Lot) -> int:
+def _choose_slot(slots: int, lot: PseudoRandom) -> int:
     for _ in range(lot.below(slots.bit_count())):
         slots &= slots - 1
     return (slots & -slots).bit_length() - 1
 
 
-def _cleared(layout: Layout, there: list[Item], start: int, slots: int, gap: int) -> tuple[int, int, list[int]]:
+def _find_obstacles(layout: Layout, there: list[Item], start: int, slots: int, gap: int) -> tuple[int, int, list[int]]:
     """Return the reward of the items in the way, the start, and their indexes."""
-    piece, place = span(start, start + slots), span(start, start + slots + gap)
+    piece, place = slot_range(start, start + slots), slot_range(start, start + slots + gap)
     worth, off = 0, []
     for item in there:
         taken, kept, _ = layout.mark(item, layout.placed[item.index])
@@ -112,7 +112,7 @@ def _cleared(layout: Layout, there: list[Item], start: int, slots: int, gap: int
     return worth, start, off
 
 
-def _fill(trial: Layout, movable: list[Item], out: list[Item], lot: Lot, spare: int) -> bool:
+def _reinsert(trial: Layout, movable: list[Item], out: list[Item], lot: PseudoRandom, spare: int) -> bool:
     """Reinsert what there is room for, in random order.
 
     Returns false once more than ``spare`` is lost.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from fateforger.drafting import weights
 from fateforger.drafting.closing import soft_points
-from fateforger.drafting.ground import Ground
+from fateforger.drafting.ground import DraftContext
 from fateforger.drafting.items import WORK, Item
 from fateforger.drafting.minutes import GRID
 from fateforger.drafting.naming import LUNCH, task_of
 from fateforger.drafting.problem import Breather, Cap, Order
-from fateforger.drafting.rules import Rule
+from fateforger.drafting.rules import SlotRule
 from fateforger.plan import ET
 
 
@@ -20,8 +20,8 @@ from fateforger.plan import ET
 class Sharing:
     """Shared constraints of a day's items, derived from its rules and policy."""
 
-    ground: Ground
-    rules: Sequence[Rule]
+    ground: DraftContext
+    rules: Sequence[SlotRule]
     items: Sequence[Item]
 
     def breathers(self) -> Iterator[Breather]:
@@ -50,7 +50,7 @@ class Sharing:
             if not rule.types:
                 members = frozenset(i for i in members if self.items[i].kind not in {ET.REGENERATION, ET.BUFFER})
             days = tuple(day.slots & rule.on for day in self.ground.days)
-            taken = tuple(self._taken(rule, on) for on in days)
+            taken = tuple(self._usage_of(rule, on) for on in days)
             slot, base = soft_points(rule)
             yield Cap(
                 rule.id,
@@ -76,16 +76,16 @@ class Sharing:
                     for other in rule.tasks[n + 1 :]:
                         yield Order(rule.id, self._tasks(one), self._tasks(other), days, points)
 
-    def _of(self, rule: Rule) -> frozenset[int]:
-        return frozenset(i.index for i in self.items if rule.about(i.kind, i.task))
+    def _of(self, rule: SlotRule) -> frozenset[int]:
+        return frozenset(i.index for i in self.items if rule.applies_to(i.kind, i.task))
 
-    def _taken(self, rule: Rule, on: int) -> tuple[int, int]:
+    def _usage_of(self, rule: SlotRule, on: int) -> tuple[int, int]:
         """Return the slots and blocks that a rule's types already take."""
         masks = [e.mask for e in (*self.ground.events, *self.ground.ways) if e.kind in rule.types and not e.late]
         masks += [
-            self.ground.axis.outward(b.start, b.end)
+            self.ground.axis.slots_touching(b.start, b.end)
             for b in self.ground.past
-            if rule.about(b.event.type, task_of(b.key, [t.id for t in self.ground.instance.tasks]))
+            if rule.applies_to(b.event.type, task_of(b.key, [t.id for t in self.ground.instance.tasks]))
         ]
         there = [mask & on for mask in masks if mask & on]
         union = 0
@@ -93,7 +93,7 @@ class Sharing:
             union |= mask
         return union.bit_count(), len(there)
 
-    def _kinds(self, kind: ET, rule: Rule) -> frozenset[int]:
+    def _kinds(self, kind: ET, rule: SlotRule) -> frozenset[int]:
         return frozenset(i.index for i in self.items if i.kind is kind and (not rule.tasks or i.task in rule.tasks))
 
     def _tasks(self, task: str) -> frozenset[int]:

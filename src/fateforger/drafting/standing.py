@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fateforger.drafting.compile import compiled
-from fateforger.drafting.ground import ground_of
+from fateforger.drafting.compile import compile_problem
+from fateforger.drafting.ground import build_context
 from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.items import Pieces
 from fateforger.drafting.model import Block, Reason
@@ -15,7 +15,7 @@ from fateforger.plan import ET, Resolved, TBPlan, resolve
 _FITS = "best"
 
 
-def why_there(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, ...]:
+def explain_place(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, ...]:
     """Return the causes of a block's place, with all others unmoved.
 
     Only proved causes are returned, so a block that could as well be elsewhere has none. Raises ``PlanInvalid`` when
@@ -28,9 +28,9 @@ def why_there(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, ...]:
     ids = [task.id for task in instance.tasks]
     lunch = f"lunch-{plan.date.isoformat()}"
     more = tuple(_as_task(b) for b in blocks if b.key != lunch and task_of(b.key, ids) is None)
-    ground = ground_of(instance.model_copy(update={"tasks": (*instance.tasks, *more), "pinned": ()}))
-    problem = compiled(ground)
-    placed = _placed(problem, blocks, [*ids, *(task.id for task in more)])
+    ground = build_context(instance.model_copy(update={"tasks": (*instance.tasks, *more), "pinned": ()}))
+    problem = compile_problem(ground)
+    placed = _current_placement(problem, blocks, [*ids, *(task.id for task in more)])
     start = problem.axis.slot(there.start)
     if not any(piece[0] == start for pieces in placed for piece in pieces):
         return ()
@@ -43,10 +43,10 @@ def _block(block: Resolved, ids: list[str]) -> Block:
     return Block(task, block.key, block.event.name, block.event.type, block.start, block.minutes)
 
 
-def _placed(problem: Problem, blocks: list[Resolved], ids: list[str]) -> Placed:
+def _current_placement(problem: Problem, blocks: list[Resolved], ids: list[str]) -> Placed:
     def pieces(task: str | None, key: str | None) -> Pieces:
         mine = (b for b in blocks if b.key == key or (task is not None and task_of(b.key, ids) == task))
-        masks = [mask for block in mine if (mask := problem.axis.outward(block.start, block.end))]
+        masks = [mask for block in mine if (mask := problem.axis.slots_touching(block.start, block.end))]
         return tuple(sorted(((mask & -mask).bit_length() - 1, mask.bit_count()) for mask in masks))
 
     return [pieces(item.task, item.key) for item in problem.items]

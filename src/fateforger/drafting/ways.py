@@ -7,15 +7,17 @@ from dataclasses import replace
 from datetime import UTC, timedelta
 
 from fateforger.drafting.instance import Told
-from fateforger.drafting.model import Choice, Day, Left, Way
+from fateforger.drafting.model import Day, OptionKind, PlacementOption, UnplacedItem
 
 MOST_TRIED = 5
 """Most items whose options are tried; a person is asked about no more at once."""
-_PROMISING = frozenset({Way.SHRINK, Way.SPLIT, Way.EXTEND, Way.RELAX})
-_ITS_OWN = frozenset({Way.SHRINK, Way.SPLIT})
+_PROMISING = frozenset({OptionKind.SHRINK, OptionKind.SPLIT, OptionKind.EXTEND, OptionKind.RELAX})
+_ITS_OWN = frozenset({OptionKind.SHRINK, OptionKind.SPLIT})
 
 
-def offered(left: Sequence[Left], placed: Callable[[Left, Choice], Collection[str]]) -> tuple[Left, ...]:
+def filter_options(
+    left: Sequence[UnplacedItem], placed: Callable[[UnplacedItem, PlacementOption], Collection[str]]
+) -> tuple[UnplacedItem, ...]:
     """Return the items with only the options that hold.
 
     An option stays if it promises no place, or if the trial gives the item one. ``placed`` returns the ids that have
@@ -23,7 +25,7 @@ def offered(left: Sequence[Left], placed: Callable[[Left, Choice], Collection[st
     """
     known: dict[tuple[object, ...], Collection[str]] = {}
 
-    def holds(each: Left, choice: Choice) -> bool:
+    def holds(each: UnplacedItem, choice: PlacementOption) -> bool:
         whose = each.id if choice.way in _ITS_OWN else None
         way = (choice.way, choice.minutes, choice.rule, whose)
         if way not in known:
@@ -31,7 +33,7 @@ def offered(left: Sequence[Left], placed: Callable[[Left, Choice], Collection[st
         return each.id in known[way]
 
     tried = 0
-    told: list[Left] = []
+    told: list[UnplacedItem] = []
     for each in left:
         promising = [choice for choice in each.choices if choice.way in _PROMISING]
         tried += bool(promising)
@@ -40,14 +42,14 @@ def offered(left: Sequence[Left], placed: Callable[[Left, Choice], Collection[st
     return tuple(told)
 
 
-def taken(day: Day, told: Iterable[Told], task: str, choice: Choice) -> tuple[Day, tuple[Told, ...]]:
+def apply_option(day: Day, told: Iterable[Told], task: str, choice: PlacementOption) -> tuple[Day, tuple[Told, ...]]:
     """Return the day and its constraints once an option for that task is taken."""
-    told = tuple(each for each in told if choice.way is not Way.RELAX or each.id != choice.rule)
-    if choice.way is Way.EXTEND:
+    told = tuple(each for each in told if choice.way is not OptionKind.RELAX or each.id != choice.rule)
+    if choice.way is OptionKind.EXTEND:
         later = day.end.astimezone(UTC) + timedelta(minutes=choice.minutes or 0)
         return replace(day, end=later.astimezone(day.end.tzinfo)), told
     works = tuple(
-        (replace(work, minutes=choice.minutes) if choice.way is Way.SHRINK else replace(work, pieces=True))
+        (replace(work, minutes=choice.minutes) if choice.way is OptionKind.SHRINK else replace(work, pieces=True))
         if work.id == task and choice.way in _ITS_OWN
         else work
         for work in day.works

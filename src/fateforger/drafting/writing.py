@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fateforger.drafting.model import Choice, Draft, Reason
+from fateforger.drafting.model import Draft, PlacementOption, Reason
 from fateforger.plan import write_plan
 
 
@@ -41,7 +41,7 @@ def write_draft(draft: Draft) -> dict[str, Any]:
     return document
 
 
-def _choice(choice: Choice) -> dict[str, Any]:
+def _choice(choice: PlacementOption) -> dict[str, Any]:
     told = {"way": choice.way.value, "label": choice.label, "minutes": choice.minutes, "rule": choice.rule}
     return {name: value for name, value in told.items() if value is not None}
 

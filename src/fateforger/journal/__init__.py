@@ -1,9 +1,9 @@
 """The journal of calendar writes: what was written, when and why, and how to undo it."""
 
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
-from fateforger.journal.moves import begun, closed, moved, verdict_on, with_records
-from fateforger.journal.probe import Ended, Happened, NotYet, Verdict, answered, judge
-from fateforger.journal.standing import Way, way_back
+from fateforger.journal.moves import begin_transaction, close_transaction, judge_transaction, move_record, with_records
+from fateforger.journal.probe import Ended, Happened, NotYet, Verdict, judge, judge_answer
+from fateforger.journal.standing import UndoScope, find_undo_scope
 from fateforger.journal.undo import plan_undo
 
 __all__ = [
@@ -14,15 +14,15 @@ __all__ = [
     "OpState",
     "Transaction",
     "TxState",
+    "UndoScope",
     "Verdict",
-    "Way",
-    "answered",
-    "begun",
-    "closed",
+    "begin_transaction",
+    "close_transaction",
+    "find_undo_scope",
     "judge",
-    "moved",
+    "judge_answer",
+    "judge_transaction",
+    "move_record",
     "plan_undo",
-    "verdict_on",
-    "way_back",
     "with_records",
 ]

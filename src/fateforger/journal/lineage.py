@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fateforger.plan import zone
-from fateforger.sync.canonical import Canon, canon, is_timed
+from fateforger.sync.canonical import Canon, canonicalize, is_timed
 from fateforger.sync.model import (
     MANAGED,
     EventExtras,
@@ -16,10 +16,10 @@ from fateforger.sync.model import (
     Snapshot,
     Standing,
     SyncOp,
-    missing_extras,
+    find_missing_extras,
 )
-from fateforger.sync.ownership import obstacle_to
-from fateforger.sync.words import quoted
+from fateforger.sync.ownership import find_obstacle
+from fateforger.sync.words import quote_title
 
 
 @dataclass
@@ -50,16 +50,16 @@ class Lineage:
     def __post_init__(self) -> None:
         self.known = self.head
         if self.event is not None and is_timed(self.event):
-            self.now = canon(self.event)
+            self.now = canonicalize(self.event)
             self.extras = self.event.extras
 
     @property
-    def shown(self) -> Canon | None:
+    def current(self) -> Canon | None:
         """The block as the calendar shows it, if it does, as a timed event."""
-        return canon(self.event) if self.event is not None and is_timed(self.event) else None
+        return canonicalize(self.event) if self.event is not None and is_timed(self.event) else None
 
     @property
-    def gone(self) -> bool:
+    def is_gone(self) -> bool:
         """Check whether nothing of it is left in the simulation."""
         return self.now is None and (self.event is None or is_timed(self.event))
 
@@ -71,24 +71,24 @@ class Lineage:
     @property
     def stays(self) -> bool:
         """Check whether an event of it will be on the calendar."""
-        return self.now is not None or not self.gone
+        return self.now is not None or not self.is_gone
 
     @property
     def obstacle(self) -> str | None:
         """The reason the existing event must not be written to, if any."""
-        return None if self.event is None else obstacle_to(self.event)
+        return None if self.event is None else find_obstacle(self.event)
 
     @property
     def may_change(self) -> bool:
         """Check whether there is an event that may be written to."""
-        return self.shown is not None and self.obstacle is None and not self.released
+        return self.current is not None and self.obstacle is None and not self.released
 
     @property
     def key_known(self) -> str:
         """The key of the block before the earliest op, or in it."""
         return self.first.key if self.known is None else self.known.key
 
-    def restored(self, event_id: str) -> bool:
+    def has_restored(self, event_id: str) -> bool:
         """Check whether its own simulated record says that it brought that event back."""
         return self.known is not None and self.known.event_id in self.ids and event_id in self.known.restores
 
@@ -96,7 +96,7 @@ class Lineage:
         """Check whether its simulated state has extras that the other's event lacks and that an update cannot write."""
         if self.extras is None or other.event is None:
             return False
-        return bool(missing_extras(self.extras, other.event.extras))
+        return bool(find_missing_extras(self.extras, other.event.extras))
 
     def take_over(self, other: Lineage) -> None:
         """Take over the simulated state of another lineage that has no event left."""
@@ -110,24 +110,24 @@ class Lineage:
 
         A field that an undo could not restore is not the person's as long as the calendar shows what we wrote.
         """
-        head, shown, now = self.head, self.shown, self.now
+        head, shown, now = self.head, self.current, self.now
         if now is None:
             return frozenset()
         differing = {name for name in MANAGED if getattr(now, name) != getattr(left, name)}
         if head is not None and shown is not None and differing & {*head.unrestored}:
-            base = canon(head.base)
+            base = canonicalize(head.base)
             ours = {n for n in head.unrestored if getattr(base, n) == getattr(shown, n) == getattr(now, n)}
             differing -= ours
         return frozenset(differing)
 
     def keep_color(self) -> None:
         """Keep our colour where there was none before: the calendar can change a colour but not remove it."""
-        if self.now is None or self.shown is None or self.now.color_id is not None or self.shown.color_id is None:
+        if self.now is None or self.current is None or self.now.color_id is not None or self.current.color_id is None:
             return
-        self.now = self.now._replace(color_id=self.shown.color_id)
+        self.now = self.now._replace(color_id=self.current.color_id)
         self.keeps_color = True
         self.told.append(
-            f"{quoted(self.now.summary)} keeps the colour I gave it."
+            f"{quote_title(self.now.summary)} keeps the colour I gave it."
             " Your calendar lets me change a colour, but not take it away."
         )
 
@@ -159,11 +159,11 @@ class Lineages:
     def __iter__(self) -> Iterator[Lineage]:
         """Iterate over the lineages once each, by time, then by the id of the first event."""
         each = {id(lineage): lineage for lineage in self._by_id.values()}
-        return iter(sorted(each.values(), key=_place))
+        return iter(sorted(each.values(), key=_sort_key))
 
     def of(self, op: SyncOp) -> Lineage:
         """Return the lineage of an op, and set the op as its earliest."""
-        lineage = self._by_id.get(op.event_id) or self._found(op)
+        lineage = self._by_id.get(op.event_id) or self._find_lineage(op)
         lineage.first = op
         lineage.ids[op.event_id] = None
         self._by_id[op.event_id] = lineage
@@ -211,14 +211,14 @@ class Lineages:
                 used.add(lineage.key)
         return frozenset(used)
 
-    def _found(self, op: SyncOp) -> Lineage:
+    def _find_lineage(self, op: SyncOp) -> Lineage:
         """Return the lineage of the op's event, or of the one that brought it back.
 
         The current records are searched first, then the simulated records of blocks that come back.
         """
         head = next((h for h in self._heads.values() if op.event_id in {h.event_id, *h.restores}), None)
         if head is None:
-            back = (each for each in self._by_id.values() if each.now is not None and each.restored(op.event_id))
+            back = (each for each in self._by_id.values() if each.now is not None and each.has_restored(op.event_id))
             if (lineage := next(back, None)) is not None:
                 return lineage
         current = op.event_id if head is None else head.event_id
@@ -228,6 +228,6 @@ class Lineages:
         return self._by_id[current]
 
 
-def _place(lineage: Lineage) -> tuple[str, str]:
-    shape = lineage.now or lineage.shown
+def _sort_key(lineage: Lineage) -> tuple[str, str]:
+    shape = lineage.now or lineage.current
     return "" if shape is None else shape.start.isoformat(), lineage.first.event_id

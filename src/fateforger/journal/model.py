@@ -28,7 +28,7 @@ class OpState(StrEnum):
     SUPERSEDED = "superseded"
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         return self not in {OpState.PENDING, OpState.INFLIGHT}
 
 

@@ -35,7 +35,7 @@ _TX_MOVES: Mapping[TxState, frozenset[TxState]] = {
 }
 
 
-def begun(
+def begin_transaction(
     plan: SyncPlan,
     *,
     id: str,  # noqa: A002  the field's name
@@ -69,7 +69,7 @@ def _first_state(op: SyncOp) -> OpState:
     return OpState.PENDING if op.verb in WRITES or op.verb in RECORDS else OpState.SKIPPED
 
 
-def moved(
+def move_record(
     record: OpRecord,
     state: OpState,
     *,
@@ -100,7 +100,7 @@ def with_records(transaction: Transaction, *records: OpRecord) -> Transaction:
     return transaction.model_copy(update={"records": tuple(new.get(old.op.op_id, old) for old in transaction.records)})
 
 
-def closed(transaction: Transaction, state: TxState, at: datetime) -> Transaction:
+def close_transaction(transaction: Transaction, state: TxState, at: datetime) -> Transaction:
     """Return the transaction in its next state.
 
     Raises ``InternalError`` on an illegal move, and if it would end while one of its ops has not ended.
@@ -108,13 +108,13 @@ def closed(transaction: Transaction, state: TxState, at: datetime) -> Transactio
     if state not in _TX_MOVES.get(transaction.state, frozenset()):
         raise InternalError(f"Transaction {transaction.id} cannot go from {transaction.state} to {state}.")
     ending = state in {TxState.COMMITTED, TxState.PARTIAL}
-    if ending and not all(record.state.settled for record in transaction.records):
+    if ending and not all(record.state.is_settled for record in transaction.records):
         raise InternalError(f"Transaction {transaction.id} cannot be {state}: some of its ops have not ended.")
     settles = ending and transaction.state is not TxState.UNDONE
     return transaction.model_copy(update={"state": state, "settled_at": at if settles else transaction.settled_at})
 
 
-def verdict_on(transaction: Transaction) -> TxState:
+def judge_transaction(transaction: Transaction) -> TxState:
     """Return the final state of a transaction whose ops have all ended: partial if one did not go as decided."""
     unwell = {OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED}
     return TxState.PARTIAL if any(r.state in unwell for r in transaction.records) else TxState.COMMITTED

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from fateforger.errors import InternalError
 from fateforger.journal.model import OpState
-from fateforger.sync.canonical import Canon, canon, fields_of, is_timed, same_fields
+from fateforger.sync.canonical import Canon, canonicalize, has_same_fields, is_timed, to_fields
 from fateforger.sync.model import (
     MANAGED,
     PLAIN,
@@ -29,9 +29,9 @@ from fateforger.sync.model import (
     Standing,
     SyncOp,
     Verb,
-    changed_extras,
+    find_changed_extras,
 )
-from fateforger.sync.ownership import obstacle_to
+from fateforger.sync.ownership import find_obstacle
 
 ID_USED_UP = "Its event id was used before, by an event that is not there any more."
 
@@ -74,12 +74,12 @@ def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False) -> Ver
     match op.verb:
         case Verb.CREATE:
             if event is not None and mine:
-                return happened(op, event)
+                return judge_happened(op, event)
             return NotYet(op) if event is None and not refused else Ended(OpState.CONFLICT, ID_USED_UP)
         case Verb.UPDATE:
             if event is None or (event.gone and not mine):
                 return Ended(OpState.CONFLICT, "You deleted it on your calendar in the meantime.")
-            return happened(op, event) if mine else _update_again(op, event)
+            return judge_happened(op, event) if mine else _update_again(op, event)
         case Verb.DELETE:
             if event is None or event.gone:
                 return Happened(None, op.head_after)
@@ -88,27 +88,27 @@ def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False) -> Ver
             raise InternalError(f"Op {op.op_id} writes nothing, so there is nothing to look for.")
 
 
-def answered(op: SyncOp, event: EventImage | None) -> Happened:
+def judge_answer(op: SyncOp, event: EventImage | None) -> Happened:
     """Return the verdict on a write that the calendar confirmed, with the resulting event."""
     if event is None or op.after is None:
         return Happened(event, op.head_after)
-    return Happened(event, observed_head(op, event))
+    return Happened(event, build_observed_head(op, event))
 
 
-def happened(op: SyncOp, event: EventImage) -> Happened:
+def judge_happened(op: SyncOp, event: EventImage) -> Happened:
     """Return the verdict on a write that took effect, from an event read perhaps much later.
 
     Only fields that still show what was written count as ours.
     """
-    if op.after is None or not is_timed(event) or not _shows(event, op) or _added_to(event, op):
+    if op.after is None or not is_timed(event) or not _shows(event, op) or _has_additions(event, op):
         gone = {"standing": Standing.DELETED} if event.gone else {}
         return Happened(None, None if op.head_after is None else op.head_after.model_copy(update=gone))
     if event.gone and op.head_after is not None:
         return Happened(event, op.head_after.model_copy(update={"standing": Standing.DELETED}))
-    return Happened(event, observed_head(op, event))
+    return Happened(event, build_observed_head(op, event))
 
 
-def observed_head(op: SyncOp, event: EventImage) -> Head | None:
+def build_observed_head(op: SyncOp, event: EventImage) -> Head | None:
     """Return the record after a write, with the written fields as the calendar shows them.
 
     A calendar may normalize text, which is not a change of the person's. A field in which an undo restored the person's
@@ -117,21 +117,21 @@ def observed_head(op: SyncOp, event: EventImage) -> Head | None:
     head = op.head_after
     if head is None or not is_timed(event):
         return head
-    shown, base, asked = canon(event), canon(head.base), head.asked
+    shown, base, asked = canonicalize(event), canonicalize(head.base), head.asked
     names = op.changes.keys() if op.verb is Verb.UPDATE or op.after is None else frozenset(MANAGED)
-    ours = names if op.after is None else {n for n in names if getattr(base, n) == getattr(canon(op.after), n)}
+    ours = names if op.after is None else {n for n in names if getattr(base, n) == getattr(canonicalize(op.after), n)}
     seen = base._replace(**{name: getattr(shown, name) for name in ours})
     return head.model_copy(
         update={
-            "base": fields_of(seen),
-            "wanted": None if canon(asked) == seen else asked,
+            "base": to_fields(seen),
+            "wanted": None if canonicalize(asked) == seen else asked,
             "version": event.version,
-            "extras": _known_extras(op, head, event),
+            "extras": _choose_extras(op, head, event),
         }
     )
 
 
-def _known_extras(op: SyncOp, head: Head, event: EventImage) -> EventExtras | None:
+def _choose_extras(op: SyncOp, head: Head, event: EventImage) -> EventExtras | None:
     """Return the extras to compare with later, to detect the person's own.
 
     They are those of a new event. For a recreated event they are the earlier ones, except those that the calendar did
@@ -141,35 +141,35 @@ def _known_extras(op: SyncOp, head: Head, event: EventImage) -> EventExtras | No
         return head.extras
     if head.extras is None:
         return event.extras
-    given = changed_extras(event.extras, op.extras)
+    given = find_changed_extras(event.extras, op.extras)
     return head.extras.model_copy(update={name: getattr(event.extras, name) for name in given})
 
 
-def _added_to(event: EventImage, op: SyncOp) -> bool:
+def _has_additions(event: EventImage, op: SyncOp) -> bool:
     """Check whether a created event that was found later has more than it was created with.
 
     The additions are the person's, and must not count as ours.
     """
     given = PLAIN if op.extras is None else op.extras
     return op.verb is Verb.CREATE and any(
-        getattr(event.extras, name) != getattr(PLAIN, name) for name in changed_extras(event.extras, given)
+        getattr(event.extras, name) != getattr(PLAIN, name) for name in find_changed_extras(event.extras, given)
     )
 
 
 def _shows(event: EventImage, op: SyncOp) -> bool:
     if op.after is None:
         return False
-    shown, after = canon(event), canon(op.after)
+    shown, after = canonicalize(event), canonicalize(op.after)
     names = op.changes.keys() if op.verb is Verb.UPDATE else frozenset(MANAGED)
     return all(getattr(shown, name) == getattr(after, name) for name in names)
 
 
 def _update_again(op: SyncOp, event: EventImage) -> Verdict:
-    if (obstacle := obstacle_to(event)) is not None:
+    if (obstacle := find_obstacle(event)) is not None:
         return Ended(OpState.CONFLICT, f"I did not change it: {obstacle}.")
     if op.before is None or op.after is None:
         raise InternalError(f"Update {op.op_id} does not know what it changes.")
-    now, before, after = canon(event), canon(op.before), canon(op.after)
+    now, before, after = canonicalize(event), canonicalize(op.before), canonicalize(op.after)
     left = {n for n in op.changes if getattr(now, n) == getattr(before, n) and getattr(now, n) != getattr(after, n)}
     result = now._replace(**{name: getattr(after, name) for name in left})
     times = {"start", "end"} & op.changes.keys()
@@ -180,37 +180,37 @@ def _update_again(op: SyncOp, event: EventImage) -> Verdict:
         shows = all(getattr(now, name) == getattr(after, name) for name in op.changes)
         reason = "Your calendar shows it already." if shows else "You changed it on your calendar in the meantime."
         return Ended(OpState.SKIPPED, reason)
-    return NotYet(_narrowed(op, event, left, result))
+    return NotYet(_narrow(op, event, left, result))
 
 
-def _narrowed(op: SyncOp, event: EventImage, left: set[str], result: Canon) -> SyncOp:
+def _narrow(op: SyncOp, event: EventImage, left: set[str], result: Canon) -> SyncOp:
     """Return the same update for fewer fields; the record of the other fields stays."""
     head = op.head_after
     if head is not None:
-        known = canon(event) if op.head_before is None else canon(op.head_before.base)
-        asked = known if op.head_before is None else canon(op.head_before.asked)
+        known = canonicalize(event) if op.head_before is None else canonicalize(op.head_before.base)
+        asked = known if op.head_before is None else canonicalize(op.head_before.asked)
         dropped = op.changes.keys() - left
-        base = canon(head.base)._replace(**{name: getattr(known, name) for name in dropped})
-        wanted = canon(head.asked)._replace(**{name: getattr(asked, name) for name in dropped})
-        head = head.model_copy(update={"base": fields_of(base), "wanted": _unless(wanted, base)})
+        base = canonicalize(head.base)._replace(**{name: getattr(known, name) for name in dropped})
+        wanted = canonicalize(head.asked)._replace(**{name: getattr(asked, name) for name in dropped})
+        head = head.model_copy(update={"base": to_fields(base), "wanted": _none_if_equal(wanted, base)})
     return op.model_copy(
         update={
             "changes": {name: change for name, change in op.changes.items() if name in left},
             "before": event,
-            "after": fields_of(result),
+            "after": to_fields(result),
             "head_after": head,
         }
     )
 
 
-def _unless(wanted: Canon, base: Canon) -> EventFields | None:
-    return None if wanted == base else fields_of(wanted)
+def _none_if_equal(wanted: Canon, base: Canon) -> EventFields | None:
+    return None if wanted == base else to_fields(wanted)
 
 
 def _delete_again(op: SyncOp, event: EventImage) -> Verdict:
     if op.before is None:
         raise InternalError(f"Delete {op.op_id} does not know what it deletes.")
-    changed = changed_extras(event.extras, op.before.extras)
-    if obstacle_to(event) is None and not changed and same_fields(event, op.before):
+    changed = find_changed_extras(event.extras, op.before.extras)
+    if find_obstacle(event) is None and not changed and has_same_fields(event, op.before):
         return NotYet(op.model_copy(update={"before": event}))
     return Ended(OpState.CONFLICT, "You changed it on your calendar in the meantime, so I kept it.")

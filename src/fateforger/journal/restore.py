@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from fateforger.journal.lineage import Lineage, Lineages
-from fateforger.sync.canonical import Canon, canon, fields_of, is_timed
+from fateforger.sync.canonical import Canon, canonicalize, is_timed, to_fields
 from fateforger.sync.drafts import UNNUMBERED
 from fateforger.sync.ids import mint, next_generation, trace_seed
 from fateforger.sync.model import PLAIN, EventImage, Head, Standing, SyncOp, Verb
-from fateforger.sync.words import changes_between
+from fateforger.sync.words import list_changes
 
 
-def op_for(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp | None:
+def build_restoring_op(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp | None:
     """Return the op, not numbered yet; ``None`` when there is nothing to do or to record.
 
     ``keys`` are those in use after the undo: the record of a block that goes must not replace another's.
     """
-    event, shown, now = lineage.event, lineage.shown, lineage.now
+    event, shown, now = lineage.event, lineage.current, lineage.now
     if event is None:
-        return _off_calendar(lineage, keys) if now is None else _recreate(lineage, now, lineages)
+        return _build_record_op(lineage, keys) if now is None else _recreate(lineage, now, lineages)
     if shown is None or (lineage.released and now in {None, shown}):
-        head = _standing(lineage, event, Standing.RELEASED, lineages)
-        return _on(Verb.RELEASE, lineage, event, head, "It is yours now.") if head != lineage.head else None
+        head = _set_standing(lineage, event, Standing.RELEASED, lineages)
+        return _build_op(Verb.RELEASE, lineage, event, head, "It is yours now.") if head != lineage.head else None
     if now is None:
-        gone = _as_gone(lineage, _standing(lineage, event, Standing.REMOVED, lineages))
-        op = _on(Verb.DELETE, lineage, event, gone, "It was not there before.")
-        changes = changes_between(shown, None, lineages.tz)
+        gone = _mark_gone(lineage, _set_standing(lineage, event, Standing.REMOVED, lineages))
+        op = _build_op(Verb.DELETE, lineage, event, gone, "It was not there before.")
+        changes = list_changes(shown, None, lineages.tz)
         return op.model_copy(update={"changes": changes, "head_after": None if gone.key in keys else gone})
-    head = _restored_head(lineage, event, lineages)
-    if changes := changes_between(shown, now, lineages.tz):
-        op = _on(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
-        return op.model_copy(update={"changes": changes, "after": fields_of(now), "summary": now.summary})
-    return _on(Verb.ADOPT, lineage, event, head, "It is as it was before.") if head != lineage.head else None
+    head = _restore_head(lineage, event, lineages)
+    if changes := list_changes(shown, now, lineages.tz):
+        op = _build_op(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
+        return op.model_copy(update={"changes": changes, "after": to_fields(now), "summary": now.summary})
+    return _build_op(Verb.ADOPT, lineage, event, head, "It is as it was before.") if head != lineage.head else None
 
 
 def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
@@ -38,7 +38,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
 
     Its record is the earlier one, so that additions of the person show as theirs again.
     """
-    old, known, fields = lineage.first, lineage.known, fields_of(now)
+    old, known, fields = lineage.first, lineage.known, to_fields(now)
     seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields, lineages.tz)
     generation = next_generation(seed, lineages.generations, lineages.taken)
     event_id = mint(seed, generation)
@@ -52,7 +52,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
         generation=generation,
         day=lineages.day,
         base=base,
-        wanted=known.asked if known is not None and canon(known.asked) != canon(base) else None,
+        wanted=known.asked if known is not None and canonicalize(known.asked) != canonicalize(base) else None,
         restores=tuple(lineage.ids),
         extras=PLAIN if known is None or known.extras is None else known.extras,
     )
@@ -64,7 +64,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
         generation=generation,
         seed=seed,
         summary=now.summary,
-        changes=changes_between(None, now, lineages.tz),
+        changes=list_changes(None, now, lineages.tz),
         after=fields,
         extras=None if extras is None or extras == PLAIN else extras,
         head_before=lineage.head,
@@ -73,12 +73,12 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
     )
 
 
-def _off_calendar(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
+def _build_record_op(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
     """Return the op on the record of a block that the earlier plan did not have, or that the person deleted."""
     head = lineage.head
     if head is None or head.key in keys:
         return None
-    after = _as_gone(lineage, head)
+    after = _mark_gone(lineage, head)
     if after == head:
         return None
     return SyncOp(
@@ -94,7 +94,7 @@ def _off_calendar(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
     )
 
 
-def _as_gone(lineage: Lineage, head: Head) -> Head:
+def _mark_gone(lineage: Lineage, head: Head) -> Head:
     """Return the record of a block that is not on the calendar.
 
     If the earlier plan had it, the person deleted it. A question that was open before stays open after the undo.
@@ -108,29 +108,29 @@ def _as_gone(lineage: Lineage, head: Head) -> Head:
     return head.model_copy(update={"standing": standing, "wanted": asked})
 
 
-def _restored_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:
+def _restore_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:
     """Return the earlier record, so that differences from it show as the person's again.
 
     The event also takes the place of every event it restores.
     """
     released = lineage.released or (lineage.head is not None and lineage.head.standing is Standing.RELEASED)
-    current = _standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
+    current = _set_standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
-    base, asked = canon(known.base), canon(known.asked)
+    base, asked = canonicalize(known.base), canonicalize(known.asked)
     if lineage.keeps_color and lineage.now is not None:
         base, asked = (side._replace(color_id=lineage.now.color_id) for side in (base, asked))
     return current.model_copy(
         update={
             "key": lineage.key,
-            "base": fields_of(base),
-            "wanted": None if asked == base else fields_of(asked),
+            "base": to_fields(base),
+            "wanted": None if asked == base else to_fields(asked),
             "restores": tuple(event_id for event_id in lineage.ids if event_id != event.id),
             "unrestored": ("color_id",) if lineage.keeps_color else known.unrestored,
         }
     )
 
 
-def _standing(lineage: Lineage, event: EventImage, standing: Standing, lineages: Lineages) -> Head:
+def _set_standing(lineage: Lineage, event: EventImage, standing: Standing, lineages: Lineages) -> Head:
     """Return the current record with another standing, or a new record if there is none."""
     if lineage.head is not None:
         return lineage.head.model_copy(update={"standing": standing})
@@ -146,7 +146,7 @@ def _standing(lineage: Lineage, event: EventImage, standing: Standing, lineages:
     )
 
 
-def _on(verb: Verb, lineage: Lineage, event: EventImage, head_after: Head, reason: str) -> SyncOp:
+def _build_op(verb: Verb, lineage: Lineage, event: EventImage, head_after: Head, reason: str) -> SyncOp:
     return SyncOp(
         op_id=UNNUMBERED,
         verb=verb,

@@ -9,17 +9,17 @@ from typing import Literal, assert_never
 from pydantic import BaseModel, ConfigDict
 
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
-from fateforger.journal.standing import Way, is_redo, is_told, stands, took_back, way_back
+from fateforger.journal.standing import UndoScope, find_undo_scope, is_in_effect, is_listed, is_redo, list_undone
 from fateforger.plan import zone
 from fateforger.sync.model import WRITES
-from fateforger.sync.sentences import counts_words, op_words
+from fateforger.sync.sentences import describe_counts, describe_op
 
 MOST_NAMED = 3
 LATE = "Removed what arrived late"
 NOTHING_LEFT = "there was nothing left to change"
 _NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
 
-Deed = Literal["change", "retry", "commit", "undo_update", "undo_group", "door"]
+ClickKind = Literal["change", "retry", "commit", "undo_update", "undo_group", "door"]
 """The click behind a transaction, from its context (``deed``)."""
 Standing = Literal["done", "partly", "waiting", "under way", "undone", "done again", "nothing"]
 
@@ -67,44 +67,44 @@ class HistoryRow(BaseModel):
         """The further effects of the button, as a sentence; ``None`` if there are none."""
         parts = []
         if self.gone:
-            parts.append(f"takes back the {writes_words(self.gone)} after it")
+            parts.append(f"takes back the {count_writes(self.gone)} after it")
         if self.again:
-            parts.append(f"does {writes_words(self.again)} again")
+            parts.append(f"does {count_writes(self.again)} again")
         return f"This also {' and '.join(parts)}." if parts else None
 
 
-def rows_of(history: Sequence[Transaction], *, session: str | None = None) -> tuple[HistoryRow, ...]:
+def build_rows(history: Sequence[Transaction], *, session: str | None = None) -> tuple[HistoryRow, ...]:
     """Return the rows of one day. ``history`` is the whole of it, the newest first.
 
     A submit without writes is left out. Rows of another session than ``session`` say so.
     """
     known = {t.id: t for t in history}
-    return tuple(_row(t, history, redo=is_redo(t, known), session=session) for t in history if is_told(t))
+    return tuple(_build_row(t, history, redo=is_redo(t, known), session=session) for t in history if is_listed(t))
 
 
-def _row(t: Transaction, history: Sequence[Transaction], *, redo: bool, session: str | None) -> HistoryRow:
+def _build_row(t: Transaction, history: Sequence[Transaction], *, redo: bool, session: str | None) -> HistoryRow:
     writes = [r for r in t.records if r.op.verb in WRITES]
     done = [r for r in writes if r.state is OpState.APPLIED]
     tz = zone(t.tz)
-    named = tuple(op_words(r.op, tz, done=True) for r in done[:MOST_NAMED])
-    button = _button(t, redo=redo)
-    way = None if button is None else way_back(history, t)
+    named = tuple(describe_op(r.op, tz, done=True) for r in done[:MOST_NAMED])
+    button = _choose_button(t, redo=redo)
+    way = None if button is None else find_undo_scope(history, t)
     return HistoryRow(
         transaction=t.id,
         at=t.created_at,
-        title=_title(t, redo=redo, session=session),
+        title=_build_title(t, redo=redo, session=session),
         said=str(t.context.get("said", "")),
-        deeds=_deeds(writes, done),
+        deeds=_describe_counts(writes, done),
         named=named,
         more=len(done) - len(named),
-        standing=_standing(t, done),
+        standing=_find_standing(t, done),
         button=button,
         gone=0 if way is None else len(way.gone - way.asked),
-        again=0 if way is None else _again(t, way),
+        again=0 if way is None else _count_redone(t, way),
     )
 
 
-def _title(t: Transaction, *, redo: bool, session: str | None) -> str:
+def _build_title(t: Transaction, *, redo: bool, session: str | None) -> str:
     other = t.context.get("session")
     whose = "" if session is None or other in {None, session} else ", in another thread"
     if t.kind == "undo":
@@ -120,18 +120,18 @@ def _title(t: Transaction, *, redo: bool, session: str | None) -> str:
     return f"{deed} from the command line" if other is None else f"{deed}{whose}"
 
 
-def _deeds(writes: Sequence[OpRecord], done: Sequence[OpRecord]) -> str:
+def _describe_counts(writes: Sequence[OpRecord], done: Sequence[OpRecord]) -> str:
     if not writes:
         return NOTHING_LEFT
-    parts = [counts_words(r.op for r in done)] if done else []
+    parts = [describe_counts(r.op for r in done)] if done else []
     missing = sum(r.state in _NOT_DONE or (r.state is OpState.SKIPPED and bool(r.error)) for r in writes)
-    waiting = sum(not r.state.settled for r in writes)
+    waiting = sum(not r.state.is_settled for r in writes)
     parts += [f"{missing} not done"] if missing else []
     parts += [f"{waiting} still waiting"] if waiting else []
     return ", ".join(parts) or "nothing written"
 
 
-def _standing(t: Transaction, done: Sequence[OpRecord]) -> Standing:
+def _find_standing(t: Transaction, done: Sequence[OpRecord]) -> Standing:
     match t.state:
         case TxState.APPLYING:
             return "under way"
@@ -149,18 +149,18 @@ def _standing(t: Transaction, done: Sequence[OpRecord]) -> Standing:
             assert_never(t.state)
 
 
-def _button(t: Transaction, *, redo: bool) -> Literal["undo", "redo"] | None:
+def _choose_button(t: Transaction, *, redo: bool) -> Literal["undo", "redo"] | None:
     """Return the action for a transaction. A redo has none: the writes it redid have their own rows."""
     if t.kind == "submit":
-        return "undo" if stands(t) else None
+        return "undo" if is_in_effect(t) else None
     return "redo" if t.undoable and not redo and t.context.get("deed") != "late" else None
 
 
-def _again(t: Transaction, way: Way) -> int:
+def _count_redone(t: Transaction, way: UndoScope) -> int:
     """Return the number of redone writes other than those this very undo had undone."""
-    return len(way.again - set(took_back(t)))
+    return len(way.again - set(list_undone(t)))
 
 
-def writes_words(count: int, which: str = "") -> str:
+def count_writes(count: int, which: str = "") -> str:
     """Count writes in words, of a kind: ``2 later writes``."""
     return f"{count} {which} {'write' if count == 1 else 'writes'}".replace("  ", " ")

@@ -26,11 +26,21 @@ from typing import assert_never
 from fateforger.errors import InternalError
 from fateforger.journal.lineage import Lineage, Lineages
 from fateforger.journal.model import OpRecord, OpState, Transaction
-from fateforger.journal.restore import op_for
-from fateforger.sync.canonical import Canon, canon
-from fateforger.sync.engine import OpIds, fingerprint
-from fateforger.sync.model import MANAGED, PLAIN, EventExtras, Ledger, Snapshot, SyncOp, SyncPlan, Verb, missing_extras
-from fateforger.sync.words import extras_words, quoted, without_words
+from fateforger.journal.restore import build_restoring_op
+from fateforger.sync.canonical import Canon, canonicalize
+from fateforger.sync.engine import OpIds, compute_fingerprint
+from fateforger.sync.model import (
+    MANAGED,
+    PLAIN,
+    EventExtras,
+    Ledger,
+    Snapshot,
+    SyncOp,
+    SyncPlan,
+    Verb,
+    find_missing_extras,
+)
+from fateforger.sync.words import describe_extras, describe_missing, quote_title
 
 _TIME = ("start", "end")
 
@@ -59,32 +69,32 @@ def plan_undo(
         # Deletions last: by then each key is back with the block that had it.
         for record in sorted(latest_first, key=lambda record: record.op.verb is Verb.DELETE):
             if record.state is OpState.APPLIED:
-                _take_back(record, lineages, force=force)
+                _undo_record(record, lineages, force=force)
     lineages.join()
     if not can_clear_color:
         for lineage in lineages:
             lineage.keep_color()
     keys = lineages.give_keys()
-    ops = [op for lineage in lineages if (op := op_for(lineage, lineages, keys)) is not None]
+    ops = [op for lineage in lineages if (op := build_restoring_op(lineage, lineages, keys)) is not None]
     return SyncPlan(
         day=snapshot.day,
         tz=snapshot.tz,
         ops=tuple(op.model_copy(update={"op_id": op_ids(n)}) for n, op in enumerate(ops)),
         warnings=tuple(sentence for lineage in lineages for sentence in lineage.told),
-        snapshot_fingerprint=fingerprint(snapshot),
+        snapshot_fingerprint=compute_fingerprint(snapshot),
     )
 
 
-def _take_back(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
+def _undo_record(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
     op = record.op
     match op.verb:
         case Verb.CREATE:
             lineage = lineages.of(op)
-            _take_back_create(lineage, op, _left(record), _left_extras(record, lineage), force=force)
+            _undo_create(lineage, op, _get_left_state(record), _get_left_extras(record, lineage), force=force)
         case Verb.UPDATE:
-            _take_back_update(lineages.of(op), op, _left(record))
+            _undo_update(lineages.of(op), op, _get_left_state(record))
         case Verb.DELETE:
-            _take_back_delete(lineages.of(op), op, lineages)
+            _undo_delete(lineages.of(op), op, lineages)
         case Verb.ADOPT | Verb.FORGET:
             lineages.of(op).known_as(op.head_before)
         case Verb.RELEASE | Verb.NOOP | Verb.SKIP:
@@ -93,15 +103,15 @@ def _take_back(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
             assert_never(op.verb)
 
 
-def _left(record: OpRecord) -> Canon:
+def _get_left_state(record: OpRecord) -> Canon:
     """Return the event as we left it: as it was seen then, otherwise as it was written."""
     seen = record.observed if record.observed is not None and not record.observed.all_day else record.op.after
     if seen is None:
         raise InternalError(f"Op {record.op.op_id} does not know what it wrote.")
-    return canon(seen)
+    return canonicalize(seen)
 
 
-def _left_extras(record: OpRecord, lineage: Lineage) -> EventExtras:
+def _get_left_extras(record: OpRecord, lineage: Lineage) -> EventExtras:
     """Return the extras of a created event when we left it: as seen then, otherwise as created.
 
     For an event that was recreated since, its record has them.
@@ -114,77 +124,77 @@ def _left_extras(record: OpRecord, lineage: Lineage) -> EventExtras:
     return record.op.extras or PLAIN
 
 
-def _take_back_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventExtras, *, force: bool) -> None:
+def _undo_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventExtras, *, force: bool) -> None:
     if lineage.released:
         return
-    if (reason := _why_left(lineage, left, extras, force=force)) is not None:
-        lineage.release(f"I left {quoted(left.summary)} on your calendar{reason}.")
+    if (reason := _explain_keeping(lineage, left, extras, force=force)) is not None:
+        lineage.release(f"I left {quote_title(left.summary)} on your calendar{reason}.")
         return
     lineage.known = op.head_before
-    if not lineage.gone:
+    if not lineage.is_gone:
         lineage.now = None
     lineage.extras = None
 
 
-def _why_left(lineage: Lineage, left: Canon, extras: EventExtras, *, force: bool) -> str | None:
+def _explain_keeping(lineage: Lineage, left: Canon, extras: EventExtras, *, force: bool) -> str | None:
     """Return the reason not to delete an event that we made, if any."""
-    if lineage.gone:
+    if lineage.is_gone:
         return None
     if lineage.obstacle is not None:
         return f": {lineage.obstacle}"
     if force:
         return None
-    if lineage.extras is not None and (done := extras_words(lineage.extras, extras)) is not None:
+    if lineage.extras is not None and (done := describe_extras(lineage.extras, extras)) is not None:
         return f": you {done}"
     if not lineage.changed_since(left):
         return None
-    return ": you changed it since" if lineage.now == lineage.shown else ", as you had changed it"
+    return ": you changed it since" if lineage.now == lineage.current else ", as you had changed it"
 
 
-def _take_back_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
+def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
     if op.before is None:
         raise InternalError(f"Update {op.op_id} does not know what was there before.")
     if lineage.released or lineage.was_removed:
         return
     lineage.known_as(op.head_before)
-    title = quoted(left.summary)
+    title = quote_title(left.summary)
     if lineage.now is None or lineage.obstacle is not None:
         reason = "it is gone from your calendar" if lineage.obstacle is None else lineage.obstacle
         lineage.told.append(f"I could not set {title} back: {reason}.")
         return
-    before = canon(op.before)
+    before = canonicalize(op.before)
     kept = op.changes.keys() & lineage.changed_since(left)
-    result = _with(lineage.now, before, op.changes.keys() - kept)
+    result = _replace_fields(lineage.now, before, op.changes.keys() - kept)
     if kept & set(_TIME) or result.end <= result.start:
         kept |= set(_TIME) & op.changes.keys()
-        result = _with(lineage.now, before, op.changes.keys() - kept)
+        result = _replace_fields(lineage.now, before, op.changes.keys() - kept)
     already = {name for name in kept if getattr(lineage.now, name) == getattr(before, name)}
     if kept - already:
         lineage.told.append(
-            f"I kept what you changed of {quoted(lineage.now.summary)} since: {_words(kept - already)}."
+            f"I kept what you changed of {quote_title(lineage.now.summary)} since: {_name_fields(kept - already)}."
         )
     lineage.now = result
 
 
-def _take_back_delete(lineage: Lineage, op: SyncOp, lineages: Lineages) -> None:
+def _undo_delete(lineage: Lineage, op: SyncOp, lineages: Lineages) -> None:
     if op.before is None:
         raise InternalError(f"Delete {op.op_id} does not know what it deleted.")
-    if not lineage.gone:
+    if not lineage.is_gone:
         return
     if lineages.has(op.key if op.head_before is None else op.head_before.key):
         known = op.head_before.extras if op.head_before is not None else None
-        missing = missing_extras(op.before.extras, PLAIN if known is None else known)
-        rest = f", but {without_words(missing)}" if missing else ""
-        lineage.told.append(f"{quoted(op.before.summary)} is on your calendar again already{rest}.")
+        missing = find_missing_extras(op.before.extras, PLAIN if known is None else known)
+        rest = f", but {describe_missing(missing)}" if missing else ""
+        lineage.told.append(f"{quote_title(op.before.summary)} is on your calendar again already{rest}.")
         return
-    lineage.now, lineage.extras = canon(op.before), op.before.extras
+    lineage.now, lineage.extras = canonicalize(op.before), op.before.extras
     lineage.known_as(op.head_before)
 
 
-def _with(now: Canon, before: Canon, names: set[str]) -> Canon:
+def _replace_fields(now: Canon, before: Canon, names: set[str]) -> Canon:
     return now._replace(**{name: getattr(before, name) for name in names})
 
 
-def _words(names: set[str]) -> str:
+def _name_fields(names: set[str]) -> str:
     spoken = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}
     return ", ".join(dict.fromkeys(spoken[name] for name in MANAGED if name in names))

@@ -13,33 +13,37 @@ from fateforger.constraints import (
     ConstraintRecord,
     Context,
     Version,
-    applicability,
-    newest,
+    decide_applicability,
     read_record,
+    select_newest,
     write_record,
 )
 from fateforger.errors import BadInput
-from fateforger.mcp.reach import Caller, Reach, day_of
-from fateforger.mcp.staging import staged
+from fateforger.mcp.reach import AgentAccess, Caller, find_day
+from fateforger.mcp.staging import stage_proposal
 from fateforger.mcp.tool import Input, Tool
-from fateforger.session.proposing import proposable, remembering, told_constraint
+from fateforger.session.proposing import describe_constraint, prepare_record, preview_constraint
 
 
 class ListConstraints(Input):
     date: Date | None = Field(None, description="Only those that apply on this day, like 2026-03-05; left out, all")
 
 
-async def list_constraints(given: ListConstraints, caller: Caller, reach: Reach) -> dict[str, Any]:
+async def list_constraints(given: ListConstraints, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Return the constraints in force, the most binding first."""
     versions = await reach.constraints_of(caller.user_id)
-    return {"constraints": [_document(version) for version in await _chosen(given, versions, caller, reach)]}
+    return {
+        "constraints": [_to_document(version) for version in await _select_constraints(given, versions, caller, reach)]
+    }
 
 
-async def _chosen(given: ListConstraints, versions: tuple[Version, ...], caller: Caller, reach: Reach) -> list[Version]:
+async def _select_constraints(
+    given: ListConstraints, versions: tuple[Version, ...], caller: Caller, reach: AgentAccess
+) -> list[Version]:
     if given.date is None:
-        mine = [version for version in newest(versions, caller.user_id).values() if not version.retired]
+        mine = [version for version in select_newest(versions, caller.user_id).values() if not version.retired]
         return sorted(mine, key=lambda version: (version.record.necessity.weakness, version.seq))
-    _, tz, session = await day_of(reach, caller, given.date)
+    _, tz, session = await find_day(reach, caller, given.date)
     context = Context(
         user_id=caller.user_id,
         as_of=given.date,
@@ -47,10 +51,10 @@ async def _chosen(given: ListConstraints, versions: tuple[Version, ...], caller:
         session_id=None if session is None else session.id,
         suppressed_uids=() if session is None else session.set_aside,
     )
-    return [item.version for item in applicability(versions, context).applicable]
+    return [item.version for item in decide_applicability(versions, context).applicable]
 
 
-def _document(version: Version) -> dict[str, Any]:
+def _to_document(version: Version) -> dict[str, Any]:
     said = {"said_at": version.updated_at.isoformat(), "for_one_session_only": version.flat.session_only}
     return {"uid": version.uid, "constraint_record": write_record(version.record), **said}
 
@@ -70,18 +74,18 @@ class _RecordShape(ProposeConstraint):
     constraint_record: ConstraintRecord  # type: ignore[assignment]  # only for the schema
 
 
-async def propose_constraint(given: ProposeConstraint, caller: Caller, reach: Reach) -> dict[str, Any]:
+async def propose_constraint(given: ProposeConstraint, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Stage a constraint for the person to approve."""
-    record = proposable(_record(given.constraint_record))
-    _, tz, _ = await day_of(reach, caller, None)
+    record = prepare_record(_parse_record(given.constraint_record))
+    _, tz, _ = await find_day(reach, caller, None)
     versions = await reach.constraints_of(caller.user_id)
-    taken = remembering(record, given.replaces, versions=versions, user_id=caller.user_id, tz=tz, at=caller.at)
+    taken = preview_constraint(record, given.replaces, versions=versions, user_id=caller.user_id, tz=tz, at=caller.at)
     change = ConstraintChange(record=record, replaces=given.replaces)
     subject = f"constraint {given.replaces or record.name.casefold()}"
-    return await staged(change, subject, told_constraint(taken), given.reason, caller, reach)
+    return await stage_proposal(change, subject, describe_constraint(taken), given.reason, caller, reach)
 
 
-def _record(document: dict[str, Any]) -> ConstraintRecord:
+def _parse_record(document: dict[str, Any]) -> ConstraintRecord:
     try:
         return read_record(document)
     except BadInput as error:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from fateforger.agents import MOST_A_MINUTE, Asked, Client, bounded
-from fateforger.agents.tokens import is_same, key_in
+from fateforger.agents import MAX_CALLS_PER_MINUTE, Client, NewCall, shorten_arguments
+from fateforger.agents.tokens import matches_hash, parse_key
 from fateforger.errors import FateforgerError, UserError
-from fateforger.mcp.reach import Caller, Reach
+from fateforger.mcp.reach import AgentAccess, Caller
 from fateforger.mcp.tool import Tool, read_input
 from fateforger.mcp.tools import TOOLS
 from fateforger.ports.agents import Calls, Clients
@@ -25,7 +25,7 @@ NO_TOKEN = (
     " HTTP into the header Authorization: Bearer."
 )
 WRONG_TOKEN = "I don't know this token. Its owner makes one with fateforger mcp client add."  # noqa: S105  a message, not a token
-TOO_FAST = f"Too many calls: a client may make {MOST_A_MINUTE} a minute. Try again in a moment."
+TOO_FAST = f"Too many calls: a client may make {MAX_CALLS_PER_MINUTE} a minute. Try again in a moment."
 BROKEN = "Something went wrong on my side, and I can't say whether that was done. The log of fateforger says more."
 _LONGEST_OUTCOME = 500
 
@@ -50,22 +50,22 @@ class Refused(UserError):
     """A call was refused before anything was done."""
 
 
-class Desk:
+class CallHandler:
     """Carries out calls. Every call is in the audit log before it has any effect."""
 
-    def __init__(self, reach: Reach, clients: Clients, calls: Calls, clock: Clock) -> None:
+    def __init__(self, reach: AgentAccess, clients: Clients, calls: Calls, clock: Clock) -> None:
         self._reach = reach
         self._clients = clients
         self._calls = calls
         self._clock = clock
 
-    async def who(self, token: str | None) -> Client:
+    async def authenticate(self, token: str | None) -> Client:
         """Return the client of a token.
 
         Raises :class:`Refused` for a token that is missing, wrong, expired or revoked, and ``StoreError``.
         """
-        client = await self._bearer(token)
-        barred = client.barred(self._clock.now())
+        client = await self._find_client(token)
+        barred = client.explain_refusal(self._clock.now())
         if barred is not None:
             raise Refused(barred)
         return client
@@ -74,30 +74,34 @@ class Desk:
         """Run a tool. Every error becomes an answer; nothing is raised."""
         given = arguments or {}
         try:
-            client = await self._bearer(token)
+            client = await self._find_client(token)
             number = await self._begin_call(client, name, given)
         except FateforgerError as error:
             log.warning("a call of %s was refused: %s", name[:80], error.message)
-            return _mistake(error)
+            return _error_answer(error)
         caller = Caller(client, number, self._clock.now())
         answer = await self._answer(name, given, caller)
         return await self._end_call(number, answer)
 
-    async def _bearer(self, token: str | None) -> Client:
+    async def _find_client(self, token: str | None) -> Client:
         if not token:
             raise Refused(NO_TOKEN)
-        key = key_in(token)
+        key = parse_key(token)
         found = None if key is None else await self._clients.with_key(key)
-        if found is None or not is_same(token, found[1]):
+        if found is None or not matches_hash(token, found[1]):
             raise Refused(WRONG_TOKEN)
         return found[0]
 
     async def _begin_call(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
         now = self._clock.now()
-        asked = Asked(
-            client=client.name, user_id=client.user_id, tool=_printable(name[:80]), asked=bounded(given), at=now
+        asked = NewCall(
+            client=client.name,
+            user_id=client.user_id,
+            tool=_make_printable(name[:80]),
+            asked=shorten_arguments(given),
+            at=now,
         )
-        number = await self._calls.begin(asked, since=now - timedelta(minutes=1), most=MOST_A_MINUTE)
+        number = await self._calls.begin(asked, since=now - timedelta(minutes=1), most=MAX_CALLS_PER_MINUTE)
         if number is None:
             raise Refused(TOO_FAST)
         return number
@@ -106,19 +110,19 @@ class Desk:
         try:
             return Answer(await self._run_tool(name, given, caller))
         except FateforgerError as error:
-            return _mistake(error)
+            return _error_answer(error)
         except Exception as error:  # outermost edge of a call: a fault in one tool must not end the server
             log.exception("the call %s of %s failed", caller.number, name)
             return Answer({"error": {"kind": type(error).__name__, "message": BROKEN, "where": None}}, is_error=True)
 
     async def _run_tool(self, name: str, given: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
-        barred = caller.client.barred(caller.at)
+        barred = caller.client.explain_refusal(caller.at)
         if barred is not None:
             raise Refused(barred)
         tool = TOOLS.get(name)
         if tool is None:
             raise Refused(f"There is no tool “{name[:80]}”. Tools are {', '.join(TOOLS)}.")
-        _permitted(tool, caller.client)
+        _check_scope(tool, caller.client)
         return await tool.run(read_input(tool.takes, given), caller, self._reach)
 
     async def _end_call(self, number: int, answer: Answer) -> Answer:
@@ -126,22 +130,22 @@ class Desk:
         if answer.is_error and answer.document["error"]["message"] == BROKEN:
             outcome = "failed"
         try:
-            await self._calls.end(number, _printable(outcome[:_LONGEST_OUTCOME]), now=self._clock.now())
+            await self._calls.end(number, _make_printable(outcome[:_LONGEST_OUTCOME]), now=self._clock.now())
         except FateforgerError as error:
             log.warning("what came of the call %s is not in the log: %s", number, error.message)
         return answer
 
 
-def _permitted(tool: Tool, client: Client) -> None:
+def _check_scope(tool: Tool, client: Client) -> None:
     needed = tool.scope if isinstance(tool.scope, tuple) else (tool.scope,)
     if set(needed).isdisjoint(client.scopes):
         raise Refused(f"This token may not do that; {tool.name} needs the scope {' or '.join(needed)}.")
 
 
-def _mistake(error: FateforgerError) -> Answer:
-    said = {"kind": error.kind, "message": _printable(error.message), "where": error.where}
+def _error_answer(error: FateforgerError) -> Answer:
+    said = {"kind": error.kind, "message": _make_printable(error.message), "where": error.where}
     return Answer({"error": said}, is_error=True)
 
 
-def _printable(text: str) -> str:
+def _make_printable(text: str) -> str:
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

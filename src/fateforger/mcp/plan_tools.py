@@ -11,24 +11,24 @@ from pydantic import ConfigDict, Field
 from fateforger.agents import PlanChange, Scope
 from fateforger.agents.proposals import LONGEST_REASON
 from fateforger.errors import BadInput
-from fateforger.mcp.reach import Caller, Reach, day_of, session_needed
-from fateforger.mcp.staging import staged
+from fateforger.mcp.reach import AgentAccess, Caller, find_day, require_session
+from fateforger.mcp.staging import stage_proposal
 from fateforger.mcp.tool import Input, Tool
 from fateforger.ops import TBPatch, read_patch
 from fateforger.ops.wire import to_keys
 from fateforger.plan import TBPlan, resolve
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Session, SessionStatus
-from fateforger.session.proposing import patched, told_patch
+from fateforger.session.proposing import describe_patch, preview_patch
 
 
 class GetPlan(Input):
     date: Date | None = Field(None, description="The day, like 2026-03-05; left out, today")
 
 
-async def get_plan(given: GetPlan, caller: Caller, reach: Reach) -> dict[str, Any]:
+async def get_plan(given: GetPlan, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Return a day as the person's session has it."""
-    day, tz, session = await day_of(reach, caller, given.date)
+    day, tz, session = await find_day(reach, caller, given.date)
     if session is None:
         nothing: dict[str, Any] = {"version": None, "blocks": [], "busy": [], "not_placed": [], "quality": None}
         return {"date": day.isoformat(), "tz": tz, "session": None, **nothing}
@@ -40,21 +40,21 @@ async def get_plan(given: GetPlan, caller: Caller, reach: Reach) -> dict[str, An
             "step": session.stage.heading,
             "on_calendar": session.written is not None,
         },
-        "version": version_of(session),
-        "blocks": _blocks(session.plan),
+        "version": compute_version(session),
+        "blocks": _describe_blocks(session.plan),
         "busy": [{"start": m.start.isoformat(), "end": m.end.isoformat()} for m in busy_meetings(session)],
         "not_placed": [{"title": each.title, "reason": each.reason} for each in session.unplaced],
         "quality": None if session.quality is None else session.quality.model_dump(mode="json"),
     }
 
 
-def version_of(session: Session) -> str:
+def compute_version(session: Session) -> str:
     """Return a hash of the session id and the plan: a plan that differs has another version."""
     text = session.id if session.plan is None else f"{session.id}{session.plan.model_dump_json()}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _blocks(plan: TBPlan | None) -> list[dict[str, Any]]:
+def _describe_blocks(plan: TBPlan | None) -> list[dict[str, Any]]:
     if plan is None:
         return []
     return [
@@ -85,18 +85,18 @@ class _PatchShape(ProposePatch):
     patch: TBPatch  # type: ignore[assignment]  # only for the schema; `read_patch` has better error messages
 
 
-async def propose_patch(given: ProposePatch, caller: Caller, reach: Reach) -> dict[str, Any]:
+async def propose_patch(given: ProposePatch, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Stage a change of a day's plan for the person to approve."""
-    day, _, found = await day_of(reach, caller, given.date)
-    session = session_needed(day, found)
-    if given.version != version_of(session):
+    day, _, found = await find_day(reach, caller, given.date)
+    session = require_session(day, found)
+    if given.version != compute_version(session):
         raise BadInput("The plan has changed since that version; get_plan has the new one.", where="version")
     plan = session.plan or TBPlan(date=session.date, tz=session.tz)
     patch = to_keys(plan, read_patch(given.patch))
-    result = patched(session, patch, at=caller.at)
+    result = preview_patch(session, patch, at=caller.at)
     change = PlanChange(session_id=session.id, patch=patch, before=result.before, after=result.after)
-    lines = told_patch(result.before, result.after)
-    return await staged(change, f"plan {session.id}", lines, given.reason, caller, reach)
+    lines = describe_patch(result.before, result.after)
+    return await stage_proposal(change, f"plan {session.id}", lines, given.reason, caller, reach)
 
 
 PLAN_TOOLS = (

@@ -31,7 +31,7 @@ class ConstraintsOf(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class AgentAccess:
     """Read access to sessions and constraints; write access to tasks, and to proposals that the person has to approve.
 
     ``tz`` is the time zone of people who have not planned a day yet.
@@ -58,7 +58,7 @@ class Caller:
         return self.client.user_id
 
 
-async def day_of(reach: Reach, caller: Caller, day: date | None) -> tuple[date, str, Session | None]:
+async def find_day(reach: AgentAccess, caller: Caller, day: date | None) -> tuple[date, str, Session | None]:
     """Return the day (today if ``day`` is ``None``), its time zone, and the session that plans it.
 
     An open session is preferred to one that has ended.
@@ -71,7 +71,7 @@ async def day_of(reach: Reach, caller: Caller, day: date | None) -> tuple[date, 
     return wanted, mine[0].tz if mine else tz, mine[0] if mine else None
 
 
-def session_needed(day: date, session: Session | None) -> Session:
+def require_session(day: date, session: Session | None) -> Session:
     """Return the session. Raises ``BadInput`` if there is none."""
     if session is None:
         raise BadInput(f"Nothing is planned for {day_words(day)}; the person starts a plan in Slack.", where="date")

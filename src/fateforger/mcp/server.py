@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fateforger import __version__
 from fateforger.errors import StoreError
-from fateforger.mcp.desk import Desk, Refused
+from fateforger.mcp.desk import CallHandler, Refused
 from fateforger.mcp.tools import TOOLS
 
 INSTRUCTIONS = (
@@ -34,17 +34,17 @@ INSTRUCTIONS = (
 )
 
 
-def agent_server(desk: Desk, token: str | None = None) -> Server[Any]:
+def build_server(desk: CallHandler, token: str | None = None) -> Server[Any]:
     """Return a server for any transport of the SDK.
 
     ``token`` belongs to the one client on stdin and stdout; over HTTP each request carries its own.
     """
 
     async def list_tools(_context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=declared())
+        return ListToolsResult(tools=describe_tools())
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
-        bearer = token if context.request is None else bearer_of(context.request)
+        bearer = token if context.request is None else read_bearer_token(context.request)
         answer = await desk.call(params.name, params.arguments, bearer)
         return CallToolResult(
             content=[TextContent(type="text", text=answer.text)],
@@ -61,7 +61,7 @@ def agent_server(desk: Desk, token: str | None = None) -> Server[Any]:
     )
 
 
-def declared() -> list[Tool]:
+def describe_tools() -> list[Tool]:
     """Return the tools as the protocol lists them."""
     return [
         Tool(
@@ -74,32 +74,32 @@ def declared() -> list[Tool]:
     ]
 
 
-def bearer_of(request: Request) -> str | None:
+def read_bearer_token(request: Request) -> str | None:
     """Return the bearer token of a request."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None
 
 
-class TokenNeeded:
+class TokenMiddleware:
     """Admit requests with the token of a client; every call is checked again."""
 
-    def __init__(self, app: ASGIApp, desk: Desk) -> None:
+    def __init__(self, app: ASGIApp, desk: CallHandler) -> None:
         self._app = app
         self._desk = desk
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                await self._desk.who(bearer_of(Request(scope)))
+                await self._desk.authenticate(read_bearer_token(Request(scope)))
             except Refused as refused:
-                await _refusal(401, refused.message)(scope, receive, send)
+                await _build_refusal(401, refused.message)(scope, receive, send)
                 return
             except StoreError as error:
-                await _refusal(503, error.message)(scope, receive, send)
+                await _build_refusal(503, error.message)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
 
-def _refusal(status: int, message: str) -> JSONResponse:
+def _build_refusal(status: int, message: str) -> JSONResponse:
     headers = {"WWW-Authenticate": 'Bearer realm="fateforger"'} if status == 401 else None
     return JSONResponse({"error": {"kind": "refused", "message": message}}, status_code=status, headers=headers)

@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fateforger.agents import Scope, executor_of
+from fateforger.agents import Scope, format_executor
 from fateforger.errors import BadInput
-from fateforger.mcp.completion import finished
-from fateforger.mcp.reach import Caller, Reach
-from fateforger.mcp.task_words import task_document, with_rules
+from fateforger.mcp.completion import judge_outcome
+from fateforger.mcp.reach import AgentAccess, Caller
+from fateforger.mcp.task_words import describe_task, describe_task_with_rules
 from fateforger.mcp.tool import Input, Tool
 from fateforger.tasks import NewTask, Origin, QueuedTask, TaskSpec, TaskState, Work
 from fateforger.tasks.model import NORMAL, TEXT_LENGTH, TITLE_LENGTH, Do, Priority
-from fateforger.workflow import Step, shipped_names
+from fateforger.workflow import Step, list_shipped
 
 LEASE_MINUTES = 60
 GONE = "There is no task {} in this queue; list_tasks shows those that are there."
@@ -33,7 +33,7 @@ class CreateTask(Input):
     context: str = Field("", max_length=TEXT_LENGTH, description="What one has to know to do it")
     relevant_files: tuple[Line, ...] = Field((), max_length=50)
     acceptance_criteria: tuple[Line, ...] = Field((), max_length=50, description="When it is done")
-    workflow: str = Field("", max_length=100, description=f"Whose rules apply: {', '.join(shipped_names())}, or none")
+    workflow: str = Field("", max_length=100, description=f"Whose rules apply: {', '.join(list_shipped())}, or none")
     blocked_by: tuple[Id, ...] = Field((), max_length=50, description="Ids of tasks that have to be done before")
     once: str = Field("", max_length=100, description="A name of yours: a second call with the same one adds nothing")
 
@@ -56,53 +56,53 @@ class FinishTask(Input):
     )
 
 
-async def create_task(given: CreateTask, caller: Caller, reach: Reach) -> dict[str, Any]:
+async def create_task(given: CreateTask, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Add a task to the end of the person's queue."""
-    if given.workflow and given.workflow not in shipped_names():
-        known = ", ".join(shipped_names())
+    if given.workflow and given.workflow not in list_shipped():
+        known = ", ".join(list_shipped())
         raise BadInput(f"There is no workflow “{given.workflow}”. Workflows are {known}.", where="workflow")
     spec = TaskSpec.model_validate(given.model_dump(exclude={"blocked_by", "once"}))
     origin = Origin(door="mcp", reference=caller.client.name)
-    cause = f"{executor_of(caller.client)} {given.once or f'#{caller.number}'}"
+    cause = f"{format_executor(caller.client)} {given.once or f'#{caller.number}'}"
     new = NewTask(spec=spec, origin=origin, blocked_by=given.blocked_by)
     (task,) = await reach.tasks.add(caller.user_id, [new], cause=cause, now=caller.at)
-    return {"task": task_document(task)}
+    return {"task": describe_task(task)}
 
 
-async def list_tasks(given: ListTasks, caller: Caller, reach: Reach) -> dict[str, Any]:
+async def list_tasks(given: ListTasks, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Return the tasks in queue order."""
     tasks = await reach.tasks.of(caller.user_id, ended=given.ended)
-    return {"tasks": [task_document(task) for task in tasks]}
+    return {"tasks": [describe_task(task) for task in tasks]}
 
 
-async def pull(given: Pull, caller: Caller, reach: Reach) -> dict[str, Any]:
+async def pull(given: Pull, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Claim a task for this client until it is finished or the time is up."""
     task = await reach.tasks.claim(
         caller.user_id,
-        executor_of(caller.client),
+        format_executor(caller.client),
         now=caller.at,
         lease_seconds=timedelta(minutes=given.minutes).total_seconds(),
         task_id=given.task_id,
     )
     if task is None:
-        return {"task": None, "message": await _nothing(given, caller, reach)}
-    return {"task": with_rules(task)}
+        return {"task": None, "message": await _explain_nothing(given, caller, reach)}
+    return {"task": describe_task_with_rules(task)}
 
 
-async def finish_task(given: FinishTask, caller: Caller, reach: Reach) -> dict[str, Any]:
+async def finish_task(given: FinishTask, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """End a claim. A task that is reported as done is checked against its rules and against known facts."""
     task = await reach.tasks.get(caller.user_id, given.task_id)
     if task is None:
         raise BadInput(GONE.format(given.task_id), where="task_id")
     _check_claim(task, caller)
-    change = await finished(task, given.outcome, given.evidence, given.steps, caller, reach)
+    change = await judge_outcome(task, given.outcome, given.evidence, given.steps, caller, reach)
     settled = await reach.tasks.settle(task, change, now=caller.at)
     if settled is None:
         raise BadInput("The claim on this task was lost meanwhile, so nothing was changed; pull it again.")
-    return {"task": task_document(settled)}
+    return {"task": describe_task(settled)}
 
 
-async def _nothing(given: Pull, caller: Caller, reach: Reach) -> str:
+async def _explain_nothing(given: Pull, caller: Caller, reach: AgentAccess) -> str:
     if given.task_id is None:
         return "There is nothing to pull: the queue is empty, or all that is in it waits for something."
     task = await reach.tasks.get(caller.user_id, given.task_id)
@@ -114,7 +114,7 @@ async def _nothing(given: Pull, caller: Caller, reach: Reach) -> str:
 
 def _check_claim(task: QueuedTask, caller: Caller) -> None:
     claim = task.claim
-    if claim is None or claim.executor != executor_of(caller.client) or claim.until <= caller.at:
+    if claim is None or claim.executor != format_executor(caller.client) or claim.until <= caller.at:
         raise BadInput(
             "You have not claimed this task, or the time is up; pull it first, then finish it.", where="task_id"
         )

@@ -6,10 +6,10 @@ from typing import Any
 
 from fateforger.tasks import QueuedTask, Work
 from fateforger.tasks.model import BlockTime, Decompose, Do, PlanDay, ReviewConstraints, ReviewParts
-from fateforger.workflow import shipped, shipped_names
+from fateforger.workflow import list_shipped, load_shipped
 
 
-def task_document(task: QueuedTask) -> dict[str, Any]:
+def describe_task(task: QueuedTask) -> dict[str, Any]:
     """Return the fields and the state of a task."""
     claim = task.claim
     return {
@@ -26,12 +26,12 @@ def task_document(task: QueuedTask) -> dict[str, Any]:
     }
 
 
-def with_rules(task: QueuedTask) -> dict[str, Any]:
+def describe_task_with_rules(task: QueuedTask) -> dict[str, Any]:
     """Return the document with the task's rules, the names they use, and the condition for its completion."""
-    document = task_document(task) | {"completes": completes(task.spec.work), "rules": [], "names": None}
-    if task.spec.workflow not in shipped_names():
+    document = describe_task(task) | {"completes": describe_completion(task.spec.work), "rules": [], "names": None}
+    if task.spec.workflow not in list_shipped():
         return document
-    workflow = shipped(task.spec.workflow)
+    workflow = load_shipped(task.spec.workflow)
     rules = [
         {"id": each.id, "rule": each.text, "title": each.title, "necessity": each.necessity.value}
         for each in workflow.rules
@@ -40,7 +40,7 @@ def with_rules(task: QueuedTask) -> dict[str, Any]:
     return document | {"rules": rules, "names": names}
 
 
-def completes(work: Work) -> str:
+def describe_completion(work: Work) -> str:
     """Return a sentence about what completes the task."""
     match work:
         case PlanDay(date=day):

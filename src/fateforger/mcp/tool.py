@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.agents import Scope
-from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, taken_out
+from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
 from fateforger.errors import BadInput
-from fateforger.mcp.reach import Caller, Reach
+from fateforger.mcp.reach import AgentAccess, Caller
 from fateforger.plan.mistakes import first_mistake
 
 I = TypeVar("I", bound="Input")  # noqa: E741  a type variable, as short as the others
 MOST_WRITTEN = 100_000
 """Maximum length of a call's arguments as JSON."""
-Run = Callable[[Any, Caller, Reach], Awaitable[dict[str, Any]]]
+Run = Callable[[Any, Caller, AgentAccess], Awaitable[dict[str, Any]]]
 
 
 class Input(BaseModel):
@@ -56,10 +56,10 @@ def read_input(takes: type[I], arguments: Mapping[str, Any]) -> I:
     """
     try:
         written = json.dumps(arguments)
-        texts = list(_texts(arguments))
+        texts = list(_find_texts(arguments))
         if len(written) > MOST_WRITTEN or any(len(text) > LONGEST for text in texts):
             raise BadInput(TOO_LONG)
-        if any(taken_out(text)[1] for text in texts):
+        if any(redact_credentials(text)[1] for text in texts):
             raise BadInput(REFUSED)
         return takes.model_validate_json(written)
     except ValidationError as error:
@@ -69,13 +69,13 @@ def read_input(takes: type[I], arguments: Mapping[str, Any]) -> I:
         raise BadInput("These arguments are nested too deeply.") from None
 
 
-def _texts(value: object) -> Iterator[str]:
+def _find_texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for name, each in value.items():
             yield str(name)
-            yield from _texts(each)
+            yield from _find_texts(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _texts(each)
+            yield from _find_texts(each)

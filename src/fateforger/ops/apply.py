@@ -16,14 +16,14 @@ Blocks = tuple[TBEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class PatchResult:
     """A changed plan, and the patch that restores the old one exactly."""
 
     plan: TBPlan
     inverse: Patch
 
 
-def apply(plan: TBPlan, patch: Patch) -> Applied:
+def apply(plan: TBPlan, patch: Patch) -> PatchResult:
     """Apply the ops in order and check the result as a whole.
 
     The given plan is never changed.
@@ -42,7 +42,7 @@ def apply(plan: TBPlan, patch: Patch) -> Applied:
         mistake = first_mistake(error)
         raise PlanInvalid(mistake.sentence, events=mistake.events, where=mistake.where or None) from None
     resolve_strict(changed)
-    return Applied(changed, Patch(ops=tuple(undo)))
+    return PatchResult(changed, Patch(ops=tuple(undo)))
 
 
 def apply_op(events: Blocks, op: Op) -> tuple[Blocks, tuple[Op, ...]]:
@@ -60,7 +60,7 @@ def apply_op(events: Blocks, op: Op) -> tuple[Blocks, tuple[Op, ...]]:
         case UpdateBlock(key=key):
             place = _place(events, key)
             before = events[place]
-            return (*events[:place], _updated(before, op), *events[place + 1 :]), (_restore(before, op),)
+            return (*events[:place], _update_event(before, op), *events[place + 1 :]), (_restore(before, op),)
         case MoveBlock(key=key, after=after):
             place = _place(events, key)
             rest = events[:place] + events[place + 1 :]
@@ -89,7 +89,7 @@ def _replace(events: Blocks, op: ReplaceAll) -> tuple[Blocks, tuple[Op, ...]]:
     return replacement, tuple(RemoveBlock(key=e.block_key) for e in reversed(replacement))
 
 
-def _updated(before: TBEvent, op: UpdateBlock) -> TBEvent:
+def _update_event(before: TBEvent, op: UpdateBlock) -> TBEvent:
     changes = {
         name: value for name in ("name", "description", "type", "timing") if (value := getattr(op, name)) is not None
     }

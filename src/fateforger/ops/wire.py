@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, assert_never
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.errors import PatchInvalid
-from fateforger.ops.apply import Applied, Blocks, apply, apply_op
+from fateforger.ops.apply import Blocks, PatchResult, apply, apply_op
 from fateforger.ops.model import AddBlocks, MoveBlock, Op, Patch, RemoveBlock, ReplaceAll, UpdateBlock
 from fateforger.plan import ET, TBEvent, TBPlan, Timing, with_keys
 from fateforger.plan.mistakes import first_mistake
@@ -99,7 +99,7 @@ def apply_tb_ops(plan: TBPlan, patch: TBPatch) -> TBPlan:
     return apply_wire(plan, patch).plan
 
 
-def apply_wire(plan: TBPlan, patch: TBPatch) -> Applied:
+def apply_wire(plan: TBPlan, patch: TBPatch) -> PatchResult:
     """Apply a wire patch; the result includes the inverse, by keys."""
     return apply(plan, to_keys(plan, patch))
 

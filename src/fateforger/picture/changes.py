@@ -41,19 +41,19 @@ def changes_of(view: DayView) -> Changes:
     was: dict[str, PlannedBlock] = {}
     for block in view.blocks:
         old = earlier.get(block.key)
-        change = "new" if old is None else _change(old, block)
+        change = "new" if old is None else _classify_change(old, block)
         if change is not None:
             of[block.key] = change
         if old is not None and change is not None:
             was[block.key] = old
-    return Changes(of, was, _gone(view.before, kept))
+    return Changes(of, was, _removed_blocks(view.before, kept))
 
 
-def _gone(before: Iterable[PlannedBlock], kept: set[str]) -> tuple[PlannedBlock, ...]:
+def _removed_blocks(before: Iterable[PlannedBlock], kept: set[str]) -> tuple[PlannedBlock, ...]:
     return tuple(block for block in before if block.key not in kept)
 
 
-def _change(old: PlannedBlock, new: PlannedBlock) -> Change | None:
+def _classify_change(old: PlannedBlock, new: PlannedBlock) -> Change | None:
     if old.start != new.start:
         return "moved"
     if old.end != new.end:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fateforger.picture.axis import clock_change
-from fateforger.picture.metrics import cut, flat, width
+from fateforger.picture.metrics import cut, flatten, width
 from fateforger.picture.model import DayView
 from fateforger.picture.scene import Rect, Text
 from fateforger.picture.words import day_name, kind_words, span_words
@@ -20,7 +20,7 @@ def title(view: DayView, x: float, room: float) -> tuple[Text, ...]:
     lines = [Text(x, 34, cut(day_name(view.date), NAME, room, bold=True), NAME, room, bold=True)]
     lines.append(Text(x, 53, cut(about, LINE, room), LINE, room, soft=True))
     if view.all_day:
-        words = "All day: " + " · ".join(flat(one) or "(no title)" for one in view.all_day)
+        words = "All day: " + " · ".join(flatten(one) or "(no title)" for one in view.all_day)
         lines.append(Text(x, 73, cut(words, LINE, room), LINE, room))
     return tuple(lines)
 

@@ -14,7 +14,7 @@ class Lane:
     of: int
 
 
-def lanes(spans: Sequence[tuple[int, int]]) -> tuple[Lane, ...]:
+def assign_lanes(spans: Sequence[tuple[int, int]]) -> tuple[Lane, ...]:
     """Return a lane for each span (start, end), in the order given.
 
     Spans that share time get different lanes. Spans that are linked by sharing time, directly or through others, have

@@ -10,9 +10,9 @@ from math import ceil
 from fateforger.picture.axis import Range, hours, range_of
 from fateforger.picture.changes import Changes, changes_of
 from fateforger.picture.heading import headings, legend, title
-from fateforger.picture.lanes import lanes
-from fateforger.picture.lettering import LEAST, lettered
-from fateforger.picture.metrics import flat
+from fateforger.picture.lanes import assign_lanes
+from fateforger.picture.lettering import LEAST, letter_box
+from fateforger.picture.metrics import flatten
 from fateforger.picture.model import DayView, Meeting, PlannedBlock
 from fateforger.picture.scale import Scale
 from fateforger.picture.scene import Arrow, Box, Look, Rect, Scene
@@ -44,7 +44,7 @@ class _Entry:
     pill: str = ""
 
 
-def laid_out(view: DayView) -> Scene:
+def lay_out(view: DayView) -> Scene:
     """Return the scene of a day."""
     changes = changes_of(view)
     reach = range_of(view)
@@ -82,13 +82,13 @@ def laid_out(view: DayView) -> Scene:
 
 def _boxes(entries: Sequence[_Entry], scale: Scale, day: Rect, left: float, right: float) -> tuple[Box, ...]:
     boxes = []
-    for entry, lane in zip(entries, lanes([entry.span for entry in entries]), strict=True):
+    for entry, lane in zip(entries, assign_lanes([entry.span for entry in entries]), strict=True):
         wide = (right - left) / lane.of
         y = day.y + scale.y(entry.span[0])
         height = day.y + scale.y(entry.span[1]) - y - GAP
         place = Rect(left + lane.at * wide, y + GAP / 2, wide - (GAP if lane.at < lane.of - 1 else 0), height)
         struck = entry.look == "removed"
-        texts, pill, mark = lettered(place, entry.title, entry.details, entry.pill, struck=struck)
+        texts, pill, mark = letter_box(place, entry.title, entry.details, entry.pill, struck=struck)
         boxes.append(Box(entry.name, entry.look, entry.kind, place, texts, pill, mark))
     return tuple(boxes)
 
@@ -104,18 +104,24 @@ def _block(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -
     look: Look = "meeting" if block.kind is ET.MEETING else "block"
     pill = "" if change is None else PILLS[change]
     return _Entry(
-        f"block:{block.key}", look, block.kind, reach.span(block.start, block.end), _shown(block.title), details, pill
+        f"block:{block.key}",
+        look,
+        block.kind,
+        reach.span(block.start, block.end),
+        _visible_title(block.title),
+        details,
+        pill,
     )
 
 
 def _meeting(view: DayView, meeting: Meeting, reach: Range, n: int) -> _Entry:
     times = _times(view, meeting.start, meeting.end)
     word = "meeting" if meeting.busy else "meeting, shown as free"
-    where = () if meeting.calendar is None else (f"{times} · {word} · {flat(meeting.calendar)}",)
+    where = () if meeting.calendar is None else (f"{times} · {word} · {flatten(meeting.calendar)}",)
     details = (*where, f"{times} · {word}", f"{times} · meeting", times, clock_words(view, meeting.start))
     look: Look = "meeting" if meeting.busy else "free"
     span = reach.span(meeting.start, meeting.end)
-    return _Entry(f"meeting:{n}", look, ET.MEETING, span, _shown(meeting.title), details)
+    return _Entry(f"meeting:{n}", look, ET.MEETING, span, _visible_title(meeting.title), details)
 
 
 def _ghost(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -> _Entry:
@@ -126,14 +132,14 @@ def _ghost(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -
         look="removed" if removed else "ghost",
         kind=block.kind,
         span=reach.span(block.start, block.end),
-        title=_shown(block.title),
+        title=_visible_title(block.title),
         details=(times, clock_words(view, block.start)),
         pill="REMOVED" if removed else "",
     )
 
 
-def _shown(words: str) -> str:
-    return flat(words) or "(no title)"
+def _visible_title(words: str) -> str:
+    return flatten(words) or "(no title)"
 
 
 def _times(view: DayView, start: datetime, end: datetime) -> str:

@@ -20,7 +20,7 @@ Below it, the mark is left out and the title is stacked, one word per line.
 """
 
 
-def lettered(
+def letter_box(
     place: Rect, title: str, details: Sequence[str], pill: str = "", *, struck: bool = False
 ) -> tuple[tuple[Text, ...], Pill | None, tuple[float, float] | None]:
     """Return the texts, the pill, and the center of the mark.
@@ -36,7 +36,7 @@ def lettered(
     if place.width < _SPINE + _MARK + _AIR:
         return (), None, None
     if right - left < _NARROW:
-        return _stacked(place, title), None, None
+        return _stack_title(place, title), None, None
     badge = _pill(pill, right, first, left)
     if badge is not None:
         right = badge.place.x - _AIR
@@ -45,7 +45,7 @@ def lettered(
         return (*_one_line(left, first, room, title, details, struck=struck),), badge, mark
     lines = [title]
     if place.height >= _TWO_LINES + LINE:
-        lines = _wrapped(title, room, place.right - _AIR - left)
+        lines = _wrap_title(title, room, place.right - _AIR - left)
     texts = [
         _text(left, first + n * LINE, line, TITLE, room if n == 0 else place.right - _AIR - left, struck=struck)
         for n, line in enumerate(lines)
@@ -56,7 +56,7 @@ def lettered(
     return tuple(text for text in texts if text.text), badge, mark
 
 
-def _stacked(place: Rect, title: str) -> tuple[Text, ...]:
+def _stack_title(place: Rect, title: str) -> tuple[Text, ...]:
     left, line = place.x + _SPINE + _AIR / 2, DETAIL + 3
     room = max(0.0, place.right - 2 - left)
     many = max(1, int((place.height - _AIR) // line))
@@ -94,7 +94,7 @@ def _pill(word: str, right: float, y: float, left: float) -> Pill | None:
     return Pill(Rect(right - wide, y - 12.5, wide, 16), word)
 
 
-def _wrapped(title: str, first: float, rest: float) -> list[str]:
+def _wrap_title(title: str, first: float, rest: float) -> list[str]:
     """Break a title into two lines, between words, when one is not enough."""
     if width(title, TITLE, bold=True) <= first:
         return [title]

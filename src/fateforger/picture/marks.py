@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.picture.palette import CARD, MARKS, strong
+from fateforger.picture.palette import CARD, MARKS, strong_color
 from fateforger.plan import ET
 
 _PATHS = {
@@ -22,5 +22,5 @@ _PATHS = {
 
 def mark(kind: ET, x: float, y: float) -> str:
     """Return the shape of a type, centered at (x, y)."""
-    shape = _PATHS[MARKS[kind]].format(c=strong(kind), p=CARD)
+    shape = _PATHS[MARKS[kind]].format(c=strong_color(kind), p=CARD)
     return f'<g data-mark="{MARKS[kind]}" transform="translate({x:.2f} {y:.2f})">{shape}</g>'

@@ -33,7 +33,7 @@ def width(text: str, size: float, *, bold: bool = False) -> float:
     return size * sum(_advance(char, fonts) for char in text)
 
 
-def runs(text: str) -> list[tuple[str, str]]:
+def split_by_font(text: str) -> list[tuple[str, str]]:
     """Split a text into pieces of one font each, with the font's name.
 
     The name is empty where no bundled font has the characters.
@@ -52,14 +52,14 @@ def _family(char: str) -> str:
     return next((family for name, family in FAMILIES.items() if ord(char) in _widths(name)), "")
 
 
-def covered(text: str) -> bool:
+def is_covered(text: str) -> bool:
     """Check whether the bundled fonts have every character of a text."""
     return all(_is_invisible(char) or _family(char) for char in text)
 
 
-def flat(text: str) -> str:
+def flatten(text: str) -> str:
     """Return a text on one line, without characters that SVG forbids."""
-    return " ".join("".join(char for char in text if _allowed(char)).split())
+    return " ".join("".join(char for char in text if _is_allowed(char)).split())
 
 
 def cut(text: str, size: float, room: float, *, bold: bool = False) -> str:
@@ -79,7 +79,7 @@ def cut(text: str, size: float, room: float, *, bold: bool = False) -> str:
     if not kept.strip():
         return ""
     # A neutral sign at the end takes the direction of the text that follows.
-    mark = _RIGHT_TO_LEFT_MARK if _leftward(kept) else ""
+    mark = _RIGHT_TO_LEFT_MARK if _is_leftward(kept) else ""
     return kept.rstrip(" ,.;:-–") + ELLIPSIS + mark
 
 
@@ -95,12 +95,12 @@ def _clusters(text: str) -> list[str]:
     return pieces
 
 
-def _leftward(text: str) -> bool:
+def _is_leftward(text: str) -> bool:
     strong = [way for char in text if (way := unicodedata.bidirectional(char)) in {"L", "R", "AL"}]
     return bool(strong) and strong[-1] in _LEFTWARD
 
 
-def _allowed(char: str) -> bool:
+def _is_allowed(char: str) -> bool:
     code = ord(char)
     return char in "\t\n\r" or (0x20 <= code <= 0xD7FF) or (0xE000 <= code <= 0xFFFD) or code >= 0x10000
 

@@ -50,27 +50,27 @@ def event_color(kind: ET) -> str:
 @cache
 def tint(kind: ET) -> str:
     """Return the fill of a block, light enough for text."""
-    return mixed(event_color(kind), CARD, 0.30)
+    return mix_colors(event_color(kind), CARD, 0.30)
 
 
 @cache
 def hatch(kind: ET) -> str:
     """Return the color of a meeting's stripes, light enough for text."""
-    return mixed(event_color(kind), CARD, 0.55)
+    return mix_colors(event_color(kind), CARD, 0.55)
 
 
 @cache
-def strong(kind: ET) -> str:
+def strong_color(kind: ET) -> str:
     """Return the color of the edge and the mark, dark enough for the card and the block."""
     share = 1.0
     color = event_color(kind)
     while min(contrast(color, CARD), contrast(color, tint(kind))) < 3.4:
         share -= 0.02
-        color = mixed(event_color(kind), "#101318", share)
+        color = mix_colors(event_color(kind), "#101318", share)
     return color
 
 
-def mixed(color: str, other: str, share: float) -> str:
+def mix_colors(color: str, other: str, share: float) -> str:
     """Mix ``share`` of a color with the rest of another one."""
     pairs = zip(channels(color), channels(other), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
@@ -88,9 +88,9 @@ def contrast(one: str, other: str) -> float:
 
 
 def _luminance(color: str) -> float:
-    red, green, blue = (_linear(channel / 255) for channel in channels(color))
+    red, green, blue = (_to_linear(channel / 255) for channel in channels(color))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _linear(value: float) -> float:
+def _to_linear(value: float) -> float:
     return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from fateforger.picture.layout import laid_out
+from fateforger.picture.layout import lay_out
 from fateforger.picture.marks import mark
-from fateforger.picture.metrics import runs
+from fateforger.picture.metrics import split_by_font
 from fateforger.picture.model import DayView
-from fateforger.picture.palette import CARD, EDGE, INK, LINE, NOW, OUTSIDE, SOFT, hatch, strong, tint
+from fateforger.picture.palette import CARD, EDGE, INK, LINE, NOW, OUTSIDE, SOFT, hatch, strong_color, tint
 from fateforger.picture.scene import Arrow, Box, Hour, Pill, Rect, Scene, Text
 from fateforger.picture.words import describe
 from fateforger.plan import ET
@@ -24,16 +24,18 @@ _STRUCK = ' text-decoration="line-through"'
 
 def draw(view: DayView) -> str:
     """Return the picture as an SVG text; its title is the text alternative."""
-    return drawn(laid_out(view), describe(view))
+    return render_svg(lay_out(view), describe(view))
 
 
-def drawn(scene: Scene, words: str) -> str:
+def render_svg(scene: Scene, words: str) -> str:
     """Render a scene, with its text alternative."""
     return "\n".join((_head(scene, words), *_body(scene), "</svg>")) + "\n"
 
 
 def _head(scene: Scene, words: str) -> str:
-    size = f'width="{_n(scene.width)}" height="{_n(scene.height)}" viewBox="0 0 {_n(scene.width)} {_n(scene.height)}"'
+    size = (
+        f'width="{_px(scene.width)}" height="{_px(scene.height)}" viewBox="0 0 {_px(scene.width)} {_px(scene.height)}"'
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family={quoteattr(FAMILY)}>'
         f"\n<title>{escape(words)}</title>"
@@ -57,7 +59,7 @@ def _body(scene: Scene) -> Iterator[str]:
 
 
 def _hour(hour: Hour, day: Rect) -> Iterator[str]:
-    yield f'<path d="M{_n(day.x - 6)} {_n(hour.y)}H{_n(day.right)}" stroke="{LINE}"/>'
+    yield f'<path d="M{_px(day.x - 6)} {_px(hour.y)}H{_px(day.right)}" stroke="{LINE}"/>'
     if hour.label:
         yield _text(Text(day.x - 11, hour.y + 4, hour.label, 11.5, 40, soft=True, at_end=True))
 
@@ -74,15 +76,15 @@ def _box(box: Box) -> Iterator[str]:
 
 
 def _shape(box: Box) -> Iterator[str]:
-    place, color = box.place, strong(box.kind)
-    round_ = f'rx="{_n(min(5.0, place.height / 4, place.width / 4))}"'
+    place, color = box.place, strong_color(box.kind)
+    round_ = f'rx="{_px(min(5.0, place.height / 4, place.width / 4))}"'
     if box.look in {"ghost", "removed"}:
         yield _rect(_inside(place), f'{round_} fill="{CARD}" stroke="{SOFT}" stroke-dasharray="5 3"')
         return
     width = 2.0 if box.pill is not None else 1.0
     dashes = ' stroke-dasharray="2 3"' if box.look == "free" else ""
     fill = tint(box.kind)
-    yield _rect(_inside(place), f'{round_} fill="{fill}" stroke="{color}" stroke-width="{_n(width)}"{dashes}')
+    yield _rect(_inside(place), f'{round_} fill="{fill}" stroke="{color}" stroke-width="{_px(width)}"{dashes}')
     if box.look == "meeting":
         yield _rect(_inside(place), f'{round_} fill="url(#stripes)"')
     if box.look == "block" and place.width > 12:
@@ -108,8 +110,8 @@ _ARROWHEAD = (
 def _arrow(arrow: Arrow) -> str:
     bend = (arrow.x2 - arrow.x1) * 0.55
     return (
-        f'<path d="M{_n(arrow.x1)} {_n(arrow.y1)}C{_n(arrow.x1 + bend)} {_n(arrow.y1)} {_n(arrow.x2 - bend)}'
-        f' {_n(arrow.y2)} {_n(arrow.x2)} {_n(arrow.y2)}" fill="none" stroke="{INK}" stroke-width="1.5"'
+        f'<path d="M{_px(arrow.x1)} {_px(arrow.y1)}C{_px(arrow.x1 + bend)} {_px(arrow.y1)} {_px(arrow.x2 - bend)}'
+        f' {_px(arrow.y2)} {_px(arrow.x2)} {_px(arrow.y2)}" fill="none" stroke="{INK}" stroke-width="1.5"'
         ' marker-end="url(#head)"/>'
     )
 
@@ -118,14 +120,14 @@ def _pill(pill: Pill) -> Iterator[str]:
     yield _rect(pill.place, f'rx="4" fill="{INK}"')
     middle = pill.place.x + pill.place.width / 2
     yield (
-        f'<text x="{_n(middle)}" y="{_n(pill.place.y + 11.6)}" font-size="10" font-weight="700" text-anchor="middle"'
+        f'<text x="{_px(middle)}" y="{_px(pill.place.y + 11.6)}" font-size="10" font-weight="700" text-anchor="middle"'
         f' fill="{CARD}">{escape(pill.text)}</text>'
     )
 
 
 def _now(y: float, day: Rect) -> Iterator[str]:
-    yield f'<path d="M{_n(day.x - 6)} {_n(y)}H{_n(day.right)}" stroke="{NOW}" stroke-width="2"/>'
-    yield f'<circle cx="{_n(day.x - 6)}" cy="{_n(y)}" r="4" fill="{NOW}"/>'
+    yield f'<path d="M{_px(day.x - 6)} {_px(y)}H{_px(day.right)}" stroke="{NOW}" stroke-width="2"/>'
+    yield f'<circle cx="{_px(day.x - 6)}" cy="{_px(y)}" r="4" fill="{NOW}"/>'
 
 
 def _inside(place: Rect) -> Rect:
@@ -133,7 +135,9 @@ def _inside(place: Rect) -> Rect:
 
 
 def _rect(place: Rect, style: str) -> str:
-    return f'<rect x="{_n(place.x)}" y="{_n(place.y)}" width="{_n(place.width)}" height="{_n(place.height)}" {style}/>'
+    return (
+        f'<rect x="{_px(place.x)}" y="{_px(place.y)}" width="{_px(place.width)}" height="{_px(place.height)}" {style}/>'
+    )
 
 
 def _text(text: Text) -> str:
@@ -142,22 +146,22 @@ def _text(text: Text) -> str:
     style += _STRUCK if text.struck else ""
     color = SOFT if text.soft else INK
     return (
-        f'<text x="{_n(text.x)}" y="{_n(text.y)}" font-size="{_n(text.size)}" fill="{color}"{style}>'
-        f"{_spelled(text.text)}</text>"
+        f'<text x="{_px(text.x)}" y="{_px(text.y)}" font-size="{_px(text.size)}" fill="{color}"{style}>'
+        f"{_to_tspans(text.text)}</text>"
     )
 
 
-def _spelled(words: str) -> str:
+def _to_tspans(words: str) -> str:
     """Wrap each piece in the font that has it.
 
     The renderer does not look for fallback fonts within a line.
     """
     return "".join(
         escape(piece) if family in {"", PLAIN} else f'<tspan font-family="{family}, sans-serif">{escape(piece)}</tspan>'
-        for family, piece in runs(words)
+        for family, piece in split_by_font(words)
     )
 
 
-def _n(value: float) -> str:
+def _px(value: float) -> str:
     """Format a length with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

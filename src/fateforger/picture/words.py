@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time
 
 from fateforger.picture.changes import Changes, changes_of
-from fateforger.picture.metrics import flat
+from fateforger.picture.metrics import flatten
 from fateforger.picture.model import DayView, Meeting, PlannedBlock
 from fateforger.plan import ET
 
@@ -21,7 +21,7 @@ def describe(view: DayView, limit: int | None = None) -> str:
     entries += [(b.start, _block(view, b, changes)) for b in view.blocks]
     entries.sort(key=lambda entry: entry[0].astimezone(UTC))
     removed = [f"Removed: {_title(b.title)}, was {span_words(view, b.start, b.end)}." for b in changes.removed]
-    return _fitting(_day(view), [*(sentence for _, sentence in entries), *removed], limit)
+    return _fit_to_limit(_day(view), [*(sentence for _, sentence in entries), *removed], limit)
 
 
 def day_name(day: date) -> str:
@@ -108,10 +108,10 @@ def _meeting(view: DayView, meeting: Meeting) -> str:
 
 
 def _title(title: str) -> str:
-    return flat(title) or "(no title)"
+    return flatten(title) or "(no title)"
 
 
-def _fitting(head: str, sentences: list[str], limit: int | None) -> str:
+def _fit_to_limit(head: str, sentences: list[str], limit: int | None) -> str:
     whole = " ".join((head, *sentences))
     if limit is None or len(whole) <= limit:
         return whole

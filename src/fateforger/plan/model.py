@@ -35,7 +35,7 @@ class TBEvent(BaseModel):
     key: str | None = Field(None, min_length=1, max_length=64, description="Stable name of the block")
 
     @model_validator(mode="after")
-    def _background_needs_a_time(self) -> Self:
+    def _require_background_time(self) -> Self:
         if self.type is ET.BACKGROUND and not is_anchored(self.timing):
             raise ValueError(f"“{self.name}” is a background block and needs a fixed start (fs) or window (fw)")
         if not self.name.strip():
@@ -68,7 +68,7 @@ class TBPlan(BaseModel):
 
     @field_validator("events")
     @classmethod
-    def _each_block_has_its_own_key(cls, events: tuple[TBEvent, ...]) -> tuple[TBEvent, ...]:
+    def _require_unique_keys(cls, events: tuple[TBEvent, ...]) -> tuple[TBEvent, ...]:
         keys = [e.key for e in events if e.key is not None]
         if len(set(keys)) != len(keys):
             twice = next(k for k in keys if keys.count(k) > 1)

@@ -100,7 +100,7 @@ def _resolve_forward(plan: TBPlan, chain: Sequence[int], spans: dict[int, tuple[
                     " comes next; give one of them a fixed time.",
                     events=(chain[place - 1], index),
                 )
-            span = previous[1], _later(previous[1], timing.duration)
+            span = previous[1], _add_elapsed(previous[1], timing.duration)
         else:
             span = _anchored_span(plan, index, event)
         spans[index] = previous = span
@@ -113,7 +113,7 @@ def _resolve_backward(plan: TBPlan, chain: Sequence[int], spans: dict[int, tuple
         if isinstance(event.timing, BeforeNext):
             if following is None:
                 raise PlanInvalid(f"“{event.name}” ends at the next block, but it is the last one.", events=(index,))
-            spans[index] = _later(following[0], -event.timing.duration), following[0]
+            spans[index] = _add_elapsed(following[0], -event.timing.duration), following[0]
         following = spans[index]
 
 
@@ -121,7 +121,7 @@ def _anchored_span(plan: TBPlan, index: int, event: TBEvent) -> tuple[datetime, 
     match event.timing:
         case FixedStart(start=start, duration=duration):
             begin = instant_of(_on_day(start, plan.date), plan.zone)
-            return begin, _later(begin, duration)
+            return begin, _add_elapsed(begin, duration)
         case FixedWindow(start=start, end=end):
             return _window(plan, index, event.name, start, end)
         case AfterPrevious() | BeforeNext():
@@ -135,9 +135,9 @@ def _window(plan: TBPlan, index: int, name: str, start: Clock, end: Clock) -> tu
     begin = instant_of(_on_day(start, plan.date), tz)
     wall_end = _on_day(end, begin.date() if isinstance(start, datetime) else plan.date)
     finish = instant_of(wall_end, tz)
-    if not _before(begin, finish):
+    if not _is_before(begin, finish):
         finish = _next_reading(begin, wall_end, end, tz) or finish
-    if not _before(begin, finish):
+    if not _is_before(begin, finish):
         raise PlanInvalid(
             f"“{name}” ends at {finish:%H:%M}, which is not after its start at {begin:%H:%M}.", events=(index,)
         )
@@ -150,7 +150,7 @@ def _next_reading(begin: datetime, wall_end: datetime, end: Clock, tz: ZoneInfo)
     This is the second pass of a repeated hour, or the next morning.
     """
     second = second_reading(wall_end, tz)
-    if second is not None and _before(begin, second):
+    if second is not None and _is_before(begin, second):
         return second
     if isinstance(end, datetime):
         return None
@@ -162,12 +162,12 @@ def _on_day(clock: Clock, day: date) -> datetime:
     return datetime.combine(day, clock) if isinstance(clock, time) else clock
 
 
-def _later(instant: datetime, duration: timedelta) -> datetime:
+def _add_elapsed(instant: datetime, duration: timedelta) -> datetime:
     """Add elapsed time on the time line, not on the wall clock."""
     return (instant.astimezone(UTC) + duration).astimezone(instant.tzinfo)
 
 
-def _before(a: datetime, b: datetime) -> bool:
+def _is_before(a: datetime, b: datetime) -> bool:
     """Compare two instants.
 
     Python compares datetimes of one zone by wall clock.
@@ -186,7 +186,7 @@ def overlaps(resolved: Sequence[Resolved]) -> tuple[tuple[Resolved, Resolved], .
     pairs: list[tuple[Resolved, Resolved]] = []
     running: list[Resolved] = []
     for block in chain:
-        running = [r for r in running if _before(block.start, r.end)]
+        running = [r for r in running if _is_before(block.start, r.end)]
         pairs.extend((r, block) for r in running)
         running.append(block)
     return tuple(pairs)

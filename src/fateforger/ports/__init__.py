@@ -23,7 +23,7 @@ from fateforger.ports.memory import Constraints, IndexTask, Memory, MemoryReport
 from fateforger.ports.model import Completion, Model, Prompt, Recordings, Role, Spent, Usage
 from fateforger.ports.outside_tasks import OpenTasks
 from fateforger.ports.owners import Claim, Closing, OwnerRecord, Owners
-from fateforger.ports.painter import Painter
+from fateforger.ports.painter import Rasterizer
 from fateforger.ports.people import KINDS, Counts, People
 from fateforger.ports.quota import Login, Quota, RequestLimit, Reservation, Settlement
 from fateforger.ports.sessions import Feedbacks, Outbox, Sent, Sessions
@@ -67,11 +67,11 @@ __all__ = [
     "Outcome",
     "OwnerRecord",
     "Owners",
-    "Painter",
     "People",
     "Prompt",
     "Proposals",
     "Quota",
+    "Rasterizer",
     "Rearrangement",
     "Recollection",
     "Recordings",

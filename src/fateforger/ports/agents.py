@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
-from fateforger.agents import Asked, Call, Client, Proposal, ProposalState
+from fateforger.agents import Call, Client, NewCall, Proposal, ProposalState
 from fateforger.ports.jobs import NewJob
 
 PROPOSAL_LANE = "proposal"
 """The lane on which the program learns of proposals."""
 
 
-def show_job(proposal: Proposal) -> NewJob:
+def build_show_job(proposal: Proposal) -> NewJob:
     """Return the job that updates the card of a proposal."""
-    return _job(proposal, f"show {proposal.state.value}", {"do": "show"})
+    return _build_job(proposal, f"show {proposal.state.value}", {"do": "show"})
 
 
-def expire_job(proposal: Proposal) -> NewJob:
+def build_expire_job(proposal: Proposal) -> NewJob:
     """Return the job that expires a proposal. It has a key of its own, so that nothing waits behind it."""
-    job = _job(proposal, "expire", {"do": "expire"}, key=f"{proposal.id} expire")
+    job = _build_job(proposal, "expire", {"do": "expire"}, key=f"{proposal.id} expire")
     return NewJob(job.lane, job.key, job.dedupe, job.payload, run_at=proposal.expires_at)
 
 
-def _job(proposal: Proposal, what: str, payload: Mapping[str, str], *, key: str | None = None) -> NewJob:
+def _build_job(proposal: Proposal, what: str, payload: Mapping[str, str], *, key: str | None = None) -> NewJob:
     return NewJob(PROPOSAL_LANE, key or proposal.id, f"{proposal.id} {what}", {"proposal": proposal.id, **payload})
 
 
@@ -56,7 +56,7 @@ class Clients(Protocol):
 class Calls(Protocol):
     """The audit log. Raises :class:`~fateforger.errors.StoreError`."""
 
-    async def begin(self, asked: Asked, *, since: datetime, most: int) -> int | None:
+    async def begin(self, asked: NewCall, *, since: datetime, most: int) -> int | None:
         """Log a call before it is carried out, and return its number.
 
         Returns ``None`` if the client already made ``most`` calls since that instant; at most one further line is kept
@@ -103,10 +103,10 @@ class Proposals(Protocol):
         """
         ...
 
-    async def told(self, proposal_id: str, outcome: str) -> None:
+    async def record_outcome(self, proposal_id: str, outcome: str) -> None:
         """Record the outcome of a proposal that was approved or undone."""
         ...
 
-    async def placed(self, proposal_id: str, channel: str, ts: str) -> None:
+    async def record_place(self, proposal_id: str, channel: str, ts: str) -> None:
         """Remember the message that shows its card."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, assert_never
 
-from fateforger.workflow.evaluating import Evaluated, Known, Told, evaluated, looks
+from fateforger.workflow.evaluating import CheckAnswer, EvaluatedState, KnownValues, collect_lookups, evaluate_state
 from fateforger.workflow.predicates import Check, CommandOutput, FileContent, Predicate
 
 
@@ -16,36 +16,36 @@ class Facts(Protocol):
     raised.
     """
 
-    async def contains(self, pattern: str, text: str) -> Told:
+    async def contains(self, pattern: str, text: str) -> CheckAnswer:
         """Check whether a matching file contains the text, case-sensitively.
 
         The pattern is relative to an allowed folder; ``*`` matches within a name, ``**`` any folders.
         """
         ...
 
-    async def succeeds(self, command: str) -> Told:
+    async def succeeds(self, command: str) -> CheckAnswer:
         """Check whether a command, by its allowed name, ends with exit status 0."""
         ...
 
 
-async def evaluate(predicates: Sequence[Predicate], known: Known, facts: Facts) -> tuple[Evaluated, ...]:
+async def evaluate(predicates: Sequence[Predicate], known: KnownValues, facts: Facts) -> tuple[EvaluatedState, ...]:
     """Return the current value of each state.
 
     Checks run one after another, and each command once, since two may interfere.
     """
-    asked = looks(predicates)
+    asked = collect_lookups(predicates)
     ran = {
         name: await facts.succeeds(name)
         for name in dict.fromkeys(look.command for look in asked if isinstance(look, CommandOutput))
     }
-    looked: dict[Check, Told] = {}
+    looked: dict[Check, CheckAnswer] = {}
     for look in asked:
         match look:
             case FileContent(pattern, text):
                 looked[look] = await facts.contains(pattern, text)
             case CommandOutput(command, succeeds):
                 told = ran[command]
-                looked[look] = told if told.holds is None else Told(told.holds is succeeds, told.why)
+                looked[look] = told if told.holds is None else CheckAnswer(told.holds is succeeds, told.why)
             case _:
                 assert_never(look)
-    return tuple(evaluated(predicate, known, looked) for predicate in predicates)
+    return tuple(evaluate_state(predicate, known, looked) for predicate in predicates)

@@ -43,7 +43,7 @@ class Jobs(Protocol):
         """Durably accept a job; ``False`` when its ``dedupe`` was accepted before."""
         ...
 
-    async def unfinished(self, lane: str, dedupe: str) -> Job | None:
+    async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         """Return the job of that name while it waits or runs, otherwise ``None``."""
         ...
 

@@ -66,7 +66,7 @@ class Journal(Protocol):
         """Return the transaction that a command already caused, if any."""
         ...
 
-    async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+    async def list_unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
         """Return transactions that are applying or paused, oldest first."""
         ...
 

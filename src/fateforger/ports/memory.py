@@ -40,7 +40,7 @@ class Constraints(Protocol):
         """
         ...
 
-    async def written(self, user_id: str, cause: str) -> tuple[Version, ...]:
+    async def find_written(self, user_id: str, cause: str) -> tuple[Version, ...]:
         """Return the versions that a cause wrote for that person."""
         ...
 
@@ -55,11 +55,11 @@ class Constraints(Protocol):
         """
         ...
 
-    async def unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
+    async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
         """Return what the index does not show yet, the longest waiting first; each constraint once, newest version."""
         ...
 
-    async def indexed(self, tasks: Sequence[IndexTask]) -> None:
+    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> None:
         """Mark tasks as indexed. A constraint that was written again meanwhile stays on the list."""
         ...
 

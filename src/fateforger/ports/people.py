@@ -45,7 +45,7 @@ class People(Protocol):
     without it. Raises :class:`~fateforger.errors.StoreError`; ``BadInput`` for an impossible id.
     """
 
-    async def held(self, user_id: str, *, calendar: str | None = None) -> Counts:
+    async def count_held(self, user_id: str, *, calendar: str | None = None) -> Counts:
         """Return the number of rows of each kind."""
         ...
 

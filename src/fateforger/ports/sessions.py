@@ -75,11 +75,11 @@ class Outbox(Protocol):
         """Return the next unsent message of each session whose retry time has come, oldest first."""
         ...
 
-    async def sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
         """Record that a message has arrived, if that is not recorded yet."""
         ...
 
-    async def failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
+    async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
         """Record a failure: retry at ``retry_at`` while the session's later messages wait, or never if it is ``None``.
 
         Nothing happens if the message is no longer waiting.
@@ -98,6 +98,6 @@ class Outbox(Protocol):
         """Return the newest message sent to everyone, except those posted outside the plan: the current card."""
         ...
 
-    async def shown(self, session_id: str, slot: str) -> Outgoing | None:
+    async def find_shown(self, session_id: str, slot: str) -> Outgoing | None:
         """Return the message at :meth:`slot`, to show it again without its controls."""
         ...

@@ -3,8 +3,8 @@
 All of this is advice: nothing here blocks a plan.
 """
 
-from fateforger.quality.fixes import fixes
-from fateforger.quality.grade import graded
+from fateforger.quality.fixes import find_fixes
+from fateforger.quality.grade import grade_plan
 from fateforger.quality.model import LABELS, Criterion, Finding, Fix, Quality
 
-__all__ = ["LABELS", "Criterion", "Finding", "Fix", "Quality", "fixes", "graded"]
+__all__ = ["LABELS", "Criterion", "Finding", "Fix", "Quality", "find_fixes", "grade_plan"]

@@ -14,16 +14,16 @@ from itertools import islice
 from pydantic import ValidationError
 
 from fateforger.drafting.instance import Instance
-from fateforger.drafting.model import Left
+from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.naming import task_of
 from fateforger.errors import UserError
 from fateforger.ops import AddBlocks, Patch, apply
 from fateforger.plan import Resolved, TBPlan
-from fateforger.quality.grade import grade
+from fateforger.quality.grade import grade_view
 from fateforger.quality.model import Criterion, Finding, Fix, Quality
-from fateforger.quality.moves import Board, Move
+from fateforger.quality.moves import Move, Timeline
 from fateforger.quality.remedies import Case, remedies
-from fateforger.quality.view import View, begin, finish, view
+from fateforger.quality.view import View, begin, build_view, finish
 
 MOST = 3
 Rank = tuple[int, int]
@@ -37,17 +37,19 @@ _MOST_COMPARED = 4
 """Number of helpful remedies compared for one finding; among equals, the gentlest is offered."""
 
 
-def fixes(instance: Instance, plan: TBPlan, left: Sequence[Left] = (), *, most: int = MOST) -> tuple[Fix, ...]:
+def find_fixes(
+    instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = (), *, most: int = MOST
+) -> tuple[Fix, ...]:
     """Return the changes that improve the plan, the most helpful first, at most one per finding.
 
     Pinned blocks and blocks that began before now stay. Raises the same errors as :func:`fateforger.quality.graded`.
     """
-    seen = view(instance, plan, left)
-    now = grade(seen)
-    board = Board(seen)
+    seen = build_view(instance, plan, left)
+    now = grade_view(seen)
+    board = Timeline(seen)
     found: dict[str, tuple[Rank, Fix]] = {}
-    for finding in _worth_trying(now.findings):
-        helping = list(islice(_helping(seen, board, finding, now), _MOST_COMPARED))
+    for finding in _findings_to_try(now.findings):
+        helping = list(islice(_helpful_fixes(seen, board, finding, now), _MOST_COMPARED))
         if helping:
             rank, fix = min(helping, key=lambda each: each[0])
             found.setdefault(fix.id, (rank, fix))
@@ -55,7 +57,7 @@ def fixes(instance: Instance, plan: TBPlan, left: Sequence[Left] = (), *, most: 
     return tuple(fix for _, fix in ranked[:most])
 
 
-def _worth_trying(findings: Sequence[Finding]) -> Iterator[Finding]:
+def _findings_to_try(findings: Sequence[Finding]) -> Iterator[Finding]:
     hard = next((finding for finding in findings if finding.criterion in _HARD), None)
     if hard is not None:
         yield hard
@@ -67,16 +69,16 @@ def _worth_trying(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _helping(seen: View, board: Board, finding: Finding, now: Quality) -> Iterator[tuple[Rank, Fix]]:
+def _helpful_fixes(seen: View, board: Timeline, finding: Finding, now: Quality) -> Iterator[tuple[Rank, Fix]]:
     """Yield the remedies of a finding that help, each with its rank."""
     for move in remedies(Case(seen, board, finding)):
-        tried = _tried(seen, board, move)
+        tried = _try_move(seen, board, move)
         if tried is None:
             continue
         patch, then = tried
-        if _better(then, now):
+        if _is_better(then, now):
             fix = Fix(
-                id=_id(patch),
+                id=_fix_id(patch),
                 label=move.label,
                 criterion=finding.criterion,
                 keys=finding.keys,
@@ -86,17 +88,17 @@ def _helping(seen: View, board: Board, finding: Finding, now: Quality) -> Iterat
             yield (-then.level, len(then.findings)), fix
 
 
-def _tried(seen: View, board: Board, move: Move) -> tuple[Patch, Quality] | None:
+def _try_move(seen: View, board: Timeline, move: Move) -> tuple[Patch, Quality] | None:
     """Apply a move and grade the plan; return ``None`` if the result is not valid."""
     try:
         patch = move.patch(seen)
         after = View(seen.ground, apply(seen.plan, patch).plan, seen.left)
     except (UserError, ValidationError):
         return None  # a block would leave the day or run into another one: no such fix
-    return (patch, grade(after)) if _sound(seen, board, after) else None
+    return (patch, grade_view(after)) if _is_sound(seen, board, after) else None
 
 
-def _sound(seen: View, board: Board, after: View) -> bool:
+def _is_sound(seen: View, board: Timeline, after: View) -> bool:
     """Check the plan after a move.
 
     Nothing may overlap or hit a meeting, every must is kept, and only movable blocks moved, within the day.
@@ -107,13 +109,13 @@ def _sound(seen: View, board: Board, after: View) -> bool:
             continue
         if block.key in board.fixed or begin(block) < board.first or finish(block) > seen.end:
             return False
-        if not _in_time(after, block):
+        if not _is_in_time(after, block):
             return False
     hit = any(after.hit_by(block) is not None for block in after.blocks)
-    return not (hit or after.overlaps or any(breach.rule.must for breach in after.breaches))
+    return not (hit or after.overlaps or any(breach.rule.must for breach in after.violations))
 
 
-def _in_time(after: View, block: Resolved) -> bool:
+def _is_in_time(after: View, block: Resolved) -> bool:
     """Check whether a block respects its task's earliest start, deadline, fixed start, and predecessors."""
     tasks = {task.id: task for task in after.instance.tasks}
     mine = task_of(block.key, tasks)
@@ -134,11 +136,11 @@ def _in_time(after: View, block: Resolved) -> bool:
     )
 
 
-def _better(then: Quality, now: Quality) -> bool:
+def _is_better(then: Quality, now: Quality) -> bool:
     return then.level > now.level or (then.level == now.level and len(then.findings) < len(now.findings))
 
 
-def _id(patch: Patch) -> str:
+def _fix_id(patch: Patch) -> str:
     """Derive an id from the blocks and their times, not from their names."""
     said = patch.model_dump(mode="json")
     for op, told in zip(patch.ops, said["ops"], strict=True):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fateforger.drafting.instance import Instance
-from fateforger.drafting.model import Left
+from fateforger.drafting.model import UnplacedItem
 from fateforger.plan import TBPlan
 from fateforger.quality.model import LABELS, Quality
-from fateforger.quality.rubric import findings
-from fateforger.quality.view import View, view
+from fateforger.quality.rubric import collect_findings
+from fateforger.quality.view import View, build_view
 
 BEST = 4
 NOTHING_MISSING = "Nothing is missing; commit it when you are happy with it."
 
 
-def graded(instance: Instance, plan: TBPlan, left: Sequence[Left] = ()) -> Quality:
+def grade_plan(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = ()) -> Quality:
     """Grade ``plan`` for the instance's day: its frame, events, tasks, constraints, and policy.
 
     ``left`` lists the tasks that found no place.
@@ -23,12 +23,12 @@ def graded(instance: Instance, plan: TBPlan, left: Sequence[Left] = ()) -> Quali
     Raises ``BadInput`` for an instance that makes no day, and ``PlanInvalid`` for a plan whose blocks cannot be
     resolved to instants.
     """
-    return grade(view(instance, plan, left))
+    return grade_view(build_view(instance, plan, left))
 
 
-def grade(seen: View) -> Quality:
+def grade_view(seen: View) -> Quality:
     """Grade a view of a plan."""
-    found = findings(seen)
+    found = collect_findings(seen)
     level = min((finding.level - 1 for finding in found), default=BEST)
     next_step = found[0].text if found else NOTHING_MISSING
     return Quality(level=level, label=LABELS[level], next_step=next_step, findings=found)

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from fateforger.constraints.kinds import Necessity
 from fateforger.drafting.instance import Pin, Told
-from fateforger.drafting.mend import mended
+from fateforger.drafting.mend import repair_plan
 from fateforger.drafting.minutes import GRID, ceil, instant
-from fateforger.drafting.retiming import Place, fixed, place_of, retimed
+from fateforger.drafting.retiming import BlockPlace, place_of, retime_blocks, to_timing
 from fateforger.ops import AddBlocks, Patch
 from fateforger.plan import ET, Resolved, TBEvent, zone
 from fateforger.quality.view import MEAL, View, begin, finish
@@ -21,14 +21,14 @@ _KEPT = timedelta(minutes=15)
 _MEND_STEPS = 300
 _LONGEST = 75
 _TITLE = 32
-Places = Mapping[str, Place]
+Places = Mapping[str, BlockPlace]
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class NewBlock:
     """A block to be added."""
 
-    place: Place
+    place: BlockPlace
     key: str
     name: str
     kind: ET
@@ -41,19 +41,21 @@ class Move:
 
     label: str
     places: Places
-    added: tuple[New, ...] = ()
+    added: tuple[NewBlock, ...] = ()
 
     def patch(self, view: View) -> Patch:
         """Return the move as ops on the view's plan.
 
         Raises pydantic's ``ValidationError`` for times that no block can have.
         """
-        moves = retimed(view.plan, self.places)
-        added = tuple(AddBlocks(events=(_event(view, new),), after=_before(view, new.place)) for new in self.added)
+        moves = retime_blocks(view.plan, self.places)
+        added = tuple(
+            AddBlocks(events=(_event(view, new),), after=_block_before(view, new.place)) for new in self.added
+        )
         return Patch(ops=(*moves, *added))
 
 
-class Board:
+class Timeline:
     """A plan on the time line: its fixed blocks, its movable blocks, and its free time."""
 
     def __init__(self, view: View) -> None:
@@ -61,7 +63,7 @@ class Board:
         now = view.ground.now
         pinned = {pin.key for pin in view.instance.pinned}
         self.fixed = {
-            b.key for b in view.blocks if b.key in pinned or _is_way(b) or (now is not None and begin(b) < now)
+            b.key for b in view.blocks if b.key in pinned or _is_commute(b) or (now is not None and begin(b) < now)
         }
         self.first = view.start if now is None else max(view.start, now)
         self.busy = [
@@ -70,21 +72,21 @@ class Board:
             if event.start.astimezone(UTC) < event.end.astimezone(UTC)
         ]
 
-    def taken(self, *but: str) -> list[tuple[datetime, datetime]]:
+    def taken_times(self, *but: str) -> list[tuple[datetime, datetime]]:
         """Return the times of events and blocks, except those of the given blocks."""
         return [*self.busy, *((begin(b), finish(b)) for b in self.view.blocks if b.key not in but)]
 
     def starts(self, length: timedelta, *but: str) -> Iterator[datetime]:
         """Yield each start on the grid at which ``length`` is free."""
-        taken = self.taken(*but)
-        at = _on_grid(self.first)
+        taken = self.taken_times(*but)
+        at = _round_to_grid(self.first)
         while at + length <= self.view.end:
             hit = [end for start, end in taken if start < at + length and at < end]
             if not hit:
                 yield at
-            at = max(at + _STEP, _on_grid(max(hit))) if hit else at + _STEP
+            at = max(at + _STEP, _round_to_grid(max(hit))) if hit else at + _STEP
 
-    def making_room(self, placed: Places, *, gaps: bool) -> dict[str, Place] | None:
+    def make_room(self, placed: Places, *, gaps: bool) -> dict[str, BlockPlace] | None:
         """Return these places, and those of later blocks that have to move back.
 
         With ``gaps``, breaks between blocks are kept, and a break follows each placed block. Returns ``None`` when
@@ -101,18 +103,18 @@ class Board:
             if before is not None and before[1] > before[0]:
                 gap = start - before[0]
                 start = max(start, before[1] + (max(timedelta(), min(gap, _KEPT)) if gaps else timedelta()))
-            start = _past(walls, start, block.duration)
+            start = _next_fit(walls, start, block.duration)
             if start != begin(block):
-                result[block.key] = Place(start, block.duration)
+                result[block.key] = BlockPlace(start, block.duration)
                 if start + block.duration > self.view.end:
                     return None
             before = finish(block), start + block.duration
         return result
 
-    def room(self, placed: Places) -> Iterator[dict[str, Place]]:
+    def room(self, placed: Places) -> Iterator[dict[str, BlockPlace]]:
         """Yield the arrangements that make room, those that keep breaks first."""
         for gaps in (True, False):
-            if (found := self.making_room(placed, gaps=gaps)) is not None:
+            if (found := self.make_room(placed, gaps=gaps)) is not None:
                 yield found
 
     def _tail(self, key: str) -> timedelta:
@@ -126,86 +128,86 @@ class Board:
         return timedelta(minutes=self.view.policy.after_meal if meal else 0)
 
 
-def mending(view: View, board: Board, also: str | None = None) -> Move | None:
+def find_repair(view: View, board: Timeline, also: str | None = None) -> Move | None:
     """Return the fewest and smallest moves after which nothing overlaps and every must is kept.
 
     The constraint ``also`` is treated as a must. Returns ``None`` where no such moves exist.
     """
-    told = tuple(_strict(each, also) for each in view.instance.constraints)
+    told = tuple(_as_must(each, also) for each in view.instance.constraints)
     musts = tuple(each for each in told if each.constraint_record.necessity is Necessity.MUST)
     pinned = tuple(Pin(key=key) for key in sorted(board.fixed))
     instance = view.instance.model_copy(update={"constraints": musts, "pinned": pinned, "previous": None})
-    result = mended(view.plan, instance, steps=_MEND_STEPS)
+    result = repair_plan(view.plan, instance, steps=_MEND_STEPS)
     if not result.moved:
         return None
     was = {block.key: block for block in view.blocks}
-    places = {each.key: Place(each.after.astimezone(UTC), was[each.key].duration) for each in result.moved}
-    return Move(moving(view, places), places)
+    places = {each.key: BlockPlace(each.after.astimezone(UTC), was[each.key].duration) for each in result.moved}
+    return Move(move_label(view, places), places)
 
 
-def _is_way(block: Resolved) -> bool:
+def _is_commute(block: Resolved) -> bool:
     """Check whether the block is travel to or from an event."""
     return block.event.type is ET.COMMUTE and block.key.startswith("way-")
 
 
-def _strict(told: Told, uid: str | None) -> Told:
+def _as_must(told: Told, uid: str | None) -> Told:
     if told.id != uid:
         return told
     record = told.constraint_record.model_copy(update={"necessity": Necessity.MUST})
     return told.model_copy(update={"constraint_record": record})
 
 
-def moving(view: View, places: Places) -> str:
+def move_label(view: View, places: Places) -> str:
     """Return the button label for moving these blocks."""
     titles = {block.key: block.event.name for block in view.blocks}
-    told = [f"{short(titles[key])} to {clock(view, place.start)}" for key, place in places.items()]
+    told = [f"{quote_short(titles[key])} to {clock_label(view, place.start)}" for key, place in places.items()]
     label = f"Move {' and '.join(told)}"
     return label if len(told) < 3 and len(label) <= _LONGEST else f"Move {len(told)} blocks out of the way"
 
 
-def short(title: str) -> str:
+def quote_short(title: str) -> str:
     """Quote a title, cut to the length that a button has room for."""
     flat = " ".join(title.split())
     return f"“{flat if len(flat) <= _TITLE else f'{flat[: _TITLE - 1].rstrip()}…'}”"
 
 
-def clock(view: View, when: datetime) -> str:
+def clock_label(view: View, when: datetime) -> str:
     """Return a time like ``12:30``, in the plan's zone."""
     return f"{when.astimezone(zone(view.plan.tz)):%H:%M}"
 
 
-def swapped(early: Resolved, late: Resolved) -> dict[str, Place]:
+def swap_places(early: Resolved, late: Resolved) -> dict[str, BlockPlace]:
     """Return the places of two blocks that trade places.
 
     The late one starts where the early one did; the early one ends where the late one did.
     """
     return {
-        late.key: Place(begin(early), late.duration),
-        early.key: Place(finish(late) - early.duration, early.duration),
+        late.key: BlockPlace(begin(early), late.duration),
+        early.key: BlockPlace(finish(late) - early.duration, early.duration),
     }
 
 
-def moved_to(block: Resolved, start: datetime) -> dict[str, Place]:
+def move_to(block: Resolved, start: datetime) -> dict[str, BlockPlace]:
     """Return the place of one block with another start."""
     return {block.key: replace(place_of(block), start=start)}
 
 
-def _event(view: View, new: New) -> TBEvent:
-    timing = fixed(new.place, view.plan)
+def _event(view: View, new: NewBlock) -> TBEvent:
+    timing = to_timing(new.place, view.plan)
     return TBEvent(name=new.name, description=new.notes, type=new.kind, timing=timing, key=new.key)
 
 
-def _before(view: View, place: Place) -> str | None:
+def _block_before(view: View, place: BlockPlace) -> str | None:
     """Return the key of the block after which a new one is listed."""
-    earlier = [block for block in view.resolved if begin(block) <= place.start]
+    earlier = [block for block in view.resolved_blocks if begin(block) <= place.start]
     return earlier[-1].key if earlier else None
 
 
-def _on_grid(when: datetime) -> datetime:
+def _round_to_grid(when: datetime) -> datetime:
     return instant(ceil(when))
 
 
-def _past(walls: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
+def _next_fit(walls: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
     """Return the first instant from ``start`` on at which ``length`` fits between the walls."""
     for begins, ends in sorted(walls):
         if begins < start + length and start < ends:

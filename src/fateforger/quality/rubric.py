@@ -22,7 +22,7 @@ from fateforger.plan import ET, Resolved
 from fateforger.quality.model import Criterion, Finding
 from fateforger.quality.view import View, begin, finish
 
-Found = Iterator[Finding]
+Findings = Iterator[Finding]
 _LEVELS = {
     Necessity.MUST: (Criterion.MUST, 2),
     Necessity.SHOULD: (Criterion.SHOULD, 3),
@@ -31,7 +31,7 @@ _LEVELS = {
 _NUMBERS = {5: "five", 10: "ten"}
 
 
-def findings(view: View) -> tuple[Finding, ...]:
+def collect_findings(view: View) -> tuple[Finding, ...]:
     """Return every finding, those of the lowest level first."""
     return tuple(finding for look in _LOOKS for finding in look(view))
 
@@ -39,42 +39,42 @@ def findings(view: View) -> tuple[Finding, ...]:
 # --- 1 and 2: a plan that can be followed ---
 
 
-def _something(view: View) -> Found:
+def _check_work(view: View) -> Findings:
     if not view.work:
         yield Finding(criterion=Criterion.WORK, level=1, text="Add at least one block of work.")
 
 
-def _apart(view: View) -> Found:
+def _check_overlaps(view: View) -> Findings:
     for one, two in view.overlaps:
         text = f"“{one.event.name}” and “{two.event.name}” overlap; give each a time of its own."
         yield Finding(criterion=Criterion.OVERLAP, level=2, text=text, keys=(one.key, two.key))
 
 
-def _clear_of_meetings(view: View) -> Found:
+def _check_meetings(view: View) -> Findings:
     for block in view.blocks:
         if view.hit_by(block) is not None:
             text = f"Move “{block.event.name}” away from the meeting it runs into."
             yield Finding(criterion=Criterion.MEETING, level=2, text=text, keys=(block.key,))
 
 
-def _kept(necessity: Necessity) -> Callable[[View], Found]:
+def _check_necessity(necessity: Necessity) -> Callable[[View], Findings]:
     criterion, level = _LEVELS[necessity]
 
-    def look(view: View) -> Found:
-        for each in view.breaches:
+    def look(view: View) -> Findings:
+        for each in view.violations:
             if each.rule.necessity is necessity:
                 yield Finding(criterion=criterion, level=level, text=each.text, keys=each.keys, cause=each.rule.id)
 
     return look
 
 
-def _all_placed(view: View) -> Found:
-    for left in view.unplaced:
+def _check_unplaced(view: View) -> Findings:
+    for left in view.still_unplaced:
         text = f"Make room for “{left.title}”, or take it off today's list."
         yield Finding(criterion=Criterion.UNPLACED, level=2, text=text, cause=left.id)
 
 
-def _one_thing_early(view: View) -> Found:
+def _check_one_thing_early(view: View) -> Findings:
     one = view.one
     if one is None or not view.policy.one_thing_early:
         return
@@ -90,26 +90,26 @@ def _one_thing_early(view: View) -> Found:
 # --- 3: breaks ---
 
 
-def _after_deep(view: View) -> Found:
+def _check_after_deep(view: View) -> Findings:
     for deep in view.deep:
-        yield from _too_soon(view, Criterion.AFTER_DEEP, 3, deep, view.policy.after_deep)
+        yield from _check_gap(view, Criterion.AFTER_DEEP, 3, deep, view.policy.after_deep)
 
 
-def _meal(view: View) -> Found:
-    if view.policy.lunch is not None and view.long and not view.meals:
+def _check_meal(view: View) -> Findings:
+    if view.policy.lunch is not None and view.is_long and not view.meals:
         yield Finding(criterion=Criterion.MEAL, level=3, text="Put a meal or a real pause into the day.")
 
 
 # --- 4: the shape of a good day ---
 
 
-def _one_thing_named(view: View) -> Found:
+def _check_one_thing_named(view: View) -> Findings:
     if view.one is None and view.policy.one_thing_early:
         text = "Say which task is the one thing that matters."
         yield Finding(criterion=Criterion.ONE_THING, level=4, text=text)
 
 
-def _focus_length(view: View) -> Found:
+def _check_focus_length(view: View) -> Findings:
     longest = view.policy.longest_focus
     for deep in view.deep:
         if longest and deep.duration > timedelta(minutes=longest):
@@ -118,7 +118,7 @@ def _focus_length(view: View) -> Found:
             yield Finding(criterion=Criterion.FOCUS, level=4, text=text, keys=(deep.key,))
 
 
-def _shallow_share(view: View) -> Found:
+def _check_shallow_share(view: View) -> Findings:
     percent = view.policy.shallow_percent
     total = sum((block.duration for block in view.work), timedelta())
     shallow = [block for block in view.work if block.event.type is ET.SHALLOW_WORK]
@@ -127,14 +127,14 @@ def _shallow_share(view: View) -> Found:
         yield Finding(criterion=Criterion.SHALLOW, level=4, text=text, keys=tuple(block.key for block in shallow))
 
 
-def _deep_blocks(view: View) -> Found:
+def _check_deep_blocks(view: View) -> Findings:
     most = view.policy.deep_blocks
     if most is not None and len(view.deep) > most:
         text = f"There are {len(view.deep)} blocks of deep work; two or three of about 90 minutes are what a day holds."
         yield Finding(criterion=Criterion.DEEP_BLOCKS, level=4, text=text, keys=tuple(b.key for b in view.deep))
 
 
-def _before_deep(view: View) -> Found:
+def _check_before_deep(view: View) -> Findings:
     """Check for room before deep work that is not the day's first.
 
     Room after deep work or a meal is checked elsewhere.
@@ -148,13 +148,13 @@ def _before_deep(view: View) -> Found:
             yield Finding(criterion=Criterion.BEFORE_DEEP, level=4, text=text, keys=(before.key, deep.key))
 
 
-def _after_meal(view: View) -> Found:
+def _check_after_meal(view: View) -> Findings:
     for meal in view.meals:
-        yield from _too_soon(view, Criterion.AFTER_MEAL, 4, meal, view.policy.after_meal)
+        yield from _check_gap(view, Criterion.AFTER_MEAL, 4, meal, view.policy.after_meal)
 
 
-def _shutdown(view: View) -> Found:
-    if not view.policy.shutdown or not view.long or not view.work:
+def _check_shutdown(view: View) -> Findings:
+    if not view.policy.shutdown or not view.is_long or not view.work:
         return
     last = max(finish(block) for block in view.work)
     if not any(b.event.type is ET.PLAN_REVIEW and begin(b) >= last for b in view.blocks):
@@ -163,7 +163,7 @@ def _shutdown(view: View) -> Found:
         yield Finding(criterion=Criterion.SHUTDOWN, level=4, text=text)
 
 
-def _too_soon(view: View, criterion: Criterion, level: int, block: Resolved, minutes: int) -> Found:
+def _check_gap(view: View, criterion: Criterion, level: int, block: Resolved, minutes: int) -> Findings:
     """Report work that begins too soon after a block."""
     after = next((other for other in view.work if begin(other) >= finish(block)), None)
     if after is not None and begin(after) - finish(block) < timedelta(minutes=minutes):
@@ -175,22 +175,22 @@ def _minutes(minutes: int) -> str:
     return f"{_NUMBERS.get(minutes, str(minutes))} minutes"
 
 
-_LOOKS: tuple[Callable[[View], Found], ...] = (
-    _something,
-    _apart,
-    _clear_of_meetings,
-    _kept(Necessity.MUST),
-    _all_placed,
-    _one_thing_early,
-    _after_deep,
-    _meal,
-    _kept(Necessity.SHOULD),
-    _one_thing_named,
-    _focus_length,
-    _shallow_share,
-    _deep_blocks,
-    _before_deep,
-    _after_meal,
-    _shutdown,
-    _kept(Necessity.PREFER),
+_LOOKS: tuple[Callable[[View], Findings], ...] = (
+    _check_work,
+    _check_overlaps,
+    _check_meetings,
+    _check_necessity(Necessity.MUST),
+    _check_unplaced,
+    _check_one_thing_early,
+    _check_after_deep,
+    _check_meal,
+    _check_necessity(Necessity.SHOULD),
+    _check_one_thing_named,
+    _check_focus_length,
+    _check_shallow_share,
+    _check_deep_blocks,
+    _check_before_deep,
+    _check_after_meal,
+    _check_shutdown,
+    _check_necessity(Necessity.PREFER),
 )

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
-from fateforger.drafting.check import Breach
-from fateforger.drafting.ground import Ground, Taken, ground_of
+from fateforger.drafting.check import Violation
+from fateforger.drafting.ground import DraftContext, Occupied, build_context
 from fateforger.drafting.instance import Instance, Task
-from fateforger.drafting.keeping import broken_on
-from fateforger.drafting.model import Left
+from fateforger.drafting.keeping import check_blocks
+from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.naming import task_of
 from fateforger.drafting.policy import Policy
 from fateforger.plan import ET, Resolved, TBPlan, overlaps, resolve
@@ -32,9 +32,9 @@ class View:
     ``ground`` is the day without any plan. ``left`` lists the tasks that found no place when the day was drafted.
     """
 
-    ground: Ground
+    ground: DraftContext
     plan: TBPlan
-    left: Sequence[Left]
+    left: Sequence[UnplacedItem]
 
     @property
     def instance(self) -> Instance:
@@ -58,18 +58,18 @@ class View:
         return self.start + (self.end - self.start) / 2
 
     @property
-    def long(self) -> bool:
+    def is_long(self) -> bool:
         """True when the day is long enough for a meal and a shutdown."""
         return self.end - self.start >= _LONG_DAY
 
     @cached_property
-    def resolved(self) -> tuple[Resolved, ...]:
+    def resolved_blocks(self) -> tuple[Resolved, ...]:
         return tuple(sorted(resolve(self.plan), key=lambda block: (begin(block), block.index)))
 
     @cached_property
     def blocks(self) -> tuple[Resolved, ...]:
         """Blocks in time order, without background."""
-        return tuple(block for block in self.resolved if block.event.type is not ET.BACKGROUND)
+        return tuple(block for block in self.resolved_blocks if block.event.type is not ET.BACKGROUND)
 
     @cached_property
     def work(self) -> tuple[Resolved, ...]:
@@ -88,11 +88,11 @@ class View:
         return overlaps(resolve(self.plan))
 
     @cached_property
-    def breaches(self) -> tuple[Breach, ...]:
-        return broken_on(self.ground, self.blocks)
+    def violations(self) -> tuple[Violation, ...]:
+        return check_blocks(self.ground, self.blocks)
 
     @cached_property
-    def unplaced(self) -> tuple[Left, ...]:
+    def still_unplaced(self) -> tuple[UnplacedItem, ...]:
         """Tasks that still have no place.
 
         The person may have added a block of that name to the plan since.
@@ -109,20 +109,20 @@ class View:
         """Return the earliest block for a task."""
         return next((b for b in self.blocks if task_of(b.key, (task,)) is not None), None)
 
-    def hit_by(self, block: Resolved) -> Taken | None:
+    def hit_by(self, block: Resolved) -> Occupied | None:
         """Return the event that a block runs into, if any."""
         start, stop = begin(block), finish(block)
         events = (e for e in self.ground.events if e.start.astimezone(UTC) < e.end.astimezone(UTC))
         return next((e for e in events if e.start.astimezone(UTC) < stop and start < e.end.astimezone(UTC)), None)
 
 
-def view(instance: Instance, plan: TBPlan, left: Sequence[Left] = ()) -> View:
+def build_view(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = ()) -> View:
     """Return the view of a plan.
 
     Raises ``BadInput`` for an instance that makes no day. A plan whose blocks cannot be resolved raises
     ``PlanInvalid`` when its blocks are first read.
     """
-    return View(ground_of(instance.model_copy(update={"previous": None})), plan, left)
+    return View(build_context(instance.model_copy(update={"previous": None})), plan, left)
 
 
 def begin(block: Resolved) -> datetime:

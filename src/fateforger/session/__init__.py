@@ -13,7 +13,7 @@ from fateforger.session.model import (
     SyncReport,
     Task,
     Unplaced,
-    Written,
+    WriteCounts,
 )
 
 __all__ = [
@@ -29,5 +29,5 @@ __all__ = [
     "SyncReport",
     "Task",
     "Unplaced",
-    "Written",
+    "WriteCounts",
 ]

@@ -7,10 +7,10 @@ from datetime import datetime
 from fateforger.drafting.instance import Instance
 from fateforger.errors import BadInput
 from fateforger.ops import Patch
-from fateforger.quality import Fix, fixes
+from fateforger.quality import Fix, find_fixes
 from fateforger.session.frame import frame_mistake
 from fateforger.session.model import Session, SessionStatus
-from fateforger.session.skeleton import left_of, measure
+from fateforger.session.skeleton import grading_instance, unplaced_items
 from fateforger.stages import TimeboxingStage
 
 STALE = (
@@ -20,7 +20,7 @@ STALE = (
 _ALL = 20
 
 
-def advised(session: Session, at: datetime) -> Session:
+def with_fixes(session: Session, at: datetime) -> Session:
     """Return the session with the fixes that its card offers, tested on the current plan.
 
     Blocks that began before the instant ``at`` stay.
@@ -28,17 +28,19 @@ def advised(session: Session, at: datetime) -> Session:
     refining = session.status is SessionStatus.ACTIVE and session.stage is TimeboxingStage.REFINE
     if not refining or session.plan is None or frame_mistake(session) is not None:
         return session.model_copy(update={"fixes": ()})
-    return session.model_copy(update={"fixes": fixes(_from_now(session, at), session.plan, left_of(session))})
+    return session.model_copy(
+        update={"fixes": find_fixes(_from_now(session, at), session.plan, unplaced_items(session))}
+    )
 
 
-def picked(session: Session, fix: str, at: datetime) -> Patch:
+def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
     """Return the patch of an offered fix, if it still helps the current plan and calendar.
 
     Raises ``BadInput`` otherwise; nothing is changed.
     """
     offered: tuple[Fix, ...] = ()
     if session.plan is not None and frame_mistake(session) is None:
-        offered = fixes(_from_now(session, at), session.plan, left_of(session), most=_ALL)
+        offered = find_fixes(_from_now(session, at), session.plan, unplaced_items(session), most=_ALL)
     patch = next((each.patch for each in offered if each.id == fix), None)
     if patch is None:
         raise BadInput(STALE)
@@ -46,4 +48,4 @@ def picked(session: Session, fix: str, at: datetime) -> Patch:
 
 
 def _from_now(session: Session, at: datetime) -> Instance:
-    return measure(session).model_copy(update={"now": at})
+    return grading_instance(session).model_copy(update={"now": at})

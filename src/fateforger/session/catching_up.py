@@ -11,22 +11,22 @@ from datetime import date, datetime
 from fateforger.drafting.naming import task_of
 from fateforger.errors import BadInput
 from fateforger.plan import ET
-from fateforger.session.elapsed import left_of, whose
+from fateforger.session.elapsed import rest_of_task, task_id_of
 from fateforger.session.frame import day_window, is_over
-from fateforger.session.model import CaughtUp, InputFacts, OfferedInput, Session, Task
+from fateforger.session.model import CatchUp, InputFacts, OfferedInput, Session, Task
 from fateforger.session.placing import by_time
-from fateforger.session.tasks import left_for_later
+from fateforger.session.tasks import keep_for_later
 
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
 
-def open_of(session: Session, now: datetime) -> tuple[OfferedInput, ...]:
+def open_work(session: Session, now: datetime) -> tuple[OfferedInput, ...]:
     """Return the work that a session leaves to another day, without duplicates.
 
     Blocks that ended are not known to be done.
     """
     found: dict[str, OfferedInput] = {}
-    for each in _open(session, now):
+    for each in _list_open(session, now):
         if task_of(each.task.id, found) is None:
             found[each.task.id] = each
     return tuple(found.values())
@@ -37,23 +37,23 @@ def missed_days(session: Session) -> tuple[date, ...]:
     return tuple(sorted({each.day for each in session.offered if each.source == "planned"}))
 
 
-def open_of_missed(session: Session) -> tuple[OfferedInput, ...]:
+def open_work_of_missed(session: Session) -> tuple[OfferedInput, ...]:
     """Return all open work of the missed days, the first day first."""
     days = set(missed_days(session))
     things = (each for each in session.offered if each.source in {"deferred", "unplaced", "planned"})
     return tuple(sorted((each for each in things if each.day in days), key=lambda each: each.day))
 
 
-def catching_up(session: Session, brought: Sequence[str], settled: Sequence[str]) -> CaughtUp | None:
+def build_catch_up(session: Session, brought: Sequence[str], settled: Sequence[str]) -> CatchUp | None:
     """Return the catch-up step that brings or settles work of missed days.
 
     Returns ``None`` when none of that work is from a missed day.
     """
-    things = tuple(each for each in open_of_missed(session) if each.task.id in {*brought, *settled})
-    return CaughtUp(things=things, brought=tuple(brought)) if things else None
+    things = tuple(each for each in open_work_of_missed(session) if each.task.id in {*brought, *settled})
+    return CatchUp(things=things, brought=tuple(brought)) if things else None
 
 
-def catch_up_undone(session: Session) -> Session:
+def undo_catch_up(session: Session) -> Session:
     """Return the session without its last catch-up; work deferred since then stays deferred.
 
     Raises :class:`BadInput` when there is nothing to undo.
@@ -76,35 +76,35 @@ def catch_up_undone(session: Session) -> Session:
     )
 
 
-def _open(session: Session, now: datetime) -> Iterator[OfferedInput]:
+def _list_open(session: Session, now: datetime) -> Iterator[OfferedInput]:
     for task in session.deferred:
         yield OfferedInput(task=task, source="deferred", day=session.date)
     if session.written is None:
         return
     if is_over(session, now):
-        for task in _never_said_done(session):
+        for task in _planned_not_done(session):
             yield OfferedInput(task=task, source="planned", day=session.date)
-    for task in _unplaced(session):
+    for task in _unplaced_tasks(session):
         yield OfferedInput(task=task, source="unplaced", day=session.date)
 
 
-def _never_said_done(session: Session) -> Iterator[Task]:
+def _planned_not_done(session: Session) -> Iterator[Task]:
     """Yield the planned work by task, at its planned length."""
     plan = session.plan
     if plan is None:
         return
     end = day_window(session.date, session.tz)[1]
-    for name in dict.fromkeys(whose(session, block) for block in by_time(plan) if block.event.type in WORK):
+    for name in dict.fromkeys(task_id_of(session, block) for block in by_time(plan) if block.event.type in WORK):
         done = task_of(name, session.settled) is not None
-        task = None if done else left_of(session, plan, name, end, whole=True)
+        task = None if done else rest_of_task(session, plan, name, end, whole=True)
         if task is not None:
-            yield left_for_later(task)
+            yield keep_for_later(task)
 
 
-def _unplaced(session: Session) -> Iterator[Task]:
+def _unplaced_tasks(session: Session) -> Iterator[Task]:
     """Yield the tasks that the plan has no room for."""
     tasks = {task.id: task for task in session.inputs.tasks}
     for each in session.unplaced:
         task = each.task or tasks.get(each.task_id)
         if task is not None:
-            yield left_for_later(task)
+            yield keep_for_later(task)

@@ -16,7 +16,7 @@ BIG = 60
 """Minutes of deep work from which a task is a big item."""
 
 
-class Promise(NamedTuple):
+class Commitment(NamedTuple):
     """A big item of the plan, and the local time at which its last block ends."""
 
     task: Task
@@ -28,7 +28,7 @@ def is_big(task: Task) -> bool:
     return task.one_thing or (task.depth is Depth.DEEP and (task.minutes or USUAL_DEEP) >= BIG)
 
 
-def promises(session: Session) -> tuple[Promise, ...]:
+def commitments(session: Session) -> tuple[Commitment, ...]:
     """Return the big items that the plan has a place for, the one thing first, then by time."""
     big = {task.id: task for task in session.inputs.tasks if is_big(task)}
     ends: dict[str, datetime] = {}
@@ -36,10 +36,10 @@ def promises(session: Session) -> tuple[Promise, ...]:
         owner = task_of(block.key, big)
         if owner is not None and (owner not in ends or ends[owner].astimezone(UTC) < block.end.astimezone(UTC)):
             ends[owner] = block.end
-    kept = (Promise(big[task_id], end) for task_id, end in ends.items())
+    kept = (Commitment(big[task_id], end) for task_id, end in ends.items())
     return tuple(sorted(kept, key=lambda each: (not each.task.one_thing, each.by.astimezone(UTC))))
 
 
-def untold(session: Session) -> tuple[Task, ...]:
+def tasks_without_criteria(session: Session) -> tuple[Task, ...]:
     """Return the big items without success criteria."""
     return tuple(task for task in session.inputs.tasks if is_big(task) and not task.done_when)

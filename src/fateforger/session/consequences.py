@@ -10,85 +10,87 @@ from dataclasses import replace
 from datetime import date as Date  # noqa: N812  as elsewhere
 from operator import attrgetter
 
-from fateforger.constraints import ConstraintRecord, Context, Event, Version, applicability, contradictions
-from fateforger.constraints.contradiction import narrowed_by
+from fateforger.constraints import ConstraintRecord, Context, Event, Version, decide_applicability, find_contradictions
+from fateforger.constraints.contradiction import build_narrowed_by
 from fateforger.constraints.findings import Change, Finding, Kind
 from fateforger.constraints.kinds import Action, Scope
-from fateforger.constraints.supersession import given_back, given_way
-from fateforger.constraints.versions import still_replaces, successors
-from fateforger.constraints.wording import day_words, quoted
-from fateforger.session.knowledge import Memory, Taken
+from fateforger.constraints.supersession import restore_replaced, retire_all_replaced
+from fateforger.constraints.versions import find_successors, still_replaces
+from fateforger.constraints.wording import format_day, quote_name
+from fateforger.session.knowledge import Memory, MemoryChange
 from fateforger.session.memory import MemoryQuestion
 
 COUNTS_AGAIN = "{} counts again."
 
 
-def consistent(taken: Taken, uid: str) -> Taken:
+def resolve_conflicts(taken: MemoryChange, uid: str) -> MemoryChange:
     """Apply the consequences of a newly written constraint for the others (S179)."""
-    version = taken.memory.existing(uid)
+    version = taken.memory.find_version(uid)
     if version.flat.session_only:
-        return _overriding(taken, version)
-    while (found := _clear(taken, uid)) is not None:
+        return _override_for_day(taken, version)
+    while (found := _find_clear(taken, uid)) is not None:
         finding, change = found
         after = taken.memory.next(change.version.uid, change.record, change.event)
         line = _replaced_line(finding, taken.memory) if finding.kind is Kind.REPLACED else finding.sentence
-        taken = taken.writing(after, line)
-    taken = making_way(taken, uid)
-    asked = [f for f in contradictions(taken.memory.versions, taken.memory.user_id, about=uid) if f.follows is None]
-    return _asking(taken, asked)
+        taken = taken.with_version(after, line)
+    taken = displace_others(taken, uid)
+    asked = [
+        f for f in find_contradictions(taken.memory.versions, taken.memory.user_id, about=uid) if f.follows is None
+    ]
+    return _add_questions(taken, asked)
 
 
-def making_way(taken: Taken, uid: str) -> Taken:
+def displace_others(taken: MemoryChange, uid: str) -> MemoryChange:
     """Apply the changes to the constraints that this one replaces.
 
     The replacement itself has been reported already.
     """
     memory = taken.memory
-    for change in given_way(memory.versions, memory.existing(uid), memory.today):
-        taken = taken.writing(taken.memory.next(change.version.uid, change.record, change.event))
+    for change in retire_all_replaced(memory.versions, memory.find_version(uid), memory.today):
+        taken = taken.with_version(taken.memory.next(change.version.uid, change.record, change.event))
     return taken
 
 
-def in_force_again(taken: Taken, uid: str) -> Taken:
+def release_from_replacers(taken: MemoryChange, uid: str) -> MemoryChange:
     """Release a constraint from its replacers; else saying it again would change nothing."""
     for version in replacers(taken.memory, uid):
         let = Event(action=Action.UPDATE, reason=f"no longer supersedes {uid}")
         event = version.event if version.retired else let
-        taken = taken.writing(taken.memory.next(version.uid, without(version.record, uid), event))
+        taken = taken.with_version(taken.memory.next(version.uid, without_superseded(version.record, uid), event))
     return taken
 
 
-def giving_back(taken: Taken, uid: str) -> Taken:
+def restore_displaced(taken: MemoryChange, uid: str) -> MemoryChange:
     """Restore the constraints that an inactive one had replaced or narrowed.
 
     A constraint stays out if a later one takes its place.
     """
-    for change in given_back(taken.memory.versions, taken.memory.user_id, uid):
-        was = _before(taken.memory, change.version) or change.version
-        record = _left_of(was, taken.memory)
+    for change in restore_replaced(taken.memory.versions, taken.memory.user_id, uid):
+        was = _previous_version(taken.memory, change.version) or change.version
+        record = _remaining_record(was, taken.memory)
         if record is not None:
-            line = COUNTS_AGAIN.format(quoted(record.name))
-            taken = taken.writing(taken.memory.next(change.version.uid, record, change.event), line)
+            line = COUNTS_AGAIN.format(quote_name(record.name))
+            taken = taken.with_version(taken.memory.next(change.version.uid, record, change.event), line)
     for version in list(taken.memory.newest.values()):
-        before = _before(taken.memory, version)
-        if version.retired or before is None or version.event.reason != narrowed_by(uid):
+        before = _previous_version(taken.memory, version)
+        if version.retired or before is None or version.event.reason != build_narrowed_by(uid):
             continue
         event = Event(action=Action.UPDATE, reason=f"no longer narrowed by {uid}")
-        line = f"{quoted(before.record.name)} is as it was before that."
-        taken = taken.writing(taken.memory.next(version.uid, before.record, event), line)
+        line = f"{quote_name(before.record.name)} is as it was before that."
+        taken = taken.with_version(taken.memory.next(version.uid, before.record, event), line)
     return taken
 
 
-def _before(memory: Memory, version: Version) -> Version | None:
+def _previous_version(memory: Memory, version: Version) -> Version | None:
     """Return the version of a constraint before its last event, even if that was undone and repeated."""
     mine = [v for v in memory.versions if v.uid == version.uid and not v.retired and v.event != version.event]
     return max(mine, key=attrgetter("updated_at", "seq"), default=None)
 
 
-def _left_of(before: Version, memory: Memory) -> ConstraintRecord | None:
+def _remaining_record(before: Version, memory: Memory) -> ConstraintRecord | None:
     """Return the part of a constraint that newer active constraints leave, or ``None``."""
     others = [v for v in memory.newest.values() if v.uid != before.uid and not v.retired]
-    for finding in contradictions([*others, before], memory.user_id, about=before.uid, repeated=True):
+    for finding in find_contradictions([*others, before], memory.user_id, about=before.uid, repeated=True):
         if finding.uids[1] == before.uid and finding.kind is Kind.REPLACED:
             return None
         if finding.follows is not None and finding.follows.version.uid == before.uid:
@@ -96,28 +98,28 @@ def _left_of(before: Version, memory: Memory) -> ConstraintRecord | None:
     return before.record
 
 
-def alone(record: ConstraintRecord) -> ConstraintRecord:
+def without_superseding(record: ConstraintRecord) -> ConstraintRecord:
     """Return the record without any superseded constraints."""
     return record.model_copy(update={"lifecycle": record.lifecycle.model_copy(update={"supersedes_uids": ()})})
 
 
-def without(record: ConstraintRecord, uid: str) -> ConstraintRecord:
+def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
     """Return the record without that superseded constraint."""
     life = record.lifecycle
     uids = tuple(other for other in life.supersedes_uids if other != uid)
     return record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
 
 
-def takes_place(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
+def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
     """Return the sentence that one constraint takes the place of another."""
-    when = "from now on" if since is None else f"from {day_words(since)} on"
-    return f"{quoted(new.name)} takes the place of {quoted(old.name)} {when}."
+    when = "from now on" if since is None else f"from {format_day(since)} on"
+    return f"{quote_name(new.name)} takes the place of {quote_name(old.name)} {when}."
 
 
 def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
     """Return a finding that only the person can decide, as a question."""
     newer, older = finding.uids
-    names = (memory.existing(newer).record.name, memory.existing(older).record.name)
+    names = (memory.find_version(newer).record.name, memory.find_version(older).record.name)
     return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
 
 
@@ -126,41 +128,41 @@ def replacers(memory: Memory, uid: str) -> list[Version]:
 
     These are the active ones, and those that were replaced themselves.
     """
-    named = successors(memory.newest)
+    named = find_successors(memory.newest)
     return [version for version in named.get(uid, ()) if still_replaces(version, named)]
 
 
-def _clear(taken: Taken, uid: str) -> tuple[Finding, Change] | None:
+def _find_clear(taken: MemoryChange, uid: str) -> tuple[Finding, Change] | None:
     """Return a contradiction that settles itself, if there is one."""
-    found = contradictions(taken.memory.versions, taken.memory.user_id, about=uid, repeated=True)
+    found = find_contradictions(taken.memory.versions, taken.memory.user_id, about=uid, repeated=True)
     return next(((finding, finding.follows) for finding in found if finding.follows is not None), None)
 
 
-def _overriding(taken: Taken, version: Version) -> Taken:
+def _override_for_day(taken: MemoryChange, version: Version) -> MemoryChange:
     """Override lasting constraints that contradict one for a single day, in this session only (S22)."""
     memory = taken.memory
     context = Context(user_id=memory.user_id, as_of=memory.day, session_id=memory.session_id)
-    applies = {item.uid for item in applicability(memory.versions, context).applicable}
+    applies = {item.uid for item in decide_applicability(memory.versions, context).applicable}
     lasting = [v for v in memory.newest.values() if v.uid in applies and not v.flat.session_only]
     as_lasting = Change(version, version.record.model_copy(update={"scope": Scope.PROFILE}), version.event)
-    for finding in contradictions(
+    for finding in find_contradictions(
         [*lasting, as_lasting.at(version.updated_at)], memory.user_id, about=version.uid, repeated=True
     ):
-        older = memory.existing(finding.uids[1])
+        older = memory.find_version(finding.uids[1])
         if finding.follows is None:
-            taken = _asking(taken, [finding])
+            taken = _add_questions(taken, [finding])
             continue
-        line = f"For this day it takes the place of {quoted(older.record.name)}."
-        taken = replace(taken, put_aside=(*taken.put_aside, older.uid)).saying(line)
+        line = f"For this day it takes the place of {quote_name(older.record.name)}."
+        taken = replace(taken, put_aside=(*taken.put_aside, older.uid)).with_lines(line)
     return taken
 
 
-def _asking(taken: Taken, findings: list[Finding]) -> Taken:
+def _add_questions(taken: MemoryChange, findings: list[Finding]) -> MemoryChange:
     asked = tuple(question_of(finding, taken.memory) for finding in findings)
     return replace(taken, questions=(*taken.questions, *asked))
 
 
 def _replaced_line(finding: Finding, memory: Memory) -> str:
-    newer, older = (memory.existing(uid).record for uid in finding.uids)
+    newer, older = (memory.find_version(uid).record for uid in finding.uids)
     start = newer.applicability.start_date
-    return takes_place(newer, older, start if start is not None and start > memory.day else None)
+    return replacement_sentence(newer, older, start if start is not None and start > memory.day else None)

@@ -15,23 +15,23 @@ from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, resolve
 from fateforger.plan.mistakes import first_mistake
 from fateforger.session import commands
-from fateforger.session.advice import picked
-from fateforger.session.differences import changes, told_difference
+from fateforger.session.advice import pick_fix
+from fateforger.session.differences import changed_blocks, summarize_differences
 from fateforger.session.frame import instant_in
-from fateforger.session.keeping import against
-from fateforger.session.keys import minted
-from fateforger.session.mending import made_to_fit
+from fateforger.session.keeping import new_violations
+from fateforger.session.keys import mint_key
+from fateforger.session.mending import fit_change
 from fateforger.session.model import Depth, Session
 from fateforger.session.placing import (
     GONE,
-    applied,
+    apply_patch,
+    apply_unchecked,
     by_time,
     fixed_start,
-    in_time_order,
-    making_way,
     placed_blocks,
+    push_later_blocks,
     resolved_block,
-    unchecked,
+    sort_by_time,
 )
 
 BlockCommand = (
@@ -48,7 +48,7 @@ NOW_IT_WOULD = "Now it would do this:"
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditResult:
     """A plan before and after a change; ``sentence`` describes the difference."""
 
     before: TBPlan
@@ -56,11 +56,11 @@ class Edited:
     sentence: str
 
     @property
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         return self.after != self.before
 
 
-def edited(session: Session, command: BlockCommand, *, mend: bool = True) -> Edited:
+def apply_edit(session: Session, command: BlockCommand, *, mend: bool = True) -> EditResult:
     """Apply a change to the session's plan.
 
     Blocks that overlapped before (the person moved one on the calendar) do not block the change. If the change does
@@ -72,15 +72,15 @@ def edited(session: Session, command: BlockCommand, *, mend: bool = True) -> Edi
     before = session.plan or TBPlan(date=session.date, tz=session.tz)
     patch = patch_for(session, before, command)
     if isinstance(command, commands.ApplyFix):
-        after = in_time_order(applied(before, patch))
-        return Edited(before, after, told_difference(before, after))
-    after, aside = _carried_out(session, before, command, patch, mend=mend)
+        after = sort_by_time(apply_patch(before, patch))
+        return EditResult(before, after, summarize_differences(before, after))
+    after, aside = _carry_out(session, before, command, patch, mend=mend)
     if isinstance(command, commands.ApplyPatch) and command.approved is not None:
-        _only_what_was_approved(command.approved, before, after)
-    return Edited(before, after, told_difference(before, after, aside))
+        _require_approved(command.approved, before, after)
+    return EditResult(before, after, summarize_differences(before, after, aside))
 
 
-def _carried_out(
+def _carry_out(
     session: Session, before: TBPlan, command: BlockCommand, patch: ops.Patch, *, mend: bool
 ) -> tuple[TBPlan, AbstractSet[str]]:
     """Return the changed plan, and the blocks moved to make it fit, apart from those only pushed."""
@@ -88,32 +88,32 @@ def _carried_out(
     pushing = patch
     match command:
         case commands.EditBlock(key=key) | commands.ShiftBlock(key=key):
-            pushing = making_way(session, before, patch, {key})
+            pushing = push_later_blocks(session, before, patch, {key})
         case commands.ApplyPatch():
-            pushing = making_way(session, before, patch, placed)
+            pushing = push_later_blocks(session, before, patch, placed)
         case commands.AddBlock() | commands.RemoveBlock() | commands.SwapBlock() | commands.ApplyFix():
             pass
         case _:
             assert_never(command)
     overlap: PlanInvalid | None = None
     try:
-        after = in_time_order(applied(before, pushing))
-        if not mend or not against(session, before, after, Necessity.MUST):
+        after = sort_by_time(apply_patch(before, pushing))
+        if not mend or not new_violations(session, before, after, Necessity.MUST):
             return after, frozenset()
     except PlanInvalid as error:
         if not mend:
             raise
         overlap = error
-    raw = unchecked(before, patch)
-    fitting = made_to_fit(session, before, raw, placed, command.at)
+    raw = apply_unchecked(before, patch)
+    fitting = fit_change(session, before, raw, placed, command.at)
     if fitting is not None:
-        return in_time_order(fitting), _moved(raw, fitting)
+        return sort_by_time(fitting), _moved_keys(raw, fitting)
     if overlap is not None:
         raise overlap
     return after, frozenset()
 
 
-def _moved(before: TBPlan, after: TBPlan) -> AbstractSet[str]:
+def _moved_keys(before: TBPlan, after: TBPlan) -> AbstractSet[str]:
     was = {block.key: block.start for block in resolve(before)}
     return {block.key for block in resolve(after) if was[block.key] != block.start}
 
@@ -130,7 +130,7 @@ def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patc
                 description=command.notes,
                 type=_TYPE[command.depth],
                 timing=fixed_start(session, instant_in(session, command.start), command.minutes),
-                key=minted("b", command.command_id),
+                key=mint_key("b", command.command_id),
             )
             return ops.Patch(ops=(ops.AddBlocks(events=(event,), after=_last(plan)),))
         case commands.RemoveBlock(key=key):
@@ -146,15 +146,15 @@ def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patc
         case commands.ApplyPatch(patch=patch):
             return patch
         case commands.ApplyFix(fix=fix, at=at):
-            return picked(session, fix, at)
+            return pick_fix(session, fix, at)
         case _:
             assert_never(command)
 
 
-def _only_what_was_approved(approved: commands.Approved, before: TBPlan, after: TBPlan) -> None:
+def _require_approved(approved: commands.ApprovedChange, before: TBPlan, after: TBPlan) -> None:
     """Raise :class:`PatchInvalid` if the patch would now do something else than was approved."""
-    if changes(approved.before, approved.after) != changes(before, after):
-        would = told_difference(before, after)
+    if changed_blocks(approved.before, approved.after) != changed_blocks(before, after):
+        would = summarize_differences(before, after)
         raise PatchInvalid(f"Your plan has changed since that was proposed, so I did nothing. {NOW_IT_WOULD} {would}")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, time, timedelta
 
-from fateforger.drafting import Left
-from fateforger.drafting.model import Choice, Conflict, Way
+from fateforger.drafting import UnplacedItem
+from fateforger.drafting.model import MustConflict, OptionKind, PlacementOption
 from fateforger.drafting.naming import is_shutdown
 from fateforger.errors import BadInput
 from fateforger.session.frame import frame_span, whole_frame
@@ -16,7 +16,7 @@ ALWAYS = (Offer(way="defer"), Offer(way="drop"))
 """Options for any task."""
 
 
-def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
+def to_unplaced(session: Session, left: Iterable[UnplacedItem]) -> tuple[Unplaced, ...]:
     """Return the items that a draft left out.
 
     A task can always wait or be dropped; lunch cannot, because it belongs to the frame. A missing shutdown is left to
@@ -28,7 +28,7 @@ def named(session: Session, left: Iterable[Left]) -> tuple[Unplaced, ...]:
             task_id=each.id,
             title=each.title,
             reason=each.reason,
-            offers=ways_out(session, each.choices) if each.id in tasks else (),
+            offers=options_for(session, each.choices) if each.id in tasks else (),
         )
         for each in left
         if not is_shutdown(each.id)
@@ -41,28 +41,28 @@ def with_offers(unplaced: Iterable[Unplaced], known: Iterable[Unplaced]) -> tupl
     return tuple(u.model_copy(update={"offers": offers.get(u.task_id, u.offers)}) for u in unplaced)
 
 
-def clash_of(conflict: Conflict | None, relaxed: tuple[str, ...]) -> Clash | None:
+def clash_of(conflict: MustConflict | None, relaxed: tuple[str, ...]) -> Clash | None:
     """Return the conflict of musts, if there is one."""
     return None if conflict is None else Clash(uids=conflict.ids, let_go=relaxed)
 
 
-def ways_out(session: Session, choices: Iterable[Choice]) -> tuple[Offer, ...]:
+def options_for(session: Session, choices: Iterable[PlacementOption]) -> tuple[Offer, ...]:
     """Return the options for a task without room."""
     return (*ALWAYS, *_offers(session, choices))
 
 
-def _offers(session: Session, choices: Iterable[Choice]) -> Iterator[Offer]:
+def _offers(session: Session, choices: Iterable[PlacementOption]) -> Iterator[Offer]:
     for choice in choices:
         match choice.way:
-            case Way.SHRINK:
+            case OptionKind.SHRINK:
                 yield Offer(way="shrink", minutes=choice.minutes)
-            case Way.SPLIT:
+            case OptionKind.SPLIT:
                 yield Offer(way="split")
-            case Way.EXTEND if choice.minutes is not None:
+            case OptionKind.EXTEND if choice.minutes is not None:
                 until = _until(session, choice.minutes)
                 if until is not None:
                     yield Offer(way="extend", until=until)
-            case Way.RELAX:
+            case OptionKind.RELAX:
                 yield Offer(way="set_aside", uid=choice.rule)
             case _:
                 pass

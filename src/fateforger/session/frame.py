@@ -56,7 +56,7 @@ def frame_of(session: Session) -> tuple[datetime, datetime]:
     now = _planned_from(session)
     if now is None or now.astimezone(UTC) <= start.astimezone(UTC):
         return start, end
-    if ended(session.date, session.tz, session.frame, now):
+    if has_ended(session.date, session.tz, session.frame, now):
         raise BadInput(
             f"Your day ended at {session.frame.day_end:%H:%M}, so nothing is left of it to plan."
             " Plan the next day, or choose a later end."
@@ -76,17 +76,17 @@ def is_under_way(session: Session) -> bool:
         return False
 
 
-def day_ended(session: Session) -> bool:
+def has_day_ended(session: Session) -> bool:
     """Check whether the frame of a day that is being planned is over by now."""
     now = _planned_from(session)
     try:
         whole_frame(session)
     except BadInput:
         return False
-    return now is not None and ended(session.date, session.tz, session.frame, now)
+    return now is not None and has_ended(session.date, session.tz, session.frame, now)
 
 
-def shown_start(session: Session) -> time:
+def visible_start(session: Session) -> time:
     """Return the start of the frame as the person sees it: the start they gave, else from now on."""
     frame = session.frame
     if frame.usual_start is not None or not is_under_way(session):
@@ -117,7 +117,7 @@ def with_start(session: Session, start: time) -> FrameFacts:
     frame = session.frame
     if not is_under_way(session):
         return frame.model_copy(update={"day_start": start, "usual_start": None})
-    if frame.usual_start is None and start == shown_start(session):
+    if frame.usual_start is None and start == visible_start(session):
         return frame
     usual = frame.day_start if frame.usual_start is None else frame.usual_start
     return frame.model_copy(update={"day_start": start, "usual_start": usual})
@@ -129,7 +129,7 @@ def usual_frame(frame: FrameFacts) -> FrameFacts:
     return frame.model_copy(update={"day_start": start, "usual_start": None, "confirmed": False})
 
 
-def ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:
+def has_ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:
     """Check whether the frame of a day is over by now; an invalid frame ends with the day."""
     try:
         end = frame_span(day, tz, frame)[1]
@@ -151,7 +151,7 @@ def usual_day(now: datetime, tz: str, frame: FrameFacts) -> date:
         if start + (end - start) / 2 > now.astimezone(UTC):
             return before
     day = day_to_plan(now, tz)
-    return day + timedelta(days=1) if day == today and ended(day, tz, frame, now) else day
+    return day + timedelta(days=1) if day == today and has_ended(day, tz, frame, now) else day
 
 
 def frame_mistake(session: Session) -> str | None:
@@ -174,7 +174,7 @@ def is_over(session: Session, now: datetime) -> bool:
 def frame_words(session: Session) -> str:
     """Return the frame in one line: ``09:00–18:00 (9 h), lunch around 12:30 for 45 min``."""
     frame = session.frame
-    line = f"{shown_start(session):%H:%M}–{frame.day_end:%H:%M}"
+    line = f"{visible_start(session):%H:%M}–{frame.day_end:%H:%M}"
     if frame_mistake(session) is None:
         start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)
         minutes = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() // 60)

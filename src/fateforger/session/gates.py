@@ -37,7 +37,7 @@ def gate(session: Session) -> StageGateOutput:
     )
 
 
-def committed(session: Session) -> bool:
+def is_committed(session: Session) -> bool:
     """Check whether the complete plan of a session is on the calendar."""
     report = session.last_sync
     whole = report is None or report.status not in _UNFINISHED

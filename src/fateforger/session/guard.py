@@ -15,7 +15,7 @@ from fateforger.session.model import Session, SessionStatus
 from fateforger.stages import TimeboxingStage
 from fateforger.workflow import (
     AtomKind,
-    Checked,
+    CheckedRule,
     Rule,
     RuleKind,
     StatedRule,
@@ -23,7 +23,7 @@ from fateforger.workflow import (
     Verdict,
     Vocabulary,
     check,
-    shipped,
+    load_shipped,
 )
 from fateforger.workflow.expressions import names_in
 
@@ -41,15 +41,15 @@ FORWARD = {
 _FAILED = frozenset({"partial", "failed"})
 
 
-def step(session: Session, *actions: str, also: Collection[str] = ("one_message_per_turn",)) -> Step:
+def make_step(session: Session, *actions: str, also: Collection[str] = ("one_message_per_turn",)) -> Step:
     """Return the next step: the actions, and the facts as it begins.
 
     ``also`` are facts that a session does not know itself; by default, that each turn so far had one message.
     """
-    return Step(do=actions, true=(*facts(session), *also))
+    return Step(do=actions, true=(*known_facts(session), *also))
 
 
-def facts(session: Session) -> tuple[str, ...]:
+def known_facts(session: Session) -> tuple[str, ...]:
     """Return the states of the workflow that hold, as far as a session knows them."""
     report = session.last_sync
     told = {
@@ -58,7 +58,7 @@ def facts(session: Session) -> tuple[str, ...]:
         "frame_valid": frame_mistake(session) is None,
         "something_to_do": bool(session.inputs.tasks),
         "plan_drafted": session.plan is not None,
-        "plan_valid": session.plan is not None and _resolves(session.plan),
+        "plan_valid": session.plan is not None and _can_resolve(session.plan),
         "something_to_write": session.written is not None or bool(session.plan and session.plan.events),
         "change_to_undo": bool(session.refine_undo),
         "blocks_on_calendar": session.written is not None,
@@ -69,35 +69,35 @@ def facts(session: Session) -> tuple[str, ...]:
     return tuple(name for name, holds in told.items() if holds)
 
 
-def objections(session: Session, *actions: str) -> tuple[Checked, ...]:
+def objections(session: Session, *actions: str) -> tuple[CheckedRule, ...]:
     """Return the rules that forbid these actions now: musts that they break or may break."""
-    return broken(session, (step(session, *actions),), rules_about(frozenset(actions)))
+    return broken_rules(session, (make_step(session, *actions),), rules_about(frozenset(actions)))
 
 
-def broken(
+def broken_rules(
     session: Session, steps: Sequence[Step], rules: Sequence[StatedRule], *, closed: bool = False
-) -> tuple[Checked, ...]:
+) -> tuple[CheckedRule, ...]:
     """Return the must-rules that these further steps of the session break, or may break.
 
     With ``closed``, no more steps follow.
     """
-    vocabulary = shipped(WORKFLOW).vocabulary
+    vocabulary = load_shipped(WORKFLOW).vocabulary
     past = session.trace if any(_looks_back(each.rule, vocabulary) for each in rules) else ()
     report = check(rules, (*past, *steps), vocabulary, closed=closed)
-    return tuple(each for each in report.rules if each.blocks and _late(each, len(past)))
+    return tuple(each for each in report.rules if each.blocks and _is_late(each, len(past)))
 
 
 def all_rules() -> tuple[StatedRule, ...]:
     """Return all rules of the workflow."""
-    return shipped(WORKFLOW).rules
+    return load_shipped(WORKFLOW).rules
 
 
-def remembered(session: Session, *steps: Step) -> Session:
+def record_steps(session: Session, *steps: Step) -> Session:
     """Return the session with these steps in its trace."""
     return session.model_copy(update={"trace": (*session.trace, *steps)[-MOST_STEPS:]})
 
 
-def refusal(checked: Sequence[Checked], *instead: str) -> tuple[str, ...]:
+def refusal(checked: Sequence[CheckedRule], *instead: str) -> tuple[str, ...]:
     """Return the refusal for a person: the remedies (or ``instead``, if better), and the rules."""
     remedies = instead or tuple(each.remedy for each in checked)
     return (*dict.fromkeys(remedies), *(f"Rule: {each.stated.title or each.stated.text}." for each in checked))
@@ -106,7 +106,7 @@ def refusal(checked: Sequence[Checked], *instead: str) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def rules_about(actions: frozenset[str]) -> tuple[StatedRule, ...]:
     """Return the rules that mention one of these actions."""
-    return tuple(stated for stated in shipped(WORKFLOW).rules if not actions.isdisjoint(stated.rule.names))
+    return tuple(stated for stated in load_shipped(WORKFLOW).rules if not actions.isdisjoint(stated.rule.names))
 
 
 def _looks_back(rule: Rule, vocabulary: Vocabulary) -> bool:
@@ -116,14 +116,14 @@ def _looks_back(rule: Rule, vocabulary: Vocabulary) -> bool:
     return rule.kind is RuleKind.ON
 
 
-def _late(checked: Checked, first: int) -> bool:
+def _is_late(checked: CheckedRule, first: int) -> bool:
     """Check whether the rule is broken at that step or later."""
     steps = checked.judgement.violations if checked.verdict is Verdict.VIOLATED else checked.judgement.unknown
     return any(at >= first for at in steps)
 
 
 @lru_cache(maxsize=64)
-def _resolves(plan: TBPlan) -> bool:
+def _can_resolve(plan: TBPlan) -> bool:
     try:
         resolve(plan)
     except PlanInvalid:

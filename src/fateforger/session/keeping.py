@@ -8,58 +8,63 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fateforger.constraints.blocks import Breach, breaches
-from fateforger.constraints.day_breaches import day_breaches
+from fateforger.constraints.blocks import ConstraintViolation, find_block_violations
+from fateforger.constraints.day_breaches import find_order_violations
 from fateforger.constraints.kinds import Necessity, RuleKind
 from fateforger.constraints.reasons import Applicable
-from fateforger.constraints.sections import reminder_of
-from fateforger.drafting.ground import ground_of
+from fateforger.constraints.sections import build_reminder
+from fateforger.drafting.ground import build_context
 from fateforger.drafting.instance import MOST_EVENTS, Frame, Immovable, Instance, Told
-from fateforger.drafting.keeping import broken_on
+from fateforger.drafting.keeping import check_blocks
 from fateforger.errors import BadInput
 from fateforger.plan import TBPlan, resolve
 from fateforger.session.day_rules import day_meetings
 from fateforger.session.frame import day_window, whole_frame
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Session
-from fateforger.session.recall import following, musts
+from fateforger.session.recall import followed_constraints, musts
 
 MOST_RULES = 200
 """Most constraints that are passed to the engine at once."""
 
 
-def against(session: Session, before: TBPlan, after: TBPlan, necessity: Necessity) -> tuple[Breach, ...]:
+def new_violations(
+    session: Session, before: TBPlan, after: TBPlan, necessity: Necessity
+) -> tuple[ConstraintViolation, ...]:
     """Return the constraints of one necessity that a change breaks at new places."""
-    items = [item for item in following(session, after).applicable if item.record.necessity is necessity]
-    known = {breach.item.uid: breach for breach in broken(session, items, before)}
-    found = ((breach, _fresh(breach, known.get(breach.item.uid))) for breach in broken(session, items, after))
+    items = [item for item in followed_constraints(session, after).applicable if item.record.necessity is necessity]
+    known = {breach.item.uid: breach for breach in broken_constraints(session, items, before)}
+    found = (
+        (breach, _new_places(breach, known.get(breach.item.uid)))
+        for breach in broken_constraints(session, items, after)
+    )
     return tuple(
         replace(breach, keys=tuple(sorted(set(breach.keys) & fresh))) for breach, fresh in found if fresh is not None
     )
 
 
-def unkept_musts(session: Session) -> tuple[Breach, ...]:
+def broken_musts(session: Session) -> tuple[ConstraintViolation, ...]:
     """Return the musts in force that the session's plan breaks, even if it broke them when they were stated.
 
     Raises ``PlanInvalid`` when the blocks cannot be resolved to instants.
     """
     if session.plan is None:
         return ()
-    return tuple(breach for breach in broken(session, musts(session), session.plan) if breach.keys)
+    return tuple(breach for breach in broken_constraints(session, musts(session), session.plan) if breach.keys)
 
 
-def broken(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[Breach, ...]:
+def broken_constraints(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[ConstraintViolation, ...]:
     """Return the constraints that a plan breaks, each once."""
     blocks = resolve(plan)
-    found = {breach.item.uid: breach for breach in breaches(items, blocks)}
+    found = {breach.item.uid: breach for breach in find_block_violations(items, blocks)}
     by_uid = {item.uid: item for item in items if item.record.payload.day_rule is None}
-    for each in broken_on(ground_of(day_with(session, list(by_uid.values()))), blocks) if by_uid else ():
+    for each in check_blocks(build_context(day_with(session, list(by_uid.values()))), blocks) if by_uid else ():
         item = by_uid[each.rule.id]
         keys = (*(found[item.uid].keys if item.uid in found else ()), *each.keys)
-        found[item.uid] = Breach(item, tuple(dict.fromkeys(keys)))
+        found[item.uid] = ConstraintViolation(item, tuple(dict.fromkeys(keys)))
     order = {item.uid: place for place, item in enumerate(items)}
     ordered = sorted(found.values(), key=lambda breach: order[breach.item.uid])
-    return (*ordered, *day_breaches(items, plan, day_meetings(session)))
+    return (*ordered, *find_order_violations(items, plan, day_meetings(session)))
 
 
 def day_with(session: Session, items: Sequence[Applicable]) -> Instance:
@@ -81,13 +86,13 @@ def day_with(session: Session, items: Sequence[Applicable]) -> Instance:
             for n, m in enumerate(meetings, 1)
         ),
         constraints=tuple(
-            Told(uid=item.uid, constraint_record=item.record, said_on=reminder_of(item).said_on)
+            Told(uid=item.uid, constraint_record=item.record, said_on=build_reminder(item).said_on)
             for item in items[:MOST_RULES]
         ),
     )
 
 
-def _fresh(now: Breach, before: Breach | None) -> set[str] | None:
+def _new_places(now: ConstraintViolation, before: ConstraintViolation | None) -> set[str] | None:
     """Return the places where a constraint is newly broken, or ``None``."""
     if before is None:
         return set(now.places)

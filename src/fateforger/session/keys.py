@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 
-def minted(prefix: str, *parts: object) -> str:
+def mint_key(prefix: str, *parts: object) -> str:
     """Return a short id for these parts: ``prefix`` and twelve hexadecimal digits."""
     text = "|".join(str(p) for p in parts)
     return f"{prefix}{hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:12]}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date as Date  # noqa: N812  as elsewhere
 from datetime import datetime, timedelta
 
-from fateforger.constraints import ConstraintRecord, Event, Version, newest
+from fateforger.constraints import ConstraintRecord, Event, Version, select_newest
 from fateforger.errors import BadInput
 from fateforger.session.days import local_today
 from fateforger.session.memory import MemoryQuestion
@@ -35,14 +35,14 @@ class Memory:
 
     @property
     def newest(self) -> dict[str, Version]:
-        return newest(self.versions, self.user_id)
+        return select_newest(self.versions, self.user_id)
 
     @property
     def today(self) -> Date:
         """Current day in the person's zone."""
         return local_today(self.at, self.tz)
 
-    def existing(self, uid: str) -> Version:
+    def find_version(self, uid: str) -> Version:
         """Return the newest version of a constraint.
 
         Raises ``BadInput`` when there is none.
@@ -72,7 +72,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class MemoryChange:
     """Result of an action so far.
 
     ``memory`` includes it. ``versions`` are to be written, ``before`` are the newest ones before it. ``put_aside``
@@ -88,7 +88,7 @@ class Taken:
     lines: tuple[str, ...] = ()
     questions: tuple[MemoryQuestion, ...] = ()
 
-    def writing(self, version: Version, *lines: str) -> Taken:
+    def with_version(self, version: Version, *lines: str) -> MemoryChange:
         """Return the result with one version more, which the next step sees."""
         known = self.memory.newest.get(version.uid)
         before = self.before if known is None or version.uid in _uids(self) else {**self.before, version.uid: known}
@@ -96,9 +96,9 @@ class Taken:
         versions, said = (*self.versions, version), (*self.lines, *lines)
         return replace(self, memory=memory, versions=versions, before=before, lines=said)
 
-    def saying(self, *lines: str) -> Taken:
+    def with_lines(self, *lines: str) -> MemoryChange:
         return replace(self, lines=(*self.lines, *lines))
 
 
-def _uids(taken: Taken) -> set[str]:
+def _uids(taken: MemoryChange) -> set[str]:
     return {version.uid for version in taken.versions}

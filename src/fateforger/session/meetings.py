@@ -46,7 +46,7 @@ def on_calendar(session: Session) -> OnCalendar:
     """
     if session.snapshot is None or session.snapshot.day != session.date:
         return OnCalendar()
-    first, last = _reach(session)
+    first, last = _visible_range(session)
     timed: list[Meeting] = []
     all_day: list[str] = []
     earlier: list[Meeting] = []
@@ -65,7 +65,7 @@ def on_calendar(session: Session) -> OnCalendar:
             timed.append(meeting)
         elif session.plan is None or all(block.key != key for block in session.plan.events):
             earlier.append(meeting)
-    return OnCalendar(_sorted(timed), tuple(all_day), _sorted(earlier))
+    return OnCalendar(_sort_meetings(timed), tuple(all_day), _sort_meetings(earlier))
 
 
 def busy_meetings(session: Session) -> tuple[Meeting, ...]:
@@ -85,7 +85,7 @@ def own_key(event: EventImage, day: date) -> str | None:
     return marker.key
 
 
-def _reach(session: Session) -> tuple[datetime, datetime]:
+def _visible_range(session: Session) -> tuple[datetime, datetime]:
     """Return the range from midnight to midnight, or to a later end of the frame, in UTC."""
     start, end = (moment.astimezone(UTC) for moment in local_day(session.date, zone(session.tz)))
     with suppress(BadInput):  # an invalid frame reaches nowhere
@@ -106,5 +106,5 @@ def _title(event: EventImage) -> str:
     return event.summary.strip() or "(no title)"
 
 
-def _sorted(meetings: list[Meeting]) -> tuple[Meeting, ...]:
+def _sort_meetings(meetings: list[Meeting]) -> tuple[Meeting, ...]:
     return tuple(sorted(meetings, key=lambda m: (m.start.astimezone(UTC), m.end.astimezone(UTC), m.id)))

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.constraints import Answer, Context, Version, applicability
+from fateforger.constraints import Answer, Context, Version, decide_applicability
 from fateforger.constraints.findings import Kind
 from fateforger.constraints.kinds import Necessity, Scope, Source, Status
 from fateforger.plan import ET
@@ -18,7 +18,7 @@ from fateforger.stages import TimeboxingStage
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
-class Recalled(BaseModel):
+class RecalledConstraints(BaseModel):
     """Constraints from the store that apply on ``day`` at ``stage``, as of ``at``.
 
     ``left_out`` counts those that there was no room for. ``trouble`` is a sentence on why the store could not be
@@ -123,7 +123,7 @@ class MemoryView(BaseModel):
     trouble: str | None = None
 
 
-class Remembering(Protocol):
+class ConstraintSession(Protocol):
     """Part of a :class:`fateforger.session.model.Session` that :func:`active` reads."""
 
     @property
@@ -141,11 +141,11 @@ class Remembering(Protocol):
     @property
     def set_aside(self) -> tuple[str, ...]: ...
     @property
-    def recalled(self) -> Recalled | None: ...
+    def recalled(self) -> RecalledConstraints | None: ...
 
 
 def active(
-    session: Remembering,
+    session: ConstraintSession,
     *,
     stage: TimeboxingStage | None = None,
     event_types: tuple[ET, ...] = (),
@@ -166,21 +166,21 @@ def active(
         suppressed_uids=session.set_aside,
         k=k,
     )
-    return applicability(known(session), context)
+    return decide_applicability(known_versions(session), context)
 
 
-def known(session: Remembering) -> tuple[Version, ...]:
+def known_versions(session: ConstraintSession) -> tuple[Version, ...]:
     """Return every version that the session knows of, applicable or not."""
     stored = () if session.recalled is None else session.recalled.versions
     return (*stored, *session.said)
 
 
-def unsaved(session: Remembering) -> tuple[Version, ...]:
+def unsaved_versions(session: ConstraintSession) -> tuple[Version, ...]:
     """Return the lasting versions that are in no store yet."""
     return tuple(version for version in session.said if not version.flat.session_only and not version.seq)
 
 
-def still_said(said: Iterable[Version], stored: Iterable[Version]) -> tuple[Version, ...]:
+def unstored_versions(said: Iterable[Version], stored: Iterable[Version]) -> tuple[Version, ...]:
     """Return the versions stated in a session that the store does not hold.
 
     They belong to the session only, or are still to be written.

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import attrgetter
 
-from fateforger.constraints import Context, Version, applicability, consolidation, newest
+from fateforger.constraints import Context, Version, decide_applicability, find_consolidations, select_newest
 from fateforger.constraints.exclusions import Excluded
 from fateforger.constraints.findings import Kind
 from fateforger.constraints.reasons import Applicable
-from fateforger.constraints.sections import reminder_of
-from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView, Remembering
+from fateforger.constraints.sections import build_reminder
+from fateforger.session.memory import ConstraintSession, MemoryOffer, MemoryRow, MemoryView
 from fateforger.session.views import FIRST_LISTED
 
 OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
 
 
-def viewed(session: Remembering, versions: Iterable[Version], view: MemoryView) -> MemoryView:
+def refresh_view(session: ConstraintSession, versions: Iterable[Version], view: MemoryView) -> MemoryView:
     """Return the card with fresh rows and offers.
 
     ``versions`` are all that store and session know. The card keeps its number of rows.
@@ -35,25 +35,25 @@ def viewed(session: Remembering, versions: Iterable[Version], view: MemoryView) 
     return view.model_copy(update=changes)
 
 
-def rows_of(session: Remembering, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
+def rows_of(session: ConstraintSession, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
     """Return a row for each constraint.
 
     First come those that apply on the session's day, the best first, then those set aside, then the others by name.
     Constraints out of force are included only if ``retired``.
     """
     context = context_of(session)
-    answer = applicability(versions, context)
+    answer = decide_applicability(versions, context)
     used = [_row(session, item) for item in answer.applicable]
-    others = [_unused(session, item) for item in answer.excluded if _is_ours(session, item.version)]
+    others = [_unused_row(session, item) for item in answer.excluded if _is_ours(session, item.version)]
     kept = [row for row in others if retired or not row.retired]
     kept.sort(key=lambda row: (row.retired, not row.set_aside, row.name, row.uid))
     return (*used, *kept)
 
 
-def offers_of(session: Remembering, versions: Iterable[Version]) -> tuple[MemoryOffer, ...]:
+def offers_of(session: ConstraintSession, versions: Iterable[Version]) -> tuple[MemoryOffer, ...]:
     """Return pairs with the same content, or that replace each other, for the person to decide."""
     known = tuple(versions)
-    names = {uid: version.record.name for uid, version in newest(known, session.user_id).items()}
+    names = {uid: version.record.name for uid, version in select_newest(known, session.user_id).items()}
     return tuple(
         MemoryOffer(
             kind=finding.kind,
@@ -61,7 +61,7 @@ def offers_of(session: Remembering, versions: Iterable[Version]) -> tuple[Memory
             names=(names[finding.uids[0]], names[finding.uids[1]]),
             sentence=finding.sentence,
         )
-        for finding in consolidation(known, context_of(session))
+        for finding in find_consolidations(known, context_of(session))
         if finding.kind in OFFERED
     )
 
@@ -75,7 +75,7 @@ def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
     return view.model_copy(update={"rows": tuple(rows)})
 
 
-def context_of(session: Remembering) -> Context:
+def context_of(session: ConstraintSession) -> Context:
     """Return the query for the constraints of the session's day, at any stage."""
     return Context(
         user_id=session.user_id,
@@ -86,17 +86,17 @@ def context_of(session: Remembering) -> Context:
     )
 
 
-def _is_ours(session: Remembering, version: Version) -> bool:
+def _is_ours(session: ConstraintSession, version: Version) -> bool:
     return not version.flat.session_only or version.session_id == session.id
 
 
-def _unused(session: Remembering, item: Excluded) -> MemoryRow:
+def _unused_row(session: ConstraintSession, item: Excluded) -> MemoryRow:
     row = _row(session, Applicable(item.version, item.context))
     return row.model_copy(update={"used": False, "why_not": item.reason})
 
 
-def _row(session: Remembering, item: Applicable) -> MemoryRow:
-    reminder, record, version = reminder_of(item), item.record, item.version
+def _row(session: ConstraintSession, item: Applicable) -> MemoryRow:
+    reminder, record, version = build_reminder(item), item.record, item.version
     return MemoryRow(
         uid=version.uid,
         seq=version.seq,

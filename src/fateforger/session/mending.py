@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 
-from fateforger.constraints.blocks import Breach
+from fateforger.constraints.blocks import ConstraintViolation
 from fateforger.constraints.kinds import Necessity, RuleKind
 from fateforger.drafting.instance import Immovable, Instance, Pin
-from fateforger.drafting.mend import mended
-from fateforger.drafting.retiming import Place, place_of, retimed
+from fateforger.drafting.mend import repair_plan
+from fateforger.drafting.retiming import BlockPlace, place_of, retime_blocks
 from fateforger.ops.apply import apply_op
 from fateforger.plan import ET, Resolved, TBPlan, overlaps, resolve
 from fateforger.session.frame import frame_mistake
-from fateforger.session.keeping import against, broken, day_with
+from fateforger.session.keeping import broken_constraints, day_with, new_violations
 from fateforger.session.meetings import Meeting, busy_meetings
 from fateforger.session.model import Session
-from fateforger.session.recall import following, musts
+from fateforger.session.recall import followed_constraints, musts
 
 STEPS = 1_500
 """Limit on search steps, low because a person waits for the result."""
@@ -29,7 +29,7 @@ _TIMES = frozenset({RuleKind.PREFER_WINDOW, RuleKind.AVOID_WINDOW, RuleKind.FIXE
 Pair = frozenset[str]
 
 
-def made_to_fit(
+def fit_change(
     session: Session, before: TBPlan, after: TBPlan, placed: AbstractSet[str], at: datetime
 ) -> TBPlan | None:
     """Return ``after`` with blocks other than the ``placed`` ones moved, or ``None``.
@@ -40,22 +40,26 @@ def made_to_fit(
     if frame_mistake(session) is not None:
         return None
     blocks = [block for block in resolve(after) if block.event.type is not ET.BACKGROUND]
-    musts = [item for item in following(session, after).applicable if item.record.necessity is Necessity.MUST]
-    known = broken(session, musts, before)
-    stuck = _stuck(session, before, blocks) | _misplaced(known)
+    musts = [
+        item for item in followed_constraints(session, after).applicable if item.record.necessity is Necessity.MUST
+    ]
+    known = broken_constraints(session, musts, before)
+    stuck = _stuck_keys(session, before, blocks) | _misplaced_keys(known)
     loose = after.replace(event for event in after.events if event.block_key not in stuck)
-    gone = {breach.item.uid for breach in known if not _about_times(breach)}
+    gone = {breach.item.uid for breach in known if not _is_about_times(breach)}
     day = day_with(session, [item for item in musts if item.uid not in gone])
-    instance = _with_standing(day, [block for block in blocks if block.key in stuck])
+    instance = _with_immovables(day, [block for block in blocks if block.key in stuck])
     pins = tuple(Pin(key=block.key) for block in blocks if block.key in placed - stuck)
-    result = mended(loose, instance.model_copy(update={"pinned": pins, "now": at}), steps=STEPS)
+    result = repair_plan(loose, instance.model_copy(update={"pinned": pins, "now": at}), steps=STEPS)
     if not result.moved:
         return None
-    fitting = _moved_to(after, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
-    return fitting if holds(session, before, fitting) else None
+    fitting = _with_starts(after, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
+    return fitting if is_consistent(session, before, fitting) else None
 
 
-def kept_again(session: Session, rules: AbstractSet[str], meetings: AbstractSet[str], at: datetime) -> TBPlan | None:
+def repair_violations(
+    session: Session, rules: AbstractSet[str], meetings: AbstractSet[str], at: datetime
+) -> TBPlan | None:
     """Return the session's plan, repaired for new rules and meetings by the fewest moves.
 
     ``rules`` are uids of musts, ``meetings`` ids of meetings. Other violations stay, and so do blocks that began
@@ -67,69 +71,69 @@ def kept_again(session: Session, rules: AbstractSet[str], meetings: AbstractSet[
         return None
     blocks = [block for block in resolve(plan) if block.event.type is not ET.BACKGROUND]
     in_force = musts(session)
-    breaches_now = broken(session, in_force, plan)
+    breaches_now = broken_constraints(session, in_force, plan)
     fresh = [breach for breach in breaches_now if breach.item.uid in rules]
     old = [breach for breach in breaches_now if breach.item.uid not in rules]
     old_meetings = [meeting for meeting in busy_meetings(session) if meeting.id not in meetings]
     stuck = {block.key for block in blocks if _overlaps_any(block, old_meetings)}
-    stuck |= {key for pair in _pairs(overlaps(blocks)) for key in pair} | _misplaced(old)
+    stuck |= {key for pair in _pairs(overlaps(blocks)) for key in pair} | _misplaced_keys(old)
     stuck -= {key for breach in fresh for key in breach.keys}
-    gone = {breach.item.uid for breach in old if not _about_times(breach)}
+    gone = {breach.item.uid for breach in old if not _is_about_times(breach)}
     loose = plan.replace(event for event in plan.events if event.block_key not in stuck)
     day = day_with(session, [item for item in in_force if item.uid not in gone])
-    instance = _with_standing(day, [block for block in blocks if block.key in stuck])
-    result = mended(loose, instance.model_copy(update={"now": at}), steps=STEPS)
+    instance = _with_immovables(day, [block for block in blocks if block.key in stuck])
+    result = repair_plan(loose, instance.model_copy(update={"now": at}), steps=STEPS)
     if not result.moved:
         return None
-    after = _moved_to(plan, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
-    return after if _mends(session, plan, after, rules, meetings) else None
+    after = _with_starts(plan, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
+    return after if _is_repaired(session, plan, after, rules, meetings) else None
 
 
-def _mends(
+def _is_repaired(
     session: Session, before: TBPlan, after: TBPlan, rules: AbstractSet[str], meetings: AbstractSet[str]
 ) -> bool:
     """Check that none of these rules and meetings is violated any more, and nothing new is."""
-    if not holds(session, before, after):
+    if not is_consistent(session, before, after):
         return False
-    left = {breach.item.uid for breach in broken(session, musts(session), after) if breach.keys}
+    left = {breach.item.uid for breach in broken_constraints(session, musts(session), after) if breach.keys}
     there = [meeting for meeting in busy_meetings(session) if meeting.id in meetings]
     blocks = [block for block in resolve(after) if block.event.type is not ET.BACKGROUND]
     return left.isdisjoint(rules) and not any(_overlaps_any(block, there) for block in blocks)
 
 
-def _moved_to(plan: TBPlan, blocks: Iterable[Resolved], starts: Mapping[str, datetime]) -> TBPlan:
+def _with_starts(plan: TBPlan, blocks: Iterable[Resolved], starts: Mapping[str, datetime]) -> TBPlan:
     """Return the plan with these blocks at other starts, with unchanged lengths."""
     lengths = {block.key: place_of(block).duration for block in blocks}
     events = plan.events
-    for op in retimed(plan, {key: Place(start, lengths[key]) for key, start in starts.items()}):
+    for op in retime_blocks(plan, {key: BlockPlace(start, lengths[key]) for key, start in starts.items()}):
         events, _ = apply_op(events, op)
     return plan.replace(events)
 
 
-def holds(session: Session, before: TBPlan, after: TBPlan) -> bool:
+def is_consistent(session: Session, before: TBPlan, after: TBPlan) -> bool:
     """Check that a change adds no overlap and no violation of a must."""
     fresh = _pairs(overlaps(resolve(after))) - _pairs(overlaps(resolve(before)))
-    return not fresh and not against(session, before, after, Necessity.MUST)
+    return not fresh and not new_violations(session, before, after, Necessity.MUST)
 
 
-def _stuck(session: Session, before: TBPlan, blocks: list[Resolved]) -> set[str]:
+def _stuck_keys(session: Session, before: TBPlan, blocks: list[Resolved]) -> set[str]:
     """Return blocks that are not to be repaired: in a meeting, or overlapping as before."""
     known = _pairs(overlaps(resolve(before)))
     now = _pairs(overlaps(blocks))
-    return {b.key for b in blocks if _in_meeting(session, b)} | {key for pair in known & now for key in pair}
+    return {b.key for b in blocks if _is_in_meeting(session, b)} | {key for pair in known & now for key in pair}
 
 
-def _misplaced(known: Iterable[Breach]) -> set[str]:
+def _misplaced_keys(known: Iterable[ConstraintViolation]) -> set[str]:
     """Return blocks at times that were forbidden before the change already."""
-    return {key for breach in known if _about_times(breach) for key in breach.keys}
+    return {key for breach in known if _is_about_times(breach) for key in breach.keys}
 
 
-def _about_times(breach: Breach) -> bool:
+def _is_about_times(breach: ConstraintViolation) -> bool:
     """Check whether the violated rule is about the time of a block."""
     return breach.item.record.payload.rule_kind in _TIMES
 
 
-def _in_meeting(session: Session, block: Resolved) -> bool:
+def _is_in_meeting(session: Session, block: Resolved) -> bool:
     return _overlaps_any(block, busy_meetings(session))
 
 
@@ -142,7 +146,7 @@ def _pairs(found: Iterable[tuple[Resolved, Resolved]]) -> set[Pair]:
     return {frozenset((one.key, two.key)) for one, two in found}
 
 
-def _with_standing(day: Instance, stuck: Iterable[Resolved]) -> Instance:
+def _with_immovables(day: Instance, stuck: Iterable[Resolved]) -> Instance:
     standing = tuple(
         Immovable(id=f"stays-{n}", title=b.event.name[:300], start=b.start, end=b.end, type=b.event.type)
         for n, b in enumerate(stuck, 1)

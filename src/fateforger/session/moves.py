@@ -11,14 +11,14 @@ from fateforger.stages import Move, TimeboxingStage, target
 _FAILED = frozenset({"partial", "failed"})
 
 
-def offered(session: Session) -> tuple[Move, ...]:
+def offered_moves(session: Session) -> tuple[Move, ...]:
     """Return the moves that make sense now, each legal by the table; cards show buttons for them (S54)."""
     if session.status is SessionStatus.CANCELLED:
         return ()
     return tuple(m for m in Move if target(session.stage, m) is not None and _makes_sense(session, m))
 
 
-def seen(session: Session, move: Move) -> str:
+def move_token(session: Session, move: Move) -> str:
     """Return the token of a move's button; it changes once the move has been carried out."""
     match move:
         case Move.UNDO_LAST_UPDATE:
@@ -42,7 +42,7 @@ def _makes_sense(session: Session, move: Move) -> bool:
         case Move.UNDO_SYNC:
             return session.written is not None
         case Move.RETRY:
-            return session.problem is not None or _failed(session)
+            return session.problem is not None or _has_failed(session)
         case Move.BACK | Move.CANCEL:
             return True
         case Move.REDO:
@@ -51,6 +51,6 @@ def _makes_sense(session: Session, move: Move) -> bool:
             assert_never(move)
 
 
-def _failed(session: Session) -> bool:
+def _has_failed(session: Session) -> bool:
     at_review = session.stage is TimeboxingStage.REVIEW_COMMIT
     return at_review and session.last_sync is not None and session.last_sync.status in _FAILED

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 
 from fateforger.drafting.naming import task_of
 from fateforger.errors import BadInput
-from fateforger.session.catching_up import catching_up, open_of
+from fateforger.session.catching_up import build_catch_up, open_work
 from fateforger.session.days import day_words
 from fateforger.session.model import OfferedInput, Session, SessionStatus, Task
 from fateforger.session.tasks import with_tasks
@@ -22,7 +22,7 @@ LOOK_BACK = timedelta(days=14)
 MOST_OFFERED = 30
 
 
-def carried_over(session: Session, others: Iterable[Session], *, now: datetime) -> tuple[OfferedInput, ...]:
+def carry_over(session: Session, others: Iterable[Session], *, now: datetime) -> tuple[OfferedInput, ...]:
     """Return the open work of earlier days, the latest first.
 
     ``others`` are sessions of the same person. The latest plan that knows a task decides about it. A plan that never
@@ -30,12 +30,12 @@ def carried_over(session: Session, others: Iterable[Session], *, now: datetime) 
     open unless they said that it is done.
     """
     days = sorted((s for s in others if s.id != session.id), key=lambda s: (s.date, s.touched_at), reverse=True)
-    known = {*_known(session), *(task.id for task in session.deferred)}
+    known = {*_known_ids(session), *(task.id for task in session.deferred)}
     found: list[OfferedInput] = []
     for other in days:
         if session.date - LOOK_BACK <= other.date <= session.date:
-            found += [each for each in open_of(other, now) if task_of(each.task.id, known) is None]
-        listed = _known(other) if other.written is not None else set(other.settled)
+            found += [each for each in open_work(other, now) if task_of(each.task.id, known) is None]
+        listed = _known_ids(other) if other.written is not None else set(other.settled)
         known |= listed | {task.id for task in other.deferred}
     return tuple(found[:MOST_OFFERED])
 
@@ -51,7 +51,7 @@ def with_queue(
     days = tuple(each for each in left if each.task.id not in ended)
     known |= {each.task.id for each in days}
     mine = (task for task in queue if isinstance(task.spec.work, Do) and task.id not in known)
-    return (*days, *map(_queued, mine))[:MOST_OFFERED]
+    return (*days, *map(_offer_queued, mine))[:MOST_OFFERED]
 
 
 def with_outside(
@@ -68,7 +68,7 @@ def with_outside(
         found = [each for each in session.offered if each.source == "ticktick"]
     else:
         ordered = sorted(tasks, key=lambda task: _urgency(task, session.date))
-        found = [OfferedInput(task=_outside(task), source="ticktick", day=session.date) for task in ordered]
+        found = [OfferedInput(task=_to_task(task), source="ticktick", day=session.date) for task in ordered]
     return (*offered, *(each for each in found if each.task.id not in known))[:MOST_OFFERED]
 
 
@@ -77,7 +77,7 @@ def _urgency(task: OutsideTask, day: date) -> tuple[bool, int, date]:
     return due > day, -task.priority, due
 
 
-def _outside(task: OutsideTask) -> Task:
+def _to_task(task: OutsideTask) -> Task:
     due = "" if task.due is None else f", due on {day_words(task.due)}"
     notes = f"From TickTick{due}." + (f"\n\n{task.notes}" if task.notes else "")
     return Task(id=task.id, title=task.title, notes=notes)
@@ -90,7 +90,7 @@ def queue_ids(session: Session) -> frozenset[str]:
     return frozenset(task.id for task in session.inputs.tasks if read_task_id(task.id) == task.id)
 
 
-def _queued(task: QueuedTask) -> OfferedInput:
+def _offer_queued(task: QueuedTask) -> OfferedInput:
     spec, day = task.spec, task.created_at.date()
     minutes = spec.work.minutes if isinstance(spec.work, Do) else None
     return OfferedInput(
@@ -98,7 +98,7 @@ def _queued(task: QueuedTask) -> OfferedInput:
     )
 
 
-def bringing(session: Session, task_ids: Sequence[str], settled: Sequence[str] = ()) -> Session:
+def bring_tasks(session: Session, task_ids: Sequence[str], settled: Sequence[str] = ()) -> Session:
     """Return the session with these tasks on its list, from the offered and deferred ones.
 
     Without any, all offered tasks are taken, unless something is ``settled``, which is then no longer offered. Raises
@@ -117,10 +117,10 @@ def bringing(session: Session, task_ids: Sequence[str], settled: Sequence[str] =
             "deferred": tuple(task for task in session.deferred if task.id not in wanted),
             "brought": tuple(dict.fromkeys((*session.brought, *wanted))),
             "settled": tuple(dict.fromkeys((*session.settled, *settled))),
-            "caught_up": catching_up(session, wanted, settled) or session.caught_up,
+            "caught_up": build_catch_up(session, wanted, settled) or session.caught_up,
         }
     )
 
 
-def _known(session: Session) -> set[str]:
+def _known_ids(session: Session) -> set[str]:
     return {*(task.id for task in session.inputs.tasks), *session.brought, *session.settled}

@@ -44,10 +44,10 @@ def meeting_line(meeting: Meeting, day: date) -> str:
     """
     where = "" if meeting.calendar is None else f" · {plain(meeting.calendar, 30)}"
     note = "" if meeting.busy else " · shown as free"
-    return f"**{clipped(meeting, day)}** {plain(meeting.title)}{beyond(meeting, day)}{where}{note}"
+    return f"**{clip_span(meeting, day)}** {plain(meeting.title)}{outside_words(meeting, day)}{where}{note}"
 
 
-def clipped(meeting: Meeting, day: date) -> str:
+def clip_span(meeting: Meeting, day: date) -> str:
     """Return the part of a meeting on the day; all of it when it begins in the night after."""
     if meeting.start.date() > day:
         return span(meeting.start, meeting.end)
@@ -56,7 +56,7 @@ def clipped(meeting: Meeting, day: date) -> str:
     return f"{start}–{end}"
 
 
-def beyond(meeting: Meeting, day: date) -> str:
+def outside_words(meeting: Meeting, day: date) -> str:
     """Return the true start or end of a meeting when that is on another day."""
     if meeting.start.date() > day:
         return f" (on {weekday(meeting.start.date())})"

@@ -14,30 +14,30 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.constraints import Applicable, Version, newest
+from fateforger.constraints import Applicable, Version, select_newest
 from fateforger.constraints.findings import Kind
-from fateforger.constraints.sections import reminder_of
-from fateforger.constraints.wording import quoted
+from fateforger.constraints.sections import build_reminder
+from fateforger.constraints.wording import quote_name
 from fateforger.plan import zone
 from fateforger.quality import Fix
 from fateforger.session import commands
 from fateforger.session.cards import Button
-from fateforger.session.catching_up import open_of_missed
+from fateforger.session.catching_up import open_work_of_missed
 from fateforger.session.commands import SessionCommand
-from fateforger.session.day_rules import clashes, unsure
-from fateforger.session.memory import known
+from fateforger.session.day_rules import rule_clashes, unconfirmed_rules
+from fateforger.session.memory import known_versions
 from fateforger.session.model import OfferedInput, Question, Session, SessionStatus
-from fateforger.session.moves import offered, seen
+from fateforger.session.moves import move_token, offered_moves
 from fateforger.session.overview import collisions
-from fateforger.session.questions import address, addressed, open_questions
-from fateforger.session.recall import drafting
+from fateforger.session.questions import address, open_questions, parse_address
+from fateforger.session.recall import constraints_for_draft
 from fateforger.stages import Move, TimeboxingStage
-from fateforger.sync.conflicts import question as conflict_words
-from fateforger.workflow.day_words import told
+from fateforger.sync.conflicts import phrase_question as conflict_words
+from fateforger.workflow.day_words import describe_day_rule
 from fateforger.workflow.days import read_day_rule
 
 Stage = TimeboxingStage
-Make = Callable[[Mapping[str, Any]], SessionCommand]
+CommandFactory = Callable[[Mapping[str, Any]], SessionCommand]
 
 DO_IT_ANYWAY = "Do it anyway, for this day"
 LEAVE_PLAN = "Leave the plan as it is"
@@ -116,7 +116,7 @@ class Option:
     label: str
     action: str
     target: str
-    make: Make = field(compare=False, repr=False)
+    make: CommandFactory = field(compare=False, repr=False)
     spoken: str = ""
 
     def command(self, envelope: Mapping[str, Any]) -> SessionCommand:
@@ -168,7 +168,7 @@ def pending_questions(session: Session, proposals: Sequence[WaitingProposal] = (
     """
     if session.status is SessionStatus.CANCELLED:
         return ()
-    found = (*_all(session), *(_proposed(each) for each in proposals))
+    found = (*_all_questions(session), *(_proposal_question(each) for each in proposals))
     return (
         *(each for each in found if each.awaits_yes),
         *(each for each in found if not (each.awaits_yes or each.is_offer)),
@@ -176,7 +176,7 @@ def pending_questions(session: Session, proposals: Sequence[WaitingProposal] = (
     )
 
 
-def the_one(waiting: Sequence[PendingQuestion]) -> PendingQuestion | None:
+def sole_question(waiting: Sequence[PendingQuestion]) -> PendingQuestion | None:
     """Return the question that an unspecific answer refers to, or ``None`` if that is unclear.
 
     It is the only question, or the only offer where nothing is asked.
@@ -190,33 +190,35 @@ def held_question(session: Session) -> PendingQuestion | None:
     held = session.held
     if held is None or session.stage is not Stage.REFINE:
         return None
-    version = newest(known(session), session.user_id).get(held.uid)
-    rule = "" if version is None else f": {quoted(version.record.words)}"
+    version = select_newest(known_versions(session), session.user_id).get(held.uid)
+    rule = "" if version is None else f": {quote_name(version.record.words)}"
     return PendingQuestion(
         kind=PendingKind.HELD,
         sentence=HELD_BACK[held.writes].format(rule=rule),
-        yes=judging(HELD_LABELS[held.writes], "set_aside", held.uid, held.seq),
-        no=_leaving(LEAVE_PLAN, "held"),
+        yes=judge_option(HELD_LABELS[held.writes], "set_aside", held.uid, held.seq),
+        no=_leave_option(LEAVE_PLAN, "held"),
     )
 
 
 def write_question(session: Session) -> PendingQuestion | None:
     """Return the question about a stopped write, or only the offer to try it again."""
-    if Move.RETRY not in offered(session):
+    if Move.RETRY not in offered_moves(session):
         return None
-    again = partial(_move, Move.RETRY, seen(session, Move.RETRY))
+    again = partial(_stage_command, Move.RETRY, move_token(session, Move.RETRY))
     report = session.last_sync
     trouble = session.problem or " ".join(() if report is None else report.sentences)
-    option = Option("Try again", Move.RETRY.value, seen(session, Move.RETRY), again)
+    option = Option("Try again", Move.RETRY.value, move_token(session, Move.RETRY), again)
     if not session.brakes:
         return PendingQuestion(kind=PendingKind.RETRY, sentence=trouble, yes=option)
-    option = Option(GO_AHEAD, Move.RETRY.value, seen(session, Move.RETRY), again)
-    return PendingQuestion(kind=PendingKind.BRAKE, sentence=trouble, yes=option, no=_leaving(LEAVE_CALENDAR, "brakes"))
+    option = Option(GO_AHEAD, Move.RETRY.value, move_token(session, Move.RETRY), again)
+    return PendingQuestion(
+        kind=PendingKind.BRAKE, sentence=trouble, yes=option, no=_leave_option(LEAVE_CALENDAR, "brakes")
+    )
 
 
 def unsure_questions(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the questions about extracted rules that the person has to confirm."""
-    return tuple(_unsure(item) for item in unsure(session)[:MOST_UNSURE])
+    return tuple(_confirm_question(item) for item in unconfirmed_rules(session)[:MOST_UNSURE])
 
 
 def refit_question(session: Session) -> PendingQuestion | None:
@@ -227,7 +229,7 @@ def refit_question(session: Session) -> PendingQuestion | None:
         return None
     block, meeting = ahead[0]
     sentence = f"“{block.event.name}” runs into “{meeting.title}”. Shall I refit the rest of the day?"
-    option = Option("Refit the rest", "replan.refit", "", _replan)
+    option = Option("Refit the rest", "replan.refit", "", _replan_command)
     return PendingQuestion(kind=PendingKind.REFIT, sentence=sentence, yes=option)
 
 
@@ -236,9 +238,9 @@ def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
     asked = {frozenset(question.uids) for question in session.memory_questions}
     return tuple(
         PendingQuestion(
-            kind=PendingKind.RULES, sentence=each.sentence, which=settling(each.uids, each.names, both=None)
+            kind=PendingKind.RULES, sentence=each.sentence, which=settle_options(each.uids, each.names, both=None)
         )
-        for each in clashes(session)[:MOST_CLASHES]
+        for each in rule_clashes(session)[:MOST_CLASHES]
         if asked.isdisjoint({frozenset(each.uids)})
     )
 
@@ -251,7 +253,7 @@ def conflict_options(question: Question) -> tuple[Option, Option]:
 
     def keep_side(side: commands.Side, envelope: Mapping[str, Any]) -> SessionCommand:
         # A question that no card has shown must be asked first, so this token never matches.
-        about = addressed(target) if question.shown else {**addressed(target), "seen": ""}
+        about = parse_address(target) if question.shown else {**parse_address(target), "seen": ""}
         return commands.ResolveConflict.model_validate({**envelope, "keep": side, **about})
 
     return (
@@ -260,7 +262,7 @@ def conflict_options(question: Question) -> tuple[Option, Option]:
     )
 
 
-def settling(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> tuple[Option, ...]:
+def settle_options(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> tuple[Option, ...]:
     """Return an answer for each of two rules, and one for both if that has a label."""
     labels = [(f"Keep “{name}”", uid) for uid, name in zip(uids, names, strict=True)]
     answers: list[tuple[str, str | None]] = [*labels, *(((both, None),) if both else ())]
@@ -269,12 +271,12 @@ def settling(uids: tuple[str, str], names: tuple[str, str], *, both: str | None)
         return commands.SettleConstraints(**envelope, uids=uids, keep=keep)
 
     return tuple(
-        Option(label, "memory.keep", Settled(uids=uids, keep=keep).model_dump_json(), partial(settle, keep))
+        Option(label, "memory.keep", RuleChoice(uids=uids, keep=keep).model_dump_json(), partial(settle, keep))
         for label, keep in answers
     )
 
 
-class Settled(BaseModel):
+class RuleChoice(BaseModel):
     """Two rules, and the one that counts; ``None`` keeps both."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -282,7 +284,7 @@ class Settled(BaseModel):
     keep: str | None = None
 
 
-def judging(label: str, verdict: commands.Verdict, uid: str, seq: int, *, spoken: str = "") -> Option:
+def judge_option(label: str, verdict: commands.ConstraintVerdict, uid: str, seq: int, *, spoken: str = "") -> Option:
     """Return an answer that judges one rule, in the version that was shown."""
 
     def judge(envelope: Mapping[str, Any]) -> SessionCommand:
@@ -295,38 +297,38 @@ def set_aside_option(version: Version) -> Option:
     """Return the answer that relaxes a rule for the day."""
     label = f"Today without “{version.record.name}”"
     short = label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 2].rstrip()}…”"
-    return judging(short, "set_aside", version.uid, version.seq, spoken=short)
+    return judge_option(short, "set_aside", version.uid, version.seq, spoken=short)
 
 
 def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the offers of further work: leftovers and the queue as one each, TickTick by task."""
-    missed = open_of_missed(session)
+    missed = open_work_of_missed(session)
     left = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
     queued = [each for each in session.offered if each.source == "queue"]
     outside = [each for each in session.offered if each.source == "ticktick"]
     return (
-        *((_bringing("Left over from earlier days", left, bring_left_over(session, left)),) if left else ()),
-        *((_bringing("In your queue", queued, bring_queued(queued)),) if queued else ()),
-        *(_bringing("In TickTick", [each], bring_row(each)) for each in outside),
+        *((_bring_question("Left over from earlier days", left, bring_left_over(session, left)),) if left else ()),
+        *((_bring_question("In your queue", queued, bring_queued(queued)),) if queued else ()),
+        *(_bring_question("In TickTick", [each], bring_row(each)) for each in outside),
     )
 
 
 def bring_left_over(session: Session, left: Sequence[OfferedInput]) -> Option:
     """Return the answer that brings all leftovers along."""
     label = "Bring it along" if len(left) == 1 else "Bring them along"
-    return _bring(label, () if len(left) == len(session.offered) else tuple(each.task.id for each in left))
+    return _bring_option(label, () if len(left) == len(session.offered) else tuple(each.task.id for each in left))
 
 
 def bring_queued(queued: Sequence[OfferedInput]) -> Option:
     """Return the answer that takes on all of the queue."""
     if len(queued) == 1:
         return bring_row(queued[0])
-    return _bring(f"Add all {len(queued)} from the queue", tuple(each.task.id for each in queued))
+    return _bring_option(f"Add all {len(queued)} from the queue", tuple(each.task.id for each in queued))
 
 
 def bring_row(each: OfferedInput) -> Option:
     """Return the answer that takes on one task."""
-    return _bring("Add", (each.task.id,), spoken=f"Add “{each.task.title[:40]}”")
+    return _bring_option("Add", (each.task.id,), spoken=f"Add “{each.task.title[:40]}”")
 
 
 def fix_option(fix: Fix) -> Option:
@@ -339,7 +341,7 @@ def fix_option(fix: Fix) -> Option:
     return Option(label, "plan.fix", fix.id, apply_fix)
 
 
-def _all(session: Session) -> Iterator[PendingQuestion]:
+def _all_questions(session: Session) -> Iterator[PendingQuestion]:
     stage = session.stage
     if session.last_words is not None:
         kind = PendingKind.WORDS if session.last_words.asks else PendingKind.SAID
@@ -348,7 +350,7 @@ def _all(session: Session) -> Iterator[PendingQuestion]:
         yield from unsure_questions(session)
         yield from clash_questions(session)
     if stage is Stage.CAPTURE_INPUTS:
-        yield from _left_open(session)
+        yield from _open_work_questions(session)
     if stage is Stage.SKELETON:
         yield from _clash(session)
     if stage in {Stage.REFINE, Stage.REVIEW_COMMIT}:
@@ -378,7 +380,7 @@ def proposal_options(proposal_id: str) -> tuple[Option, Option]:
     )
 
 
-def _proposed(proposal: WaitingProposal) -> PendingQuestion:
+def _proposal_question(proposal: WaitingProposal) -> PendingQuestion:
     yes, no = proposal_options(proposal.id)
     return PendingQuestion(kind=PendingKind.PROPOSAL, sentence=proposal.sentence, yes=yes, no=no)
 
@@ -387,36 +389,36 @@ def _single(*questions: PendingQuestion | None) -> Iterator[PendingQuestion]:
     yield from (question for question in questions if question is not None)
 
 
-def _unsure(item: Applicable) -> PendingQuestion:
-    version, words = item.version, reminder_of(item).words
+def _confirm_question(item: Applicable) -> PendingQuestion:
+    version, words = item.version, build_reminder(item).words
     text = version.record.payload.day_rule or ""
     return PendingQuestion(
         kind=PendingKind.RULE,
-        sentence=f"You said “{words}”. Did I read that right? {told(read_day_rule(text))} ({text})",
-        yes=judging("Yes", "accept", version.uid, version.seq, spoken=f"Yes, “{text}”"),
-        no=judging("No such rule", "decline", version.uid, version.seq, spoken=f"No rule “{text}”"),
+        sentence=f"You said “{words}”. Did I read that right? {describe_day_rule(read_day_rule(text))} ({text})",
+        yes=judge_option("Yes", "accept", version.uid, version.seq, spoken=f"Yes, “{text}”"),
+        no=judge_option("No such rule", "decline", version.uid, version.seq, spoken=f"No rule “{text}”"),
     )
 
 
 def _about_memory(session: Session) -> Iterator[PendingQuestion]:
     kind = PendingKind.RULES_NOTED if session.memory is None else PendingKind.RULES
     for question in session.memory_questions:
-        which = settling(question.uids, question.names, both="Keep both")
+        which = settle_options(question.uids, question.names, both="Keep both")
         yield PendingQuestion(kind=kind, sentence=question.sentence, which=which)
     for offer in () if session.memory is None else session.memory.offers:
         both = None if offer.kind is Kind.CIRCLE else "Leave both"
-        which = settling(offer.uids, offer.names, both=both)
+        which = settle_options(offer.uids, offer.names, both=both)
         yield PendingQuestion(kind=PendingKind.RULES, sentence=offer.sentence, which=which)
 
 
 def _clash(session: Session) -> Iterator[PendingQuestion]:
     if session.clash is None:
         return
-    items = {item.uid: item for item in drafting(session).applicable}
+    items = {item.uid: item for item in constraints_for_draft(session).applicable}
     members = [items[uid] for uid in session.clash.uids if uid in items]
     if not members:
         return
-    told_each = " ".join(reminder_of(item).sentence for item in members)
+    told_each = " ".join(build_reminder(item).sentence for item in members)
     yield PendingQuestion(
         kind=PendingKind.RULES,
         sentence=f"{told_each} Which one shall not count today?",
@@ -424,36 +426,36 @@ def _clash(session: Session) -> Iterator[PendingQuestion]:
     )
 
 
-def _left_open(session: Session) -> Iterator[PendingQuestion]:
-    things = open_of_missed(session)
+def _open_work_questions(session: Session) -> Iterator[PendingQuestion]:
+    things = open_work_of_missed(session)
     if things:
         named = ", ".join(each.task.title for each in things)
         yield PendingQuestion(kind=PendingKind.MISSED, sentence=f"Still open from missed days: {named}.")
     yield from bring_options(session)
 
 
-def _bringing(where: str, things: Sequence[OfferedInput], option: Option) -> PendingQuestion:
+def _bring_question(where: str, things: Sequence[OfferedInput], option: Option) -> PendingQuestion:
     named = ", ".join(each.task.title for each in things)
     return PendingQuestion(kind=PendingKind.BRING, sentence=f"{where}: {named}.", yes=option)
 
 
-def _bring(label: str, task_ids: tuple[str, ...], *, spoken: str = "") -> Option:
+def _bring_option(label: str, task_ids: tuple[str, ...], *, spoken: str = "") -> Option:
     def bring(envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.BringAlong(**envelope, task_ids=task_ids)
 
     return Option(label, "task.bring", " ".join(task_ids), bring, spoken)
 
 
-def _leaving(label: str, about: commands.LeftAsIs) -> Option:
+def _leave_option(label: str, about: commands.LeftAsIs) -> Option:
     def leave(envelope: Mapping[str, Any]) -> SessionCommand:
         return commands.LeaveAsIs(**envelope, about=about)
 
     return Option(label, "leave_as_is", about, leave)
 
 
-def _move(move: Move, at: str, envelope: Mapping[str, Any]) -> SessionCommand:
+def _stage_command(move: Move, at: str, envelope: Mapping[str, Any]) -> SessionCommand:
     return commands.StageAction(**envelope, move=move, seen=at or None)
 
 
-def _replan(envelope: Mapping[str, Any]) -> SessionCommand:
+def _replan_command(envelope: Mapping[str, Any]) -> SessionCommand:
     return commands.Replan(**envelope)

@@ -23,12 +23,12 @@ GONE = "That block is not in the plan any more."
 _REMEDY = "Move one of them first, make one shorter, or let them trade places."
 
 
-def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
+def apply_patch(plan: TBPlan, patch: ops.Patch) -> TBPlan:
     """Apply a patch, refusing only new overlaps.
 
     Raises ``UserError``.
     """
-    after = unchecked(plan, patch)
+    after = apply_unchecked(plan, patch)
     known = {(a.key, b.key) for a, b in overlaps(resolve(plan))}
     for first, second in overlaps(resolve(after)):
         if (first.key, second.key) not in known and (second.key, first.key) not in known:
@@ -36,7 +36,7 @@ def applied(plan: TBPlan, patch: ops.Patch) -> TBPlan:
     return after
 
 
-def unchecked(plan: TBPlan, patch: ops.Patch) -> TBPlan:
+def apply_unchecked(plan: TBPlan, patch: ops.Patch) -> TBPlan:
     """Apply a patch, accepting overlaps.
 
     Raises ``UserError`` for a block that does not exist, or a mistake in one.
@@ -50,7 +50,7 @@ def unchecked(plan: TBPlan, patch: ops.Patch) -> TBPlan:
         raise PlanInvalid(first_mistake(error).sentence) from None
 
 
-def in_time_order(plan: TBPlan) -> TBPlan:
+def sort_by_time(plan: TBPlan) -> TBPlan:
     """Return the plan with its blocks in time order, if each has a time of its own; else unchanged."""
     if not all(is_anchored(e.timing) for e in plan.events):
         return plan
@@ -88,13 +88,13 @@ def fixed_start(session: Session, start: datetime, minutes: int) -> FixedStart:
         raise BadInput(first_mistake(error).sentence) from None
 
 
-def making_way(session: Session, plan: TBPlan, patch: ops.Patch, placed: AbstractSet[str]) -> ops.Patch:
+def push_later_blocks(session: Session, plan: TBPlan, patch: ops.Patch, placed: AbstractSet[str]) -> ops.Patch:
     """Return the patch, extended by moves of later blocks that the ``placed`` ones run into.
 
     Each of those moves back just as far as necessary, around meetings and placed blocks. A block stays if it began
-    before the one that it is in the way of, or if there is no room left; :func:`applied` then reports the overlap.
+    before the one that it is in the way of, or if there is no room left; :func:`apply_patch` then reports the overlap.
     """
-    moved = sorted(by_time(unchecked(plan, patch)), key=lambda b: (b.start.astimezone(UTC), b.key not in placed))
+    moved = sorted(by_time(apply_unchecked(plan, patch)), key=lambda b: (b.start.astimezone(UTC), b.key not in placed))
     taken = [(m.start.astimezone(UTC), m.end.astimezone(UTC)) for m in busy_meetings(session)]
     taken += [(b.start.astimezone(UTC), b.end.astimezone(UTC)) for b in moved if b.key in placed]
     pushed: list[ops.UpdateBlock] = []
@@ -110,7 +110,7 @@ def making_way(session: Session, plan: TBPlan, patch: ops.Patch, placed: Abstrac
         if start >= free_from:
             free_from = None
             continue
-        start = _past(taken, free_from, block.duration)
+        start = _next_fit(taken, free_from, block.duration)
         try:
             timing = fixed_start(session, start, block.minutes)
         except BadInput:
@@ -127,13 +127,13 @@ def placed_blocks(session: Session, plan: TBPlan, patch: ops.Patch) -> AbstractS
     Raises ``UserError`` for one that leaves the day.
     """
     was = {block.key: (block.start, block.end) for block in resolve(plan)}
-    after = [block for block in resolve(unchecked(plan, patch)) if was.get(block.key) != (block.start, block.end)]
+    after = [block for block in resolve(apply_unchecked(plan, patch)) if was.get(block.key) != (block.start, block.end)]
     for block in after:
         fixed_start(session, block.start, block.minutes)
     return {block.key for block in after if block.event.type is not ET.BACKGROUND}
 
 
-def _past(busy: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
+def _next_fit(busy: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
     """Return the first instant from ``start`` on at which ``length`` fits between meetings."""
     for begin, end in sorted(busy):
         if begin < start + length and start < end:

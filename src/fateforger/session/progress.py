@@ -8,7 +8,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 
-class Doing(StrEnum):
+class Activity(StrEnum):
     LOOKING = "looking"
     """Reading the calendar."""
     READING = "reading"
@@ -28,16 +28,16 @@ class Progress(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True)
-    doing: Doing
+    doing: Activity
     done: int = 0
     of: int = 0
     waits: int = 0
 
 
-Tell = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 """Callback for the progress of a turn; it must not block and must not raise."""
 
 
-def untold(progress: Progress) -> None:
+def ignore_progress(progress: Progress) -> None:
     """Ignore the progress."""
     del progress

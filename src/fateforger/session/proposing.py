@@ -10,19 +10,19 @@ from datetime import UTC, datetime
 
 from fateforger.constraints import ConstraintRecord, Version
 from fateforger.constraints.kinds import Necessity, Scope, Status
-from fateforger.constraints.wording import quoted
+from fateforger.constraints.wording import quote_name
 from fateforger.errors import BadInput
 from fateforger.ops import Patch
 from fateforger.plan import Resolved, TBPlan, resolve
-from fateforger.session.commands import ApplyPatch, Approved
+from fateforger.session.commands import ApplyPatch, ApprovedChange
 from fateforger.session.days import local_today
-from fateforger.session.differences import changes, span
-from fateforger.session.edits import Edited, edited
-from fateforger.session.knowledge import Memory, Taken
+from fateforger.session.differences import changed_blocks, span
+from fateforger.session.edits import EditResult, apply_edit
+from fateforger.session.knowledge import Memory, MemoryChange
 from fateforger.session.memory_rows import rows_of
 from fateforger.session.model import Session, SessionStatus
-from fateforger.session.remembering import remembered
-from fateforger.session.rulebook import alone
+from fateforger.session.remembering import remember_constraint
+from fateforger.session.rulebook import unsaved_session
 from fateforger.stages import TimeboxingStage
 
 MOST_LINES = 24
@@ -31,7 +31,9 @@ LONGEST_WORDS = 500
 _CHANGED_IN = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
-def patched(session: Session, patch: Patch, *, at: datetime, approved: Approved | None = None) -> Edited:
+def preview_patch(
+    session: Session, patch: Patch, *, at: datetime, approved: ApprovedChange | None = None
+) -> EditResult:
     """Return the effect of a patch on the plan of a session, with the moves that make room.
 
     Raises ``UserError`` when it cannot be applied, changes nothing, or differs from ``approved``.
@@ -44,39 +46,39 @@ def patched(session: Session, patch: Patch, *, at: datetime, approved: Approved 
     command = ApplyPatch(
         command_id="", user_id=session.user_id, at=at, session_id=session.id, patch=patch, approved=approved
     )
-    result = edited(session, command)
-    if not changes(result.before, result.after):
+    result = apply_edit(session, command)
+    if not changed_blocks(result.before, result.after):
         raise BadInput("That changes nothing; the plan is like that already.")
     return result
 
 
-def told_patch(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
+def describe_patch(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
     """Describe each change in a line, by time, with all that a person needs for approval.
 
     Raises ``BadInput`` when there are too many changes to review.
     """
     was = {block.key: block for block in resolve(before)}
     now = {block.key: block for block in resolve(after)}
-    pairs = [(was.get(key), now.get(key)) for key in changes(before, after)]
+    pairs = [(was.get(key), now.get(key)) for key in changed_blocks(before, after)]
     pairs.sort(key=lambda pair: [(b.start.astimezone(UTC), b.key) for b in pair if b is not None][-1])
-    lines = tuple(line for old, new in pairs for line in _told(old, new))
+    lines = tuple(line for old, new in pairs for line in _describe_change(old, new))
     if len(lines) > MOST_LINES:
         raise BadInput(f"That is too much to say yes to at once ({len(lines)} changes); propose fewer.", where="patch")
     return lines
 
 
-def _told(old: Resolved | None, new: Resolved | None) -> Iterator[str]:
+def _describe_change(old: Resolved | None, new: Resolved | None) -> Iterator[str]:
     if new is None:
         if old is not None:
-            yield f"{quoted(old.event.name)}, {span(old.start, old.end)}, goes out of the plan."
+            yield f"{quote_name(old.event.name)}, {span(old.start, old.end)}, goes out of the plan."
         return
-    name, event = quoted(new.event.name), new.event
+    name, event = quote_name(new.event.name), new.event
     if old is None:
         yield f"{name} comes in, {span(new.start, new.end)}, as {event.type.words}."
     elif (old.start, old.end) != (new.start, new.end):
-        yield f"{quoted(old.event.name)} moves to {span(new.start, new.end)} (now {span(old.start, old.end)})."
+        yield f"{quote_name(old.event.name)} moves to {span(new.start, new.end)} (now {span(old.start, old.end)})."
     if old is not None and old.event.name != event.name:
-        yield f"{quoted(old.event.name)} gets the title {name}."
+        yield f"{quote_name(old.event.name)} gets the title {name}."
     if old is not None and old.event.type is not event.type:
         yield f"{name} counts as {event.type.words} (now {old.event.type.words})."
     if event.description != ("" if old is None else old.event.description):
@@ -88,7 +90,7 @@ def _told(old: Resolved | None, new: Resolved | None) -> Iterator[str]:
         yield f"{name} gets these notes: “{notes}”" if notes else f"{name} loses its notes."
 
 
-def proposable(record: ConstraintRecord) -> ConstraintRecord:
+def prepare_record(record: ConstraintRecord) -> ConstraintRecord:
     """Return the record as it would be written after approval, which confirms it.
 
     Raises ``BadInput`` for one that is limited to a session, or that names itself or others.
@@ -110,7 +112,7 @@ def proposable(record: ConstraintRecord) -> ConstraintRecord:
     return record.model_copy(update={"status": Status.LOCKED, "confidence": None})
 
 
-def remembering(
+def preview_constraint(
     record: ConstraintRecord,
     replaces: str | None,
     *,
@@ -118,25 +120,25 @@ def remembering(
     user_id: str,
     tz: str,
     at: datetime,
-) -> Taken:
+) -> MemoryChange:
     """Return the effect of a constraint on a person's others, outside any session.
 
     Raises ``BadInput`` when the constraint to replace does not exist or is out of force, or when the record contains
     a secret.
     """
     memory = Memory(user_id=user_id, session_id=None, day=local_today(at, tz), at=at, versions=versions, tz=tz)
-    if replaces is not None and memory.existing(replaces).retired:
+    if replaces is not None and memory.find_version(replaces).retired:
         raise BadInput("What it is to replace is out of force already; leave that out.", where="replaces")
-    taken = remembered(Taken(memory), record, supersedes=replaces)
+    taken = remember_constraint(MemoryChange(memory), record, supersedes=replaces)
     if not taken.versions:
         raise BadInput("That changes nothing; the person told me that already.")
     return taken
 
 
-def told_constraint(taken: Taken) -> tuple[str, ...]:
+def describe_constraint(taken: MemoryChange) -> tuple[str, ...]:
     """Describe a constraint, its necessity, and its time; then its effect on the others."""
     memory = taken.memory
-    person = alone(memory.user_id, memory.tz, memory.at)
+    person = unsaved_session(memory.user_id, memory.tz, memory.at)
     row = next(row for row in rows_of(person, memory.versions, retired=True) if row.uid == taken.versions[0].uid)
     words = row.words
     if len(words) > LONGEST_WORDS:
@@ -145,7 +147,7 @@ def told_constraint(taken: Taken) -> tuple[str, ...]:
     facts = " · ".join(text for text in (_BINDING[row.necessity], when, row.times) if text)
     said = (f"“{words}”",) if words != row.name else ()
     asked = tuple(question.sentence for question in taken.questions)
-    return (f"{quoted(row.name)}: {facts}", *said, *taken.lines[1:], *asked)
+    return (f"{quote_name(row.name)}: {facts}", *said, *taken.lines[1:], *asked)
 
 
 _BINDING = {

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from fateforger.plan import TBPlan, zone
 from fateforger.session import commands
 from fateforger.session.model import Notice, Question, Session
-from fateforger.sync import Answer, Choices, Topic, desired_day
-from fateforger.sync.canonical import Canon, canon, is_timed
-from fateforger.sync.choices import FIELDS, same_in
-from fateforger.sync.conflicts import Conflict, conflicts_in
-from fateforger.sync.mirror import taken_over, told_adopted
+from fateforger.sync import Answer, Choices, Topic, build_desired_day
+from fateforger.sync.canonical import Canon, canonicalize, is_timed
+from fateforger.sync.choices import FIELDS, agrees_on
+from fateforger.sync.conflicts import Conflict, find_conflicts
+from fateforger.sync.mirror import adopt_changes, describe_adopted
 from fateforger.sync.model import Adopted, EventFields, EventImage, OwnedId, Snapshot, SyncPlan
-from fateforger.sync.words import changes_between
+from fateforger.sync.words import list_changes
 
-Matter = tuple[str, Topic]
+Subject = tuple[str, Topic]
 """Subject of a question: a block's key and a topic."""
 
 
@@ -28,7 +28,7 @@ def open_questions(session: Session) -> tuple[Question, ...]:
     return tuple(question for question in session.questions if question.answer is None)
 
 
-def matter(question: Question) -> Matter:
+def subject_of(question: Question) -> Subject:
     """Return the subject of a question."""
     return question.conflict.key, question.conflict.topic
 
@@ -40,7 +40,9 @@ def token(questions: Iterable[Question]) -> str:
         conflict = question.conflict
         parts += [conflict.key, conflict.topic]
         for side in (conflict.calendar, conflict.plan):
-            parts += [repr(None if side is None else getattr(canon(side), name)) for name in FIELDS[conflict.topic]]
+            parts += [
+                repr(None if side is None else getattr(canonicalize(side), name)) for name in FIELDS[conflict.topic]
+            ]
     return hashlib.sha1("\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
 
 
@@ -49,7 +51,7 @@ def address(question: Question) -> str:
     return f"{question.conflict.topic}.{token([question])}.{question.conflict.key}"
 
 
-def addressed(target: str) -> dict[str, str]:
+def parse_address(target: str) -> dict[str, str]:
     """Parse a button's value into the fields of a question.
 
     The value is an :func:`address`, or the token of all open questions.
@@ -67,7 +69,7 @@ def addressed(target: str) -> dict[str, str]:
 def choices_of(session: Session) -> Choices:
     """Return the person's choices: their answers, and the calendar that they saw while planning."""
     return Choices(
-        seen={} if session.snapshot is None else _seen(session.snapshot),
+        seen={} if session.snapshot is None else _shown_fields(session.snapshot),
         answers=tuple(
             Answer(
                 event_id=question.conflict.event_id,
@@ -80,7 +82,7 @@ def choices_of(session: Session) -> Choices:
     )
 
 
-def _seen(snapshot: Snapshot) -> dict[str, EventFields | None]:
+def _shown_fields(snapshot: Snapshot) -> dict[str, EventFields | None]:
     shown: dict[str, EventImage | None] = {**snapshot.fetched, **{event.id: event for event in snapshot.events}}
     return {
         event_id: None if event is None or event.gone else event.fields
@@ -92,26 +94,26 @@ def _seen(snapshot: Snapshot) -> dict[str, EventFields | None]:
 # --- after a comparison ---
 
 
-def asked(questions: Sequence[Question], compared: SyncPlan, shown: Snapshot) -> tuple[Question, ...]:
+def update_questions(questions: Sequence[Question], compared: SyncPlan, shown: Snapshot) -> tuple[Question, ...]:
     """Return the questions after a comparison.
 
     These are the open ones, and the answers that still fit the calendar. A question with unchanged sides stays the
     same question.
     """
-    known = {matter(question): question for question in questions}
-    found = [Question(conflict=conflict) for conflict in conflicts_in(compared)]
-    now = [_same(known.get(matter(question)), question) for question in found]
-    left_open = {matter(question) for question in now}
-    seen = _seen(shown)
+    known = {subject_of(question): question for question in questions}
+    found = [Question(conflict=conflict) for conflict in find_conflicts(compared)]
+    now = [_keep_same(known.get(subject_of(question)), question) for question in found]
+    left_open = {subject_of(question) for question in now}
+    seen = _shown_fields(shown)
     kept = [
         question
         for question in questions
-        if question.answer is not None and matter(question) not in left_open and _fits(question, seen)
+        if question.answer is not None and subject_of(question) not in left_open and _fits(question, seen)
     ]
     return (*now, *kept)
 
 
-def _same(before: Question | None, now: Question) -> Question:
+def _keep_same(before: Question | None, now: Question) -> Question:
     return before if before is not None and before.answer is None and token([before]) == token([now]) else now
 
 
@@ -119,18 +121,18 @@ def _fits(question: Question, seen: Mapping[str, EventFields | None]) -> bool:
     conflict = question.conflict
     if conflict.event_id not in seen:
         return False
-    return same_in(conflict.topic, _canon(seen[conflict.event_id]), _canon(conflict.calendar))
+    return agrees_on(conflict.topic, _canon(seen[conflict.event_id]), _canon(conflict.calendar))
 
 
-def wanted(plan: TBPlan) -> dict[str, EventFields]:
+def intended_fields(plan: TBPlan) -> dict[str, EventFields]:
     """Return the intended calendar state of each block, by key."""
-    return {block.key: block.fields for block in desired_day(plan, overlapping=True).blocks}
+    return {block.key: block.fields for block in build_desired_day(plan, overlapping=True).blocks}
 
 
 # --- answers ---
 
 
-def answered_by(session: Session, matters: Iterable[Matter]) -> tuple[Question, ...]:
+def answered_questions(session: Session, matters: Iterable[Subject]) -> tuple[Question, ...]:
     """Return the open questions that a change answers.
 
     A card has asked them, so the change was made with both sides in view.
@@ -141,7 +143,7 @@ def answered_by(session: Session, matters: Iterable[Matter]) -> tuple[Question, 
         question
         for question in open_questions(session)
         if question.shown
-        if matter(question) in decided or (question.conflict.topic == "deleted" and question.conflict.key in keys)
+        if subject_of(question) in decided or (question.conflict.topic == "deleted" and question.conflict.key in keys)
     )
 
 
@@ -150,23 +152,25 @@ def with_answer(session: Session, questions: Iterable[Question], keep: commands.
 
     Keeping the calendar's side means that the plan adopts it.
     """
-    chosen = {matter(question) for question in questions}
-    after = tuple(q.model_copy(update={"answer": keep}) if matter(q) in chosen else q for q in session.questions)
+    chosen = {subject_of(question) for question in questions}
+    after = tuple(q.model_copy(update={"answer": keep}) if subject_of(q) in chosen else q for q in session.questions)
     session = session.model_copy(update={"questions": after})
     if keep == "plan" or session.plan is None:
         return session
-    changes = [c for q in session.questions if matter(q) in chosen for c in _adopted(q.conflict, session.tz)]
-    return session.model_copy(update={"plan": taken_over(session.plan, changes)})
+    changes = [
+        c for q in session.questions if subject_of(q) in chosen for c in _adopted_changes(q.conflict, session.tz)
+    ]
+    return session.model_copy(update={"plan": adopt_changes(session.plan, changes)})
 
 
-def reopened(session: Session, questions: Iterable[Question]) -> Session:
+def reopen_questions(session: Session, questions: Iterable[Question]) -> Session:
     """Return the session with these questions open again."""
-    again = {matter(q): q.model_copy(update={"answer": None, "shown": False}) for q in questions}
-    others = tuple(question for question in session.questions if matter(question) not in again)
+    again = {subject_of(q): q.model_copy(update={"answer": None, "shown": False}) for q in questions}
+    others = tuple(question for question in session.questions if subject_of(question) not in again)
     return session.model_copy(update={"questions": (*others, *again.values())})
 
 
-def settled(session: Session) -> Session:
+def settle_questions(session: Session) -> Session:
     """Return the session with its questions updated to its plan and last snapshot.
 
     Questions whose sides are equal now, or whose block is gone, are dropped. Where the plan's change was withdrawn,
@@ -174,8 +178,8 @@ def settled(session: Session) -> Session:
     """
     if not session.questions:
         return session
-    blocks = {} if session.plan is None else wanted(session.plan)
-    seen = {} if session.snapshot is None else _seen(session.snapshot)
+    blocks = {} if session.plan is None else intended_fields(session.plan)
+    seen = {} if session.snapshot is None else _shown_fields(session.snapshot)
     left: list[Question] = []
     changes: list[Adopted] = []
     for question in session.questions:
@@ -183,36 +187,38 @@ def settled(session: Session) -> Session:
         if conflict.key not in blocks:
             continue
         conflict = conflict.model_copy(update={"plan": blocks[conflict.key]})
-        if _over(conflict, seen):
+        if _is_over(conflict, seen):
             continue
-        if conflict.withdrawn and question.answer is None:
-            changes += _adopted(conflict, session.tz)
+        if conflict.is_withdrawn and question.answer is None:
+            changes += _adopted_changes(conflict, session.tz)
         else:
             left.append(question.model_copy(update={"conflict": conflict}))
     session = session.model_copy(update={"questions": tuple(left)})
     if session.plan is None or not changes:
         return session
-    lines = (() if session.notice is None else session.notice.lines, told_adopted(changes, zone(session.tz)))
+    lines = (() if session.notice is None else session.notice.lines, describe_adopted(changes, zone(session.tz)))
     notice = Notice(lines=(*lines[0], *lines[1]), refused=session.notice is not None and session.notice.refused)
-    return session.model_copy(update={"plan": taken_over(session.plan, changes), "notice": notice})
+    return session.model_copy(update={"plan": adopt_changes(session.plan, changes), "notice": notice})
 
 
-def _over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:
+def _is_over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:
     """Check whether the sides agree now, or the event appeared or disappeared."""
     if conflict.event_id not in seen:
-        return conflict.agreed
+        return conflict.is_agreed
     now = seen[conflict.event_id]
     if (now is None) != (conflict.calendar is None):
         return True
-    return conflict.agreed or (now is not None and same_in(conflict.topic, canon(now), canon(conflict.plan)))
+    return conflict.is_agreed or (
+        now is not None and agrees_on(conflict.topic, canonicalize(now), canonicalize(conflict.plan))
+    )
 
 
-def _adopted(conflict: Conflict, tz: str) -> list[Adopted]:
+def _adopted_changes(conflict: Conflict, tz: str) -> list[Adopted]:
     """Return the calendar's side as changes for the plan."""
     if conflict.calendar is None:
         return [Adopted(key=conflict.key, summary=conflict.title, field="deleted", plan=conflict.title, calendar=None)]
     names = FIELDS[conflict.topic]
-    changes = changes_between(canon(conflict.plan), canon(conflict.calendar), zone(tz), names)
+    changes = list_changes(canonicalize(conflict.plan), canonicalize(conflict.calendar), zone(tz), names)
     return [
         Adopted.model_validate(
             {"key": conflict.key, "summary": conflict.title, "field": name, "plan": ours, "calendar": theirs}
@@ -222,10 +228,10 @@ def _adopted(conflict: Conflict, tz: str) -> list[Adopted]:
 
 
 def _canon(fields: EventFields | None) -> Canon | None:
-    return None if fields is None else canon(fields)
+    return None if fields is None else canonicalize(fields)
 
 
-def all_shown(session: Session) -> Session:
+def mark_shown(session: Session) -> Session:
     """Return the session after its card has asked its questions."""
     if all(question.shown for question in session.questions):
         return session

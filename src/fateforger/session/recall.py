@@ -8,22 +8,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from fateforger.constraints import Answer, Applicable, ConstraintRecord, Context, Version, applicability, newest
+from fateforger.constraints import (
+    Answer,
+    Applicable,
+    ConstraintRecord,
+    Context,
+    Version,
+    decide_applicability,
+    select_newest,
+)
 from fateforger.constraints.exclusions import Why
 from fateforger.constraints.kinds import Necessity, RuleKind, Scope, WindowKind
-from fateforger.constraints.ranking import ranked
+from fateforger.constraints.ranking import rank_versions
 from fateforger.constraints.routing import (
     ConstraintQuery,
     DayFacts,
-    event_types_for,
-    queries_for,
+    build_queries,
     query_types,
     retrieve,
+    select_event_types,
 )
 from fateforger.plan import ET, TBPlan, resolve
 from fateforger.session.frame import frame_mistake, frame_of
 from fateforger.session.meetings import busy_meetings
-from fateforger.session.memory import Recalled, active, known
+from fateforger.session.memory import RecalledConstraints, active, known_versions
 from fateforger.session.model import Session
 from fateforger.stages import TimeboxingStage
 
@@ -36,19 +44,19 @@ _DEPENDS = frozenset({Why.CONDITION, Why.RULED_OUT})
 """Exclusions that may end once the day holds other things."""
 
 
-def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recalled:
+def recall(session: Session, versions: Iterable[Version], at: datetime) -> RecalledConstraints:
     """Return the stored constraints that the session needs.
 
     First come those that apply at its stage, then those that may apply on the same day at another stage or with
     another plan. A must is never left out.
     """
     context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
-    today = _of_the_day(versions, context)
+    today = _versions_of_day(versions, context)
     chosen = [item.version for item in retrieve(today, context, query_constraints(session, today, context)).applicable]
     shown = {version.uid for version in chosen}
-    later = [version for version in ranked(today, context) if version.uid not in shown]
+    later = [version for version in rank_versions(today, context) if version.uid not in shown]
     kept = [version for place, version in enumerate(later) if place < STANDING_BY or _is_must(version)]
-    return Recalled(
+    return RecalledConstraints(
         day=session.date,
         stage=session.stage,
         at=at,
@@ -57,14 +65,16 @@ def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recal
     )
 
 
-def nameable(session: Session, versions: Iterable[Version], near: Sequence[str] = ()) -> tuple[Version, ...]:
+def nameable_constraints(
+    session: Session, versions: Iterable[Version], near: Sequence[str] = ()
+) -> tuple[Version, ...]:
     """Return the constraints that a message in words may refer to, in their newest version.
 
     First come those ``near`` to it, then those that apply, the rest in force, and the archived ones, the latest
     first. Constraints of other sessions are left out.
     """
-    mine = newest((*versions, *known(session)), session.user_id)
-    leading = dict.fromkeys((*near, *(item.uid for item in following(session).applicable)))
+    mine = select_newest((*versions, *known_versions(session)), session.user_id)
+    leading = dict.fromkeys((*near, *(item.uid for item in followed_constraints(session).applicable)))
     first = {uid: place for place, uid in enumerate(leading)}
     there = [v for v in mine.values() if not v.flat.session_only or v.session_id == session.id]
     there.sort(key=lambda v: (first.get(v.uid, len(first)), v.retired, -v.updated_at.timestamp(), v.uid))
@@ -78,13 +88,13 @@ def query_constraints(session: Session, rows: Sequence[Version], context: Contex
     """
     stage = session.stage.value
     if session.stage is TimeboxingStage.COLLECT_CONSTRAINTS:
-        return queries_for(stage, session.date)
-    kinds = event_types_for(stage, day_facts(session, rows))
+        return build_queries(stage, session.date)
+    kinds = select_event_types(stage, day_facts(session, rows))
     asking = context.model_copy(update={"stage": stage, "event_types": kinds})
-    return queries_for(stage, session.date, kinds, query_types(rows, asking))
+    return build_queries(stage, session.date, kinds, query_types(rows, asking))
 
 
-def following(session: Session, plan: TBPlan | None = None) -> Answer:
+def followed_constraints(session: Session, plan: TBPlan | None = None) -> Answer:
     """Return the constraints that the session follows now.
 
     These are every must in force, and those of the others that concern the contents of its day. A ``plan`` takes the
@@ -93,11 +103,11 @@ def following(session: Session, plan: TBPlan | None = None) -> Answer:
     """
     if plan is not None:
         session = session.model_copy(update={"plan": plan})
-    rows, whole = known(session), active(session)
+    rows, whole = known_versions(session), active(session)
     if session.stage is not TimeboxingStage.COLLECT_CONSTRAINTS:
-        kinds = event_types_for(session.stage.value, day_facts(session, rows))
+        kinds = select_event_types(session.stage.value, day_facts(session, rows))
         return _with_musts(active(session, event_types=kinds), whole)
-    stored = retrieve(rows, whole.context, queries_for(session.stage.value, session.date))
+    stored = retrieve(rows, whole.context, build_queries(session.stage.value, session.date))
     asked = {item.uid for item in stored.applicable}
     mine = tuple(item for item in whole.applicable if item.uid in asked or item.record.scope is Scope.SESSION)
     return Answer(whole.context, mine, whole.excluded)
@@ -120,12 +130,12 @@ def _with_musts(routed: Answer, whole: Answer) -> Answer:
     return Answer(routed.context, tuple(items), tuple(e for e in routed.excluded if e.version.uid not in there))
 
 
-def drafting(session: Session) -> Answer:
+def constraints_for_draft(session: Session) -> Answer:
     """Return the constraints that a draft of the day follows, regardless of the stage and the plan."""
-    return following(session.model_copy(update={"stage": TimeboxingStage.SKELETON, "plan": None}))
+    return followed_constraints(session.model_copy(update={"stage": TimeboxingStage.SKELETON, "plan": None}))
 
 
-def left_out(session: Session) -> int:
+def count_left_out(session: Session) -> int:
     """Return the number of constraints that the session was not given for lack of room."""
     return 0 if session.recalled is None else session.recalled.left_out
 
@@ -137,7 +147,9 @@ def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
     commute or an hour of sport. The frame determines the start of the night.
     """
     context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
-    brought = {kind for item in applicability(versions, context).applicable for kind in _brings(item.record)}
+    brought = {
+        kind for item in decide_applicability(versions, context).applicable for kind in _wanted_types(item.record)
+    }
     return DayFacts(
         meetings=bool(busy_meetings(session)) or ET.MEETING in brought,
         commutes=ET.COMMUTE in brought,
@@ -148,17 +160,17 @@ def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
     )
 
 
-def _of_the_day(versions: Iterable[Version], context: Context) -> tuple[Version, ...]:
+def _versions_of_day(versions: Iterable[Version], context: Context) -> tuple[Version, ...]:
     """Return the constraints that may apply on the day, regardless of stage and contents.
 
     Each is in its newest version (S20). The others need not be checked again.
     """
-    whole = applicability(versions, context)
+    whole = decide_applicability(versions, context)
     waiting = (excluded.version for excluded in whole.excluded if excluded.why in _DEPENDS)
     return (*(item.version for item in whole.applicable), *waiting)
 
 
-def _brings(record: ConstraintRecord) -> Iterable[ET]:
+def _wanted_types(record: ConstraintRecord) -> Iterable[ET]:
     """Return the kinds of blocks that a constraint wants at a certain time."""
     wanted = any(window.kind is WindowKind.PREFER for window in record.payload.windows)
     fixed = record.aspect is not None and record.aspect.schedule_start is not None

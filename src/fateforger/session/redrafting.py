@@ -13,7 +13,7 @@ from fateforger.plan import TBPlan
 from fateforger.session.model import FrameFacts, Session, Task
 
 
-def taken_words(before: Session, after: Session) -> tuple[str, ...]:
+def option_words(before: Session, after: Session) -> tuple[str, ...]:
     """Describe how an option changed the inputs of a draft.
 
     The text is for cards that show only the draft, and is the same for buttons and words. Deferred work is mentioned
@@ -45,13 +45,13 @@ def _task_words(before: Task, after: Task) -> Iterator[str]:
 def room_words(over: TBPlan, session: Session) -> tuple[str, ...]:
     """Name the tasks that gained or lost a place compared with the plan before."""
     tasks = {task.id: task.title for task in session.inputs.tasks}
-    was, now = _placed(over, tasks), _placed(session.plan, tasks)
+    was, now = _placed_tasks(over, tasks), _placed_tasks(session.plan, tasks)
     return (
         *(f"“{title}” has a place now." for task, title in tasks.items() if task in now and task not in was),
         *(f"“{title}” has no place any more." for task, title in tasks.items() if task in was and task not in now),
     )
 
 
-def _placed(plan: TBPlan | None, tasks: Iterable[str]) -> set[str]:
+def _placed_tasks(plan: TBPlan | None, tasks: Iterable[str]) -> set[str]:
     found = (task_of(block.block_key, tasks) for block in (() if plan is None else plan.events))
     return {task for task in found if task is not None}

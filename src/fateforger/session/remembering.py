@@ -5,18 +5,20 @@ Pure functions: the known constraints are passed in, and nothing is stored.
 
 from __future__ import annotations
 
-from fateforger.constraints import ConstraintRecord, Event, Version, uid_for
+from fateforger.constraints import ConstraintRecord, Event, Version, compute_uid
 from fateforger.constraints.credentials import REFUSED, holds_credentials
-from fateforger.constraints.identity import content_key, means_the_same
+from fateforger.constraints.identity import compute_content_key, means_the_same
 from fateforger.constraints.kinds import Action, Scope, Status
-from fateforger.constraints.supersession import replacing
-from fateforger.constraints.wording import day_words, quoted
+from fateforger.constraints.supersession import mark_replacing
+from fateforger.constraints.wording import format_day, quote_name
 from fateforger.errors import BadInput
-from fateforger.session.consequences import consistent, in_force_again, replacers, takes_place
-from fateforger.session.knowledge import Memory, Taken
+from fateforger.session.consequences import release_from_replacers, replacement_sentence, replacers, resolve_conflicts
+from fateforger.session.knowledge import Memory, MemoryChange
 
 
-def remembered(taken: Taken, record: ConstraintRecord, *, supersedes: str | None = None) -> Taken:
+def remember_constraint(
+    taken: MemoryChange, record: ConstraintRecord, *, supersedes: str | None = None
+) -> MemoryChange:
     """Write down a constraint, or its repetition.
 
     Constraints that it contradicts are superseded where that is clear; otherwise the person is asked. Raises
@@ -25,30 +27,30 @@ def remembered(taken: Taken, record: ConstraintRecord, *, supersedes: str | None
     if holds_credentials(record):
         raise BadInput(REFUSED)
     memory = taken.memory
-    uid = record.lifecycle.uid or uid_for(record, memory.user_id, memory.session_id)
+    uid = record.lifecycle.uid or compute_uid(record, memory.user_id, memory.session_id)
     lines: tuple[str, ...] = ()
     if supersedes is not None and supersedes != uid:
-        old = memory.existing(supersedes)
-        record = replacing(record, old)
-        lines = (takes_place(record, old.record),)
+        old = memory.find_version(supersedes)
+        record = mark_replacing(record, old)
+        lines = (replacement_sentence(record, old.record),)
     known = memory.newest.get(uid)
-    if supersedes is None and (known is None or known.retired) and (alike := alike_in(memory, record)) is not None:
+    if supersedes is None and (known is None or known.retired) and (alike := find_alike(memory, record)) is not None:
         known, uid = alike, alike.uid
-        record = record if alike.retired else said_again(record, alike.record)
+        record = record if alike.retired else merge_restated(record, alike.record)
     if known is not None and not known.retired:
-        said = said_again(known.record, record)
+        said = merge_restated(known.record, record)
         confirmed = known.record.status is Status.LOCKED
-        if confirmed and _same(known.record, said) and not replacers(memory, uid):
-            return taken.saying(f"I know that already: {quoted(known.record.name)}.")
+        if confirmed and _is_same(known.record, said) and not replacers(memory, uid):
+            return taken.with_lines(f"I know that already: {quote_name(known.record.name)}.")
         record, event = said, Event(action=Action.UPDATE, reason="said again")
     else:
         event = Event(action=Action.UPSERT)
-    taken = in_force_again(taken, uid)
-    taken = taken.writing(taken.memory.next(uid, record, event), noted(record), *lines)
-    return consistent(taken, uid)
+    taken = release_from_replacers(taken, uid)
+    taken = taken.with_version(taken.memory.next(uid, record, event), noted_sentence(record), *lines)
+    return resolve_conflicts(taken, uid)
 
 
-def said_again(known: ConstraintRecord, again: ConstraintRecord) -> ConstraintRecord:
+def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> ConstraintRecord:
     """Merge a constraint with its restatement.
 
     A confirmed constraint stays confirmed, and facts that only the old record has are kept.
@@ -67,24 +69,24 @@ def said_again(known: ConstraintRecord, again: ConstraintRecord) -> ConstraintRe
     return again.model_copy(update=changes)
 
 
-def noted(record: ConstraintRecord) -> str:
+def noted_sentence(record: ConstraintRecord) -> str:
     """Confirm that the constraint is remembered, and until when."""
     if record.scope is Scope.SESSION:
-        return f"Noted for this day: {quoted(record.name)}."
+        return f"Noted for this day: {quote_name(record.name)}."
     end = record.applicability.end_date
-    return f"I'll remember {quoted(record.name)}{'' if end is None else f', until {day_words(end)}'}."
+    return f"I'll remember {quote_name(record.name)}{'' if end is None else f', until {format_day(end)}'}."
 
 
-def _same(known: ConstraintRecord, again: ConstraintRecord) -> bool:
+def _is_same(known: ConstraintRecord, again: ConstraintRecord) -> bool:
     """Check whether the restatement adds nothing.
 
     A restatement renews a constraint that expires, and confirms an assumption.
     """
-    alike = content_key(known) == content_key(again) and known.status is again.status
+    alike = compute_content_key(known) == compute_content_key(again) and known.status is again.status
     return alike and known.lifecycle == again.lifecycle and known.lifecycle.ttl_days is None
 
 
-def alike_in(memory: Memory, record: ConstraintRecord) -> Version | None:
+def find_alike(memory: Memory, record: ConstraintRecord) -> Version | None:
     """Return a constraint with the same meaning: one in force, else one that was superseded."""
     here = [v for v in memory.newest.values() if not v.flat.session_only or v.session_id == memory.session_id]
     there = [v for v in here if not v.retired or v.event.action is Action.SUPERSEDE]

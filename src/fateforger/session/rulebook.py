@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from fateforger.constraints import Version, newest
+from fateforger.constraints import Version, select_newest
 from fateforger.errors import BadInput
 from fateforger.plan import zone
 from fateforger.session.memory import MemoryRow
@@ -23,7 +23,7 @@ class RuleBook:
     """Rules of a person.
 
     ``versions`` are those of the store and of the session. ``done`` is the result of the last command, if it was
-    requested. ``person`` is the session in which the rules are viewed, or :func:`alone`.
+    requested. ``person`` is the session in which the rules are viewed, or :func:`unsaved_session`.
     """
 
     person: Session
@@ -43,7 +43,7 @@ class RuleBook:
     @cached_property
     def newest(self) -> Mapping[str, Version]:
         """Newest version of each rule, by uid."""
-        return newest(self.versions, self.person.user_id)
+        return select_newest(self.versions, self.person.user_id)
 
     def rule(self, uid: str) -> tuple[MemoryRow, Version]:
         """Return one rule.
@@ -56,7 +56,7 @@ class RuleBook:
         return row, self.newest[uid]
 
 
-def alone(user_id: str, tz: str, at: datetime) -> Session:
+def unsaved_session(user_id: str, tz: str, at: datetime) -> Session:
     """Return an unsaved session for a person outside any session, today.
 
     It has no id and is never stored.
@@ -65,7 +65,7 @@ def alone(user_id: str, tz: str, at: datetime) -> Session:
     return Session(id="", user_id=user_id, channel="", created_at=at, touched_at=at, tz=tz, date=today)
 
 
-def said_by(session: Session, command_id: str | None) -> tuple[str, ...]:
+def lines_of_command(session: Session, command_id: str | None) -> tuple[str, ...]:
     """Return the messages of a command, if it was the session's last one."""
     if command_id is None or session.handled[-1:] != (command_id,):
         return ()

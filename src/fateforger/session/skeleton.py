@@ -10,18 +10,18 @@ from itertools import islice
 
 from fateforger import quality
 from fateforger.constraints.kinds import Necessity
-from fateforger.constraints.sections import reminder_of
-from fateforger.drafting import Busy, Day, Draft, Left, LunchWish, Told, Work, draft
+from fateforger.constraints.sections import build_reminder
+from fateforger.drafting import Busy, Day, Draft, LunchWish, Told, UnplacedItem, Work, draft
 from fateforger.drafting.draft import instance_of, with_loose_lunch
 from fateforger.drafting.draft import policy_of as drafting_policy
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance
 from fateforger.drafting.policy import Policy
-from fateforger.drafting.refit import refitted
-from fateforger.drafting.replan import begun_from, from_now, starting_before
+from fateforger.drafting.refit import refit_plan
+from fateforger.drafting.replan import from_now, keys_before, start_from
 from fateforger.drafting.solve import STEPS
 from fateforger.errors import BadInput
 from fateforger.plan import TBPlan, instant_of, zone
-from fateforger.session.fitting import clash_of, named, with_offers
+from fateforger.session.fitting import clash_of, to_unplaced, with_offers
 from fateforger.session.frame import (
     frame_mistake,
     frame_of,
@@ -32,8 +32,8 @@ from fateforger.session.frame import (
 )
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Session, SessionStatus, Sketch, Task
-from fateforger.session.recall import drafting
-from fateforger.session.tasks import with_success
+from fateforger.session.recall import constraints_for_draft
+from fateforger.session.tasks import notes_with_criteria
 from fateforger.stages import TimeboxingStage
 
 
@@ -68,15 +68,19 @@ def policy_of(session: Session) -> Policy:
     return policy.model_copy(update={"one_thing_early": False})
 
 
-def told(session: Session) -> tuple[Told, ...]:
+def draft_constraints(session: Session) -> tuple[Told, ...]:
     """Return the constraints that a draft follows, for the engine: all that apply, musts first."""
-    items = sorted(drafting(session).applicable, key=lambda item: item.record.necessity is not Necessity.MUST)
-    return tuple(Told(uid=item.uid, constraint_record=item.record, said_on=reminder_of(item).said_on) for item in items)
+    items = sorted(
+        constraints_for_draft(session).applicable, key=lambda item: item.record.necessity is not Necessity.MUST
+    )
+    return tuple(
+        Told(uid=item.uid, constraint_record=item.record, said_on=build_reminder(item).said_on) for item in items
+    )
 
 
 def own_draft(session: Session, *, steps: int = STEPS) -> Draft:
     """Return the engine's draft of the session's day."""
-    return draft(day_of(session), told(session), steps=steps)
+    return draft(day_of(session), draft_constraints(session), steps=steps)
 
 
 def instance_in(session: Session) -> Instance:
@@ -86,7 +90,7 @@ def instance_in(session: Session) -> Instance:
     """
     day = day_of(session)
     gone = () if session.clash is None else session.clash.let_go
-    instance = instance_of(day, tuple(each for each in told(session) if each.id not in gone))
+    instance = instance_of(day, tuple(each for each in draft_constraints(session) if each.id not in gone))
     meetings = islice((m for m in busy_meetings(session) if m.start < m.end), MOST_EVENTS)
     events = tuple(
         Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end) for n, m in enumerate(meetings, 1)
@@ -110,11 +114,11 @@ def basis(session: Session) -> str:
     busy = [(m.start, m.end) for m in busy_meetings(session)]
     works = [astuple(work_of(task)) for task in session.inputs.tasks]
     made_from = json.dumps((session.date, session.tz, start, end, busy, lunch, works), default=str)
-    rules = "".join(sorted(item.record.model_dump_json() for item in drafting(session).applicable))
+    rules = "".join(sorted(item.record.model_dump_json() for item in constraints_for_draft(session).applicable))
     return hashlib.sha1(f"{made_from}{rules}".encode(), usedforsecurity=False).hexdigest()
 
 
-def drafted(session: Session, sketch: Sketch | None = None) -> Session:
+def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
     """Return the session with a fresh draft as its plan: a model's, if there is one, else the engine's.
 
     A model's draft that was made earlier is moved to begin now.
@@ -124,24 +128,24 @@ def drafted(session: Session, sketch: Sketch | None = None) -> Session:
         result = own_draft(session)
         changes = {
             "plan": result.plan,
-            "unplaced": named(session, result.unplaced),
+            "unplaced": to_unplaced(session, result.unplaced),
             "clash": clash_of(result.conflict, result.relaxed),
         }
     else:
-        plan, left = _begun_now(session, sketch.plan)
-        unplaced = (*sketch.unplaced, *named(session, left))
+        plan, left = _start_now(session, sketch.plan)
+        unplaced = (*sketch.unplaced, *to_unplaced(session, left))
         changes = {"plan": plan, "unplaced": with_offers(unplaced, session.unplaced)}
-    return graded(session.model_copy(update={**changes, "draft_basis": basis(session)}))
+    return grade_session(session.model_copy(update={**changes, "draft_basis": basis(session)}))
 
 
-def _begun_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[Left, ...]]:
+def _start_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[UnplacedItem, ...]]:
     """Return an earlier draft with its past part moved, and the items that lost their place."""
     now = session.now
-    late = () if now is None else starting_before(plan, now)
+    late = () if now is None else keys_before(plan, now)
     if now is None or not late:
         return plan, ()
-    plan = begun_from(plan, late, now)
-    result = refitted(plan, from_now(instance_in(session), plan, now))
+    plan = start_from(plan, late, now)
+    result = refit_plan(plan, from_now(instance_in(session), plan, now))
     return result.plan, result.unplaced
 
 
@@ -180,15 +184,15 @@ def without_stale_sketch(session: Session) -> Session:
     return session.model_copy(update={"sketch": None})
 
 
-def graded(session: Session) -> Session:
+def grade_session(session: Session) -> Session:
     """Return the session with the quality of its current plan."""
     if session.plan is None:
         return session.model_copy(update={"quality": None})
-    result = quality.graded(measure(session), session.plan, left_of(session))
+    result = quality.grade_plan(grading_instance(session), session.plan, unplaced_items(session))
     return session.model_copy(update={"quality": result})
 
 
-def measure(session: Session) -> Instance:
+def grading_instance(session: Session) -> Instance:
     """Return the session's day for grading a plan: as it is drafted, by the same policy (K10).
 
     Raises ``BadInput`` when the frame is a mistake, or over.
@@ -196,9 +200,9 @@ def measure(session: Session) -> Instance:
     return instance_in(session)
 
 
-def left_of(session: Session) -> tuple[Left, ...]:
+def unplaced_items(session: Session) -> tuple[UnplacedItem, ...]:
     """Return the tasks that found no place when the day was drafted."""
-    return tuple(Left(each.task_id, each.title, each.reason) for each in session.unplaced)
+    return tuple(UnplacedItem(each.task_id, each.title, each.reason) for each in session.unplaced)
 
 
 def _lunch(session: Session, start: datetime) -> LunchWish:
@@ -213,6 +217,6 @@ def work_of(task: Task) -> Work:
         task.minutes,
         task.depth is Depth.DEEP,
         task.one_thing,
-        with_success(task),
+        notes_with_criteria(task),
         pieces=task.in_pieces,
     )

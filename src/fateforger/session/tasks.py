@@ -22,7 +22,7 @@ def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
     known = {t.id for t in inputs.tasks}
     if any(t.id in known for t in added):
         raise BadInput("One of these tasks is on the list already.")
-    return _one_thing_last_named(inputs.tasks, added)
+    return _with_one_thing_last_named(inputs.tasks, added)
 
 
 def with_task(inputs: InputFacts, task: Task) -> InputFacts:
@@ -33,7 +33,7 @@ def with_task(inputs: InputFacts, task: Task) -> InputFacts:
     place = _place(inputs, task.id)
     others = (*inputs.tasks[:place], *inputs.tasks[place + 1 :])
     if task.one_thing:
-        others = tuple(_plain(t) for t in others)
+        others = tuple(_without_one_thing(t) for t in others)
     return InputFacts(tasks=(*others[:place], task, *others[place:]))
 
 
@@ -46,7 +46,7 @@ def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
     return InputFacts(tasks=(*inputs.tasks[:place], *inputs.tasks[place + 1 :]))
 
 
-def left_for_later(task: Task) -> Task:
+def keep_for_later(task: Task) -> Task:
     """Return a task as it is kept for another day, on which another one may matter most."""
     return task.model_copy(update={"one_thing": False, "in_pieces": False})
 
@@ -60,7 +60,7 @@ def with_one_thing(inputs: InputFacts, task_id: str) -> InputFacts:
     return InputFacts(tasks=tuple(t.model_copy(update={"one_thing": t.id == task_id}) for t in inputs.tasks))
 
 
-def task_named(inputs: InputFacts, task_id: str) -> Task:
+def find_task(inputs: InputFacts, task_id: str) -> Task:
     """Return the task of that id.
 
     Raises :class:`BadInput` when it is not on the list any more.
@@ -68,7 +68,7 @@ def task_named(inputs: InputFacts, task_id: str) -> Task:
     return inputs.tasks[_place(inputs, task_id)]
 
 
-def _one_thing_last_named(before: tuple[Task, ...], added: tuple[Task, ...]) -> InputFacts:
+def _with_one_thing_last_named(before: tuple[Task, ...], added: tuple[Task, ...]) -> InputFacts:
     chosen = next((t.id for t in reversed((*before, *added)) if t.one_thing), None)
     return InputFacts(
         tasks=tuple(
@@ -78,7 +78,7 @@ def _one_thing_last_named(before: tuple[Task, ...], added: tuple[Task, ...]) -> 
     )
 
 
-def _plain(task: Task) -> Task:
+def _without_one_thing(task: Task) -> Task:
     return task.model_copy(update={"one_thing": False}) if task.one_thing else task
 
 
@@ -89,7 +89,7 @@ def _place(inputs: InputFacts, task_id: str) -> int:
     raise BadInput("That task is not on the list any more.")
 
 
-def with_success(task: Task) -> str:
+def notes_with_criteria(task: Task) -> str:
     """Return the notes for a task's blocks, with its success criteria at the end."""
     if not task.done_when:
         return task.notes

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fateforger.constraints.blocks import Reason, Stand, reasons_for
-from fateforger.drafting.standing import why_there
+from fateforger.constraints.blocks import BlockRelation, Reason, find_reasons
+from fateforger.drafting.standing import explain_place
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.plan import TBPlan
-from fateforger.session.day_rules import unkept
+from fateforger.session.day_rules import broken_day_rules
 from fateforger.session.differences import span
 from fateforger.session.model import Session
 from fateforger.session.placing import GONE, by_time
-from fateforger.session.recall import following
+from fateforger.session.recall import followed_constraints
 from fateforger.session.skeleton import instance_in
 
 MOST_REASONS = 4
@@ -23,7 +23,7 @@ AGAINST = "That goes against a rule of yours."
 NO_RULE = "No rule of yours is about it; it is where there was room for it."
 
 
-def why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[Reason, ...]:
+def explain_block(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[Reason, ...]:
     """Return the reasons for the place of a block, the most telling first.
 
     These are the rules that it breaks, those of its ``placement``, then the other rules about it. Raises
@@ -34,16 +34,16 @@ def why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[R
     if block is None:
         raise PatchInvalid(GONE)
     shown = {reason.uid for reason in placement if reason.uid is not None}
-    rules = reasons_for(block, following(session).applicable, blocks)
-    broken = tuple(reason for reason in rules if reason.stand is Stand.BROKEN)
-    others = tuple(r for r in rules if r.stand is not Stand.BROKEN and r.uid not in shown)
-    return (*_out_of_order(session, key), *broken, *placement, *others)
+    rules = find_reasons(block, followed_constraints(session).applicable, blocks)
+    broken = tuple(reason for reason in rules if reason.stand is BlockRelation.BROKEN)
+    others = tuple(r for r in rules if r.stand is not BlockRelation.BROKEN and r.uid not in shown)
+    return (*_order_reasons(session, key), *broken, *placement, *others)
 
 
-def _out_of_order(session: Session, key: str) -> tuple[Reason, ...]:
+def _order_reasons(session: Session, key: str) -> tuple[Reason, ...]:
     """Return the rules over the order of the day that a block breaks."""
-    found = (breach for breach in unkept(session) if key in breach.keys)
-    return tuple(Reason(f"{AGAINST} {breach.sentence}", breach.item.uid, Stand.BROKEN) for breach in found)
+    found = (breach for breach in broken_day_rules(session) if key in breach.keys)
+    return tuple(Reason(f"{AGAINST} {breach.sentence}", breach.item.uid, BlockRelation.BROKEN) for breach in found)
 
 
 def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
@@ -54,18 +54,18 @@ def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
     if session.plan is None:
         return ()
     try:
-        found = why_there(session.plan, instance_in(session), key)
+        found = explain_place(session.plan, instance_in(session), key)
     except (BadInput, PlanInvalid):
         return ()
     return tuple(Reason(each.text, each.cause if each.kind == "rule" else None) for each in found)
 
 
-def told_why(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[str, ...]:
+def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[str, ...]:
     """Return the reasons as sentences.
 
-    Raises as :func:`why`.
+    Raises as :func:`explain_block`.
     """
-    reasons = why(session, key, placement)
+    reasons = explain_block(session, key, placement)
     block = next(each for each in by_time(session.plan or TBPlan(date=session.date, tz=session.tz)) if each.key == key)
     lines = [reason.sentence for reason in reasons[:MOST_REASONS]] or [NO_RULE]
     more = len(reasons) - MOST_REASONS

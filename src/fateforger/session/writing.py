@@ -18,7 +18,7 @@ def is_okay(session: Session) -> bool:
     return session.quality is not None and session.quality.level >= OKAY
 
 
-def at_once(session: Session) -> bool:
+def writes_at_once(session: Session) -> bool:
     """Check whether the current plan is written without a commit."""
     match session.calendar_write:
         case "refine":

@@ -9,15 +9,15 @@ from typing import Any
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.background.erasing import Dossiers
+from fateforger.background.erasing import PersonalData
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
 from fateforger.errors import CalendarBusy, InternalError
 from fateforger.ports import Clock, Job, Jobs, NewJob
 from fateforger.ports.people import ERASING_LANE
 from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
-from fateforger.slack.arrivals import AboutAsked
-from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble
+from fateforger.slack.arrivals import PersonalDataRequested
+from fateforger.slack.calling import SlackCallError, SlackLoginError, TransientSlackError
 from fateforger.slack.files import lacks_scope, upload
 from fateforger.slack.home import Home
 from fateforger.slack.people import People
@@ -31,18 +31,18 @@ BUSY_TRIES = 8
 log = logging.getLogger(__name__)
 
 
-def about_job(asked: AboutAsked) -> NewJob:
+def personal_data_job(asked: PersonalDataRequested) -> NewJob:
     """Return the job for a request. Erasure deletes it last, because it names the person."""
     payload = {"user_id": asked.user_id, "wish": asked.wish}
     return NewJob(lane=ERASING_LANE, key=asked.user_id, dedupe=asked.command_id, payload=payload)
 
 
-class AboutYou:
+class PersonalDataHandler:
     """Answers personal data requests in direct messages, and refreshes App Home."""
 
     def __init__(
         self,
-        dossiers: Dossiers,
+        dossiers: PersonalData,
         jobs: Jobs,
         poster: Poster,
         people: People,
@@ -68,10 +68,10 @@ class AboutYou:
                 await self._erase(user_id, job)
             else:
                 raise InternalError(f"job {job.id} wishes for nothing known")
-        except (Passing, LoginTrouble) as trouble:
-            after = trouble.retry_after if isinstance(trouble, Passing) else None
+        except (TransientSlackError, SlackLoginError) as trouble:
+            after = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
             raise TryLater(str(trouble), after) from trouble
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.warning("an answer was not brought: %s", trouble)
         self._home.show(user_id)
 
@@ -79,7 +79,7 @@ class AboutYou:
         """Tell the person that the request failed, if possible."""
         try:
             await self._say(str(job.payload["user_id"]), phrases.ABOUT_FAILED, job)
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.warning("nobody could be told: %s", trouble)
 
     async def _export(self, user_id: str, job: Job) -> None:
@@ -91,7 +91,7 @@ class AboutYou:
         words = phrases.all_i_know(entries)
         try:
             await self._send(user_id, document, words)
-        except LoginTrouble as trouble:
+        except SlackLoginError as trouble:
             if not lacks_scope(trouble):
                 raise
             await self._say(user_id, f"{words} {phrases.no_file(user_id)}", job)
@@ -122,7 +122,7 @@ class AboutYou:
         await self._poster.post(channel, None, Card(text=words, parts=(Prose(text=words),)), session="", v=v)
 
 
-def about_workers(jobs: Jobs, about: AboutYou, *, owner: str, clock: Clock) -> LaneWorkers:
+def personal_data_workers(jobs: Jobs, about: PersonalDataHandler, *, owner: str, clock: Clock) -> LaneWorkers:
     """Return workers for personal data requests. They wait while another job of the person is running."""
     policy = LanePolicy(workers=2, tries=100, longest_backoff_seconds=5.0)
     return LaneWorkers(jobs, ERASING_LANE, about.perform, about.given_up, owner=owner, clock=clock, policy=policy)

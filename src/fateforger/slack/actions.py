@@ -22,31 +22,31 @@ from fateforger.slack.addresses import (
     VALUE_ACTION,
     WELCOME,
     Address,
-    Deed,
+    ControlAction,
     FormAddress,
     Vote,
     action_of,
     field_name,
-    unpacked,
+    unpack,
 )
 from fateforger.slack.arrivals import (
-    AboutAsked,
-    Answered,
     Arrival,
     Clicked,
-    FormAsked,
     FormPressed,
-    FormTurned,
+    FormRefreshRequested,
+    FormRequested,
     Ignored,
+    MessageSaid,
     OpenForm,
+    PersonalDataRequested,
     Place,
+    ProposalAnswered,
     Rated,
-    Said,
-    StartAsked,
-    StopAsked,
+    StartRequested,
+    StopRequested,
     command_id,
 )
-from fateforger.slack.inputs import below, chosen
+from fateforger.slack.inputs import list_forms_below, read_chosen
 from fateforger.slack.shapes import Action, BlockActions, View
 
 
@@ -54,10 +54,10 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
     """Parse the use of a control on a card, on App Home, or in a form. ``at`` is the time of arrival."""
     action = payload.actions[0]
     if payload.view is not None and payload.view.type == "modal":
-        return _in_form(payload, payload.view, action, at)
+        return _read_in_form(payload, payload.view, action, at)
     if action_of(action.action_id) == FEEDBACK:
-        return _vote(payload, action, at)
-    found = _use(action)
+        return _read_vote(payload, action, at)
+    found = _parse_control(action)
     if found is None:
         return Ignored(f"the control {action.action_id}")
     address, control, value = found
@@ -68,20 +68,20 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
         "click",
         container.message_ts or container.view_id or "",
         action.action_id,
-        address.packed(),
-        control.packed(),
+        address.pack(),
+        control.pack(),
         "" if value is None else str(value),
     )
     if control.action == START:
-        return _started(once, payload, address, place)
+        return _read_start(once, payload, address, place)
     if control.action == STOP:
         # The same button may appear again for the next turn, so the turn is part of the id.
         once = command_id("stop", address.session, control.target)
-        return StopAsked(once, payload.user.id, place, address.session)
+        return StopRequested(once, payload.user.id, place, address.session)
     if control.action.startswith((PROPOSAL_PREFIX, PERSON_PREFIX)):
-        return _of_whoever(once, payload.user.id, control, place)
+        return _read_by_anyone(once, payload.user.id, control, place)
     if control.action == SAY:
-        return _said_by_button(once, payload, control.target, place)
+        return _read_say(once, payload, control.target, place)
     if control.action.startswith(FORM_PREFIX):
         request = FormRequest(
             form=control.action.removeprefix(FORM_PREFIX),
@@ -90,28 +90,34 @@ def read_action(payload: BlockActions, at: datetime) -> Arrival:
             # A select that opens a form passes the subject of the form as its value.
             target=value if isinstance(value, str) else control.target,
         )
-        return FormAsked(request, payload.trigger_id, place)
-    click = _click(once, payload, at, address.session, control, value)
+        return FormRequested(request, payload.trigger_id, place)
+    click = _build_click(once, payload, at, address.session, control, value)
     return Clicked(click, place, container.message_ts if control.action.startswith(QUEUE_PREFIX) else None)
 
 
-def _started(once: str, payload: BlockActions, address: Address, place: Place) -> Arrival:
+def _read_start(once: str, payload: BlockActions, address: Address, place: Place) -> Arrival:
     once = command_id("start", once, payload.user.id)  # Anyone may press it, each for themselves.
     if address.v == WELCOME:
         ts = payload.container.message_ts
-        return StartAsked(once, payload.user.id, place, by_button=True, welcome_ts=ts)
-    return StartAsked(once, payload.user.id, Place(place.channel), by_button=True)
+        return StartRequested(once, payload.user.id, place, by_button=True, welcome_ts=ts)
+    return StartRequested(once, payload.user.id, Place(place.channel), by_button=True)
 
 
-def _of_whoever(once: str, user_id: str, control: Deed, place: Place) -> Answered | AboutAsked:
+def _read_by_anyone(
+    once: str, user_id: str, control: ControlAction, place: Place
+) -> ProposalAnswered | PersonalDataRequested:
     """Parse a control that anyone may use. Permission is checked later, so the id includes the user."""
     if control.action.startswith(PERSON_PREFIX):
-        return AboutAsked(command_id("about", once, user_id), user_id, control.action)
+        return PersonalDataRequested(command_id("about", once, user_id), user_id, control.action)
     answer = control.action.removeprefix(PROPOSAL_PREFIX)
-    return Answered(command_id("answer", once, user_id), user_id, place, proposal_id=control.target, answer=answer)
+    return ProposalAnswered(
+        command_id("answer", once, user_id), user_id, place, proposal_id=control.target, answer=answer
+    )
 
 
-def _click(once: str, payload: BlockActions, at: datetime, session: str, control: Deed, value: Any) -> Click:
+def _build_click(
+    once: str, payload: BlockActions, at: datetime, session: str, control: ControlAction, value: Any
+) -> Click:
     return Click(
         command_id=once,
         user_id=payload.user.id,
@@ -123,11 +129,11 @@ def _click(once: str, payload: BlockActions, at: datetime, session: str, control
     )
 
 
-def _said_by_button(once: str, payload: BlockActions, words: str, place: Place) -> Arrival:
+def _read_say(once: str, payload: BlockActions, words: str, place: Place) -> Arrival:
     ts = payload.container.message_ts
     if place.channel is None or place.thread_ts is None or ts is None:
         return Ignored("words on a button outside of any conversation")
-    return Said(
+    return MessageSaid(
         command_id=once,
         user_id=payload.user.id,
         channel=place.channel,
@@ -141,8 +147,8 @@ def _said_by_button(once: str, payload: BlockActions, words: str, place: Place) 
     )
 
 
-def _vote(payload: BlockActions, action: Action, at: datetime) -> Arrival:
-    vote = unpacked(Vote, action.value)
+def _read_vote(payload: BlockActions, action: Action, at: datetime) -> Arrival:
+    vote = unpack(Vote, action.value)
     if vote is None:
         return Ignored(f"the control {action.action_id}")
     rating = Rating(
@@ -158,50 +164,50 @@ def _vote(payload: BlockActions, action: Action, at: datetime) -> Arrival:
     return Rated(rating, Place(channel, container.thread_ts or container.message_ts))
 
 
-def _use(action: Action) -> tuple[Address, Deed, Any] | None:
+def _parse_control(action: Action) -> tuple[Address, ControlAction, Any] | None:
     """Return the address, the action and the chosen value, if any; ``None`` for a foreign control."""
     name = action_of(action.action_id)
     if action.type == "button":
-        address = unpacked(Address, action.value)
-        return None if address is None else (address, Deed(action=name, target=address.target), None)
-    address = unpacked(Address, action.block_id)
+        address = unpack(Address, action.value)
+        return None if address is None else (address, ControlAction(action=name, target=address.target), None)
+    address = unpack(Address, action.block_id)
     if address is None:
         return None
     if action.selected_option is not None:
-        control = unpacked(Deed, action.selected_option.value)
+        control = unpack(ControlAction, action.selected_option.value)
         if control is not None:
             return address, control, None
-        return address, Deed(action=name), action.selected_option.value
+        return address, ControlAction(action=name), action.selected_option.value
     value = action.selected_date or action.selected_time
-    return None if value is None else (address, Deed(action=name), value)
+    return None if value is None else (address, ControlAction(action=name), value)
 
 
-def _in_form(payload: BlockActions, view: View, action: Action, at: datetime) -> Arrival:
-    address = unpacked(FormAddress, view.private_metadata)
+def _read_in_form(payload: BlockActions, view: View, action: Action, at: datetime) -> Arrival:
+    address = unpack(FormAddress, view.private_metadata)
     if address is None:
         return Ignored(f"the control {action.action_id} of a form")
-    here = OpenForm(address, view.id, view.hash, below(view, address))
+    here = OpenForm(address, view.id, view.hash, list_forms_below(view, address))
     request = FormRequest(
         form=address.form, session_id=address.session, user_id=payload.user.id, target=address.target, size=address.size
     )
     name = action_of(action.action_id)
     if name == MORE:
-        return FormTurned(request.model_copy(update={"size": address.size + 1}), here)
+        return FormRefreshRequested(request.model_copy(update={"size": address.size + 1}), here)
     if name == VALUE_ACTION and field_name(action.block_id) is not None:
-        return FormTurned(request.model_copy(update={"chosen": chosen(view)}), here)
-    found = _use(action)
+        return FormRefreshRequested(request.model_copy(update={"chosen": read_chosen(view)}), here)
+    found = _parse_control(action)
     if found is None:
         return Ignored(f"the control {action.action_id} of a form")
     _, control, value = found
     target = control.target if value is None else str(value)
     if control.action.startswith(TURN_PREFIX):
         choice = {control.action.removeprefix(TURN_PREFIX): target}
-        return FormTurned(request.model_copy(update={"chosen": chosen(view) | choice}), here)
+        return FormRefreshRequested(request.model_copy(update={"chosen": read_chosen(view) | choice}), here)
     if control.action.startswith(FORM_PREFIX):
         other = request.model_copy(
             update={"form": control.action.removeprefix(FORM_PREFIX), "target": target, "size": 0},
         )
-        return FormAsked(other, payload.trigger_id, Place(None), below=address)
+        return FormRequested(other, payload.trigger_id, Place(None), below=address)
     # The same button in a refreshed view is a different one.
-    once = command_id("click", view.id, view.hash, action.action_id, control.packed(), target)
-    return FormPressed(_click(once, payload, at, address.session, control, value), here)
+    once = command_id("click", view.id, view.hash, action.action_id, control.pack(), target)
+    return FormPressed(_build_click(once, payload, at, address.session, control, value), here)

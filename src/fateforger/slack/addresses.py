@@ -1,7 +1,7 @@
 """Addresses that controls carry, and that Slack sends back when a control is used.
 
 A button carries an :class:`Address` in its ``value``. Pickers and menus have no such field, so the ``block_id`` of
-their block carries one, without a target. Each choice of a row's menu carries a :class:`Deed`. ``v`` names the
+their block carries one, without a target. Each choice of a row's menu carries a :class:`ControlAction`. ``v`` names the
 rendering: a control of a later rendering has another ``v``, so a click on it is a new click, while two clicks on one
 rendering are the same click.
 """
@@ -72,7 +72,7 @@ EDITION_MARK = "~"
 class _Compact(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    def packed(self) -> str:
+    def pack(self) -> str:
         return self.model_dump_json(exclude_defaults=True)
 
 
@@ -85,7 +85,7 @@ class Address(_Compact):
     n: int = 0
 
 
-class Deed(_Compact):
+class ControlAction(_Compact):
     """Action and target of a choice in a row's menu."""
 
     action: str
@@ -121,7 +121,7 @@ class FormAddress(_Compact):
 A = TypeVar("A", bound=_Compact)
 
 
-def unpacked(kind: type[A], text: str | None) -> A | None:
+def unpack(kind: type[A], text: str | None) -> A | None:
     """Parse an address that came back from Slack; return ``None`` if it is not valid."""
     try:
         return kind.model_validate_json(text or "")

@@ -8,52 +8,52 @@ import logging
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
-from fateforger.background.erasing import Dossiers
+from fateforger.background.erasing import PersonalData
 from fateforger.background.lane import LanePolicy, LaneWorkers
-from fateforger.background.turns import turn_workers
+from fateforger.background.turns import build_turn_workers
 from fateforger.coordinator.approving import Approvals
-from fateforger.coordinator.door import Door
+from fateforger.coordinator.door import CoordinatorPort
 from fateforger.errors import WorldError
-from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Painter, Sessions
-from fateforger.slack.aboutyou import AboutYou, about_workers
-from fateforger.slack.asides import Asides
+from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Rasterizer, Sessions
+from fateforger.slack.aboutyou import PersonalDataHandler, personal_data_workers
+from fateforger.slack.asides import EphemeralMessages
 from fateforger.slack.audience import Audience
 from fateforger.slack.connection import (
     SLACK_URL,
     SlackLogin,
     Workspace,
-    check,
+    check_login,
     new_app,
     new_client,
     new_session,
     new_socket,
 )
 from fateforger.slack.delivery import Delivery
-from fateforger.slack.desk import Desk
+from fateforger.slack.desk import RequestHandler
 from fateforger.slack.dispatch import Dispatcher
-from fateforger.slack.errands import Errands
-from fateforger.slack.formroom import FormRoom
-from fateforger.slack.greeting import greeters
-from fateforger.slack.home import Home, refreshing
+from fateforger.slack.errands import BackgroundTasks
+from fateforger.slack.formroom import FormHandler
+from fateforger.slack.greeting import greeting_workers
+from fateforger.slack.home import Home, with_home_refresh
 from fateforger.slack.intake import Intake
-from fateforger.slack.latest import Latest
-from fateforger.slack.letters import postmen
-from fateforger.slack.openings import welcoming
+from fateforger.slack.latest import LatestMessages
+from fateforger.slack.letters import notification_workers
+from fateforger.slack.openings import with_welcome
 from fateforger.slack.pace import UNHURRIED, Pace, PacePolicy
 from fateforger.slack.people import People
 from fateforger.slack.pictures import Pictures
 from fateforger.slack.poster import Poster
 from fateforger.slack.presence import Presence, Timing
-from fateforger.slack.proposals import Showing, proposal_workers
-from fateforger.slack.sender import SENDING, sender
+from fateforger.slack.proposals import ProposalCards, proposal_workers
+from fateforger.slack.sender import SENDING, sending_worker
 from fateforger.slack.statusline import StatusLines
-from fateforger.slack.stops import stoppers
+from fateforger.slack.stops import stop_workers
 
 log = logging.getLogger(__name__)
 
 
-class SlackRoom:
-    """Connection to one workspace. Created by :func:`open_room`, already connected."""
+class SlackApp:
+    """Connection to one workspace. Created by :func:`open_slack_app`, already connected."""
 
     def __init__(
         self,
@@ -61,28 +61,30 @@ class SlackRoom:
         session: aiohttp.ClientSession,
         *,
         replica: str,
-        door: Door,
+        door: CoordinatorPort,
         jobs: Jobs,
         outbox: Outbox,
         sessions: Sessions,
         feedbacks: Feedbacks,
         clock: Clock,
-        painter: Painter | None,
+        painter: Rasterizer | None,
         approvals: Approvals | None,
-        dossiers: Dossiers | None,
+        dossiers: PersonalData | None,
         pace: PacePolicy,
         turns: LanePolicy,
         timing: Timing,
     ) -> None:
         client = new_client(login, session)
-        latest, background = Latest(), Errands()
+        latest, background = LatestMessages(), BackgroundTasks()
         people = People(client, clock)
-        ephemeral = Asides(client, people)
+        ephemeral = EphemeralMessages(client, people)
         audience = Audience(people)
         pictures = Pictures(client, painter, session)
         poster = Poster(client, Pace(pace), latest, pictures)
-        requests = Desk(door, jobs, feedbacks, people, ephemeral, background, latest, poster, client, clock=clock)
-        forms = FormRoom(door, requests, client, ephemeral, background, timing=timing)
+        requests = RequestHandler(
+            door, jobs, feedbacks, people, ephemeral, background, latest, poster, client, clock=clock
+        )
+        forms = FormHandler(door, requests, client, ephemeral, background, timing=timing)
         delivery = Delivery(outbox, sessions, poster, ephemeral, audience, pictures, clock=clock)
         self._pictures = pictures
         self._jobs = jobs
@@ -98,7 +100,7 @@ class SlackRoom:
         self._dispatcher = Dispatcher(outbox, delivery, clock=clock)
         lines = StatusLines(client, outbox, poster)
         self._presence = Presence(
-            refreshing(home, welcoming(door, jobs, ephemeral, clock)),
+            with_home_refresh(home, with_welcome(door, jobs, ephemeral, clock)),
             lines,
             sessions,
             outbox,
@@ -107,7 +109,7 @@ class SlackRoom:
             timing=timing,
         )
         self._lanes: tuple[LaneWorkers, ...] = (
-            turn_workers(
+            build_turn_workers(
                 jobs,
                 sessions,
                 self._presence.handle,
@@ -116,18 +118,18 @@ class SlackRoom:
                 after=self._dispatcher.wake,
                 policy=turns,
             ),
-            greeters(jobs, door, poster, owner=replica, clock=clock),
-            postmen(jobs, poster, owner=replica, clock=clock),
-            stoppers(jobs, door, ephemeral, owner=replica, clock=clock),
+            greeting_workers(jobs, door, poster, owner=replica, clock=clock),
+            notification_workers(jobs, poster, owner=replica, clock=clock),
+            stop_workers(jobs, door, ephemeral, owner=replica, clock=clock),
         )
         if approvals is not None:
-            showing = Showing(approvals, poster, people, audience)
+            showing = ProposalCards(approvals, poster, people, audience)
             proposals = proposal_workers(jobs, approvals, showing, ephemeral, owner=replica, clock=clock)
             self._lanes = (*self._lanes, proposals)
         if dossiers is not None:
-            about = AboutYou(dossiers, jobs, poster, people, home, client, session)
-            self._lanes = (*self._lanes, about_workers(jobs, about, owner=replica, clock=clock))
-        self._sender = sender(jobs, self._dispatcher.run, owner=replica, policy=turns, clock=clock)
+            about = PersonalDataHandler(dossiers, jobs, poster, people, home, client, session)
+            self._lanes = (*self._lanes, personal_data_workers(jobs, about, owner=replica, clock=clock))
+        self._sender = sending_worker(jobs, self._dispatcher.run, owner=replica, policy=turns, clock=clock)
 
     @property
     def uses_oauth(self) -> bool:
@@ -144,9 +146,9 @@ class SlackRoom:
         self._dispatcher.wake()
 
     async def connect(self) -> Workspace:
-        """Check the tokens, resume unfinished work, and open the sockets. Raises like :func:`check`."""
-        workspace = await check(self._login, self._client)
-        self._pictures.granted(workspace.scopes)
+        """Check the tokens, resume unfinished work, and open the sockets. Raises like :func:`check_login`."""
+        workspace = await check_login(self._login, self._client)
+        self._pictures.apply_scopes(workspace.scopes)
         await self._jobs.enqueue(SENDING, now=self._clock.now())
         self._sender.start()
         await self._presence.sweep()
@@ -177,23 +179,23 @@ class SlackRoom:
         await self._session.close()
 
 
-async def open_room(
+async def open_slack_app(
     login: SlackLogin,
     *,
     replica: str,
-    door: Door,
+    door: CoordinatorPort,
     jobs: Jobs,
     outbox: Outbox,
     sessions: Sessions,
     feedbacks: Feedbacks,
     clock: Clock,
-    painter: Painter | None = None,
+    painter: Rasterizer | None = None,
     approvals: Approvals | None = None,
-    dossiers: Dossiers | None = None,
+    dossiers: PersonalData | None = None,
     pace: PacePolicy | None = None,
     turns: LanePolicy | None = None,
     timing: Timing | None = None,
-) -> tuple[SlackRoom, Workspace]:
+) -> tuple[SlackApp, Workspace]:
     """Connect to a workspace; :meth:`SlackRoom.close` ends it.
 
     ``replica`` names this process among those on the same database, and is the same after a restart. ``clock`` has to
@@ -204,7 +206,7 @@ async def open_room(
     Raises ``BadInput`` for a token that Slack rejects, ``WorldError`` if Slack cannot be reached; then nothing is left
     open.
     """
-    room = SlackRoom(
+    room = SlackApp(
         login,
         new_session(),
         replica=replica,

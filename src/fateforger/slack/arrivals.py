@@ -21,7 +21,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class StartAsked:
+class StartRequested:
     """Request to start a session by ``/timebox``, a shortcut, or a button.
 
     ``said`` is the text after the command; ``welcome_ts`` is the welcome card of the button.
@@ -36,7 +36,7 @@ class StartAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MessageSaid:
     """Message that a person wrote.
 
     ``thread_ts`` is its thread, or the one it would open (then ``opens``). ``event`` tells apart the two events of a
@@ -56,7 +56,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueAsked:
+class QueueRequested:
     """Slash command about the queue; ``said`` is the text after it."""
 
     command_id: str
@@ -76,7 +76,7 @@ class Clicked:
 
 
 @dataclass(frozen=True, slots=True)
-class StopAsked:
+class StopRequested:
     """Stop, from the card's button, which knows its session, or from Slack's own button in a thread."""
 
     command_id: str
@@ -86,7 +86,7 @@ class StopAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ProposalAnswered:
     """Button of an agent's proposal that was pressed, with its ``answer``."""
 
     command_id: str
@@ -97,7 +97,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class AboutAsked:
+class PersonalDataRequested:
     """Request of a person to export or erase their data; ``wish`` is the action of the control."""
 
     command_id: str
@@ -114,7 +114,7 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class FormAsked:
+class FormRequested:
     """Request to open a form.
 
     ``trigger_id`` is valid for three seconds; ``below`` is the form that contains the control, if any.
@@ -127,7 +127,7 @@ class FormAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownForm:
     """Form and the id of its view."""
 
     view_id: str
@@ -141,11 +141,11 @@ class OpenForm:
     address: FormAddress
     view_id: str
     hash: str
-    below: tuple[Shown, ...] = ()
+    below: tuple[ShownForm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class FormTurned:
+class FormRefreshRequested:
     """Control that refreshes its form: with more rows, another page, or other fields."""
 
     request: FormRequest
@@ -161,7 +161,7 @@ class FormPressed:
 
 
 @dataclass(frozen=True, slots=True)
-class FormFilled:
+class FormSubmitted:
     """Submitted form with its ``address`` and the forms ``below`` it.
 
     ``blocks`` maps each field to its block, in order; ``unreadable`` has a sentence for each field with an invalid
@@ -170,7 +170,7 @@ class FormFilled:
 
     submission: FormSubmission
     address: FormAddress
-    below: tuple[Shown, ...] = ()
+    below: tuple[ShownForm, ...] = ()
     blocks: Mapping[str, str] = field(default_factory=dict)
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
@@ -196,18 +196,18 @@ class Ignored:
 
 
 Arrival = (
-    StartAsked
-    | QueueAsked
-    | Said
+    StartRequested
+    | QueueRequested
+    | MessageSaid
     | Clicked
-    | StopAsked
-    | Answered
-    | AboutAsked
+    | StopRequested
+    | ProposalAnswered
+    | PersonalDataRequested
     | Rated
-    | FormAsked
-    | FormTurned
+    | FormRequested
+    | FormRefreshRequested
     | FormPressed
-    | FormFilled
+    | FormSubmitted
     | HomeOpened
     | MessagesOpened
     | Ignored

@@ -7,13 +7,13 @@ import logging
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.slack.arrivals import Place
-from fateforger.slack.calling import SlackTrouble, called
+from fateforger.slack.calling import SlackCallError, call_slack
 from fateforger.slack.people import People
 
 log = logging.getLogger(__name__)
 
 
-class Asides:
+class EphemeralMessages:
     """Sends short messages to one person. They are not stored; a failure is only logged."""
 
     def __init__(self, client: AsyncWebClient, people: People) -> None:
@@ -25,12 +25,12 @@ class Asides:
         try:
             if place.channel is None:
                 channel = await self._people.direct_channel(user_id)
-                await called(self._client.chat_postMessage(channel=channel, text=words))
+                await call_slack(self._client.chat_postMessage(channel=channel, text=words))
             else:
-                await called(
+                await call_slack(
                     self._client.chat_postEphemeral(
                         channel=place.channel, user=user_id, thread_ts=place.thread_ts, text=words
                     )
                 )
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.warning("a sentence to %s was not delivered: %s", user_id, trouble)

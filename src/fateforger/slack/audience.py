@@ -28,7 +28,7 @@ class Audience:
         """Return the place of the request if only the person reads there, otherwise the top of their direct messages.
 
         A conversation between the person and someone else does not qualify.
-        Raises :class:`~fateforger.slack.calling.SlackTrouble`.
+        Raises :class:`~fateforger.slack.calling.SlackCallError`.
         """
         direct = await self._people.direct_channel(user_id)
         return asked if asked.channel == direct else Place(direct)

@@ -47,7 +47,7 @@ _TOO_LONG = frozenset(
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "block_mismatch", "is_inactive"})
 
 
-class SlackTrouble(Exception):
+class SlackCallError(Exception):
     """Failed call of the Web API. ``code`` is Slack's error code."""
 
     def __init__(self, code: str) -> None:
@@ -55,7 +55,7 @@ class SlackTrouble(Exception):
         self.code = code
 
 
-class Passing(SlackTrouble):
+class TransientSlackError(SlackCallError):
     """Transient failure; a retry may succeed.
 
     ``retry_after`` is in seconds, if Slack gave it; ``unsure`` is true if the call may have been carried out.
@@ -67,54 +67,54 @@ class Passing(SlackTrouble):
         self.unsure = unsure
 
 
-class LoginTrouble(Passing):
+class SlackLoginError(TransientSlackError):
     """The app's token or scopes do not allow the call; an administrator has to fix that first."""
 
 
-class TooLong(SlackTrouble):
+class MessageTooLong(SlackCallError):
     """Slack rejects the message because of its size."""
 
 
-class MessageGone(SlackTrouble):
+class MessageGone(SlackCallError):
     """The message to change does not exist, or can no longer be changed."""
 
 
-class Refused(SlackTrouble):
+class CallRefused(SlackCallError):
     """Slack will never accept the call."""
 
 
-async def called(call: Awaitable[AsyncSlackResponse]) -> Mapping[str, Any]:
-    """Return the data of a response. Raises ``SlackTrouble``."""
-    response = await answered(call)
+async def call_slack(call: Awaitable[AsyncSlackResponse]) -> Mapping[str, Any]:
+    """Return the data of a response. Raises ``SlackCallError``."""
+    response = await call_slack_with_headers(call)
     return response.data if isinstance(response.data, dict) else {}
 
 
-async def answered(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
-    """Return a response with its headers. Raises ``SlackTrouble``."""
+async def call_slack_with_headers(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
+    """Return a response with its headers. Raises ``SlackCallError``."""
     try:
         return await call
     except SlackApiError as error:
-        raise _trouble(error) from error
+        raise _translate_error(error) from error
     except (aiohttp.ClientError, TimeoutError, OSError, SlackClientError) as error:
-        raise Passing(f"{type(error).__name__}: {error}", unsure=True) from error
+        raise TransientSlackError(f"{type(error).__name__}: {error}", unsure=True) from error
 
 
-def _trouble(error: SlackApiError) -> SlackTrouble:
+def _translate_error(error: SlackApiError) -> SlackCallError:
     answer = error.response
     if not isinstance(answer, AsyncSlackResponse):
-        return Passing("unreadable_answer", unsure=True)
+        return TransientSlackError("unreadable_answer", unsure=True)
     code = str(answer.data.get("error", "")) if isinstance(answer.data, dict) else ""
     if answer.status_code == 429:
-        return Passing("ratelimited", retry_after=_seconds(answer.headers.get("Retry-After")))
+        return TransientSlackError("ratelimited", retry_after=_seconds(answer.headers.get("Retry-After")))
     if answer.status_code >= 500 or not code:
-        return Passing(code or f"http_{answer.status_code}", unsure=True)
+        return TransientSlackError(code or f"http_{answer.status_code}", unsure=True)
     if code in _PASSING:
-        return Passing(code, unsure=code not in {"ratelimited", "rate_limited"})
+        return TransientSlackError(code, unsure=code not in {"ratelimited", "rate_limited"})
     if code in _LOGIN:
-        return LoginTrouble(code)
+        return SlackLoginError(code)
     if code in _TOO_LONG:
-        return TooLong(code)
-    return MessageGone(code) if code in _GONE else Refused(code)
+        return MessageTooLong(code)
+    return MessageGone(code) if code in _GONE else CallRefused(code)
 
 
 def _seconds(header: object) -> float:

@@ -14,7 +14,13 @@ from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.errors import BadInput, WorldError
-from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble, answered, called
+from fateforger.slack.calling import (
+    SlackCallError,
+    SlackLoginError,
+    TransientSlackError,
+    call_slack,
+    call_slack_with_headers,
+)
 
 SLACK_URL = "https://slack.com/api/"
 CALL_SECONDS = 10.0
@@ -80,19 +86,19 @@ def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
     return handler
 
 
-async def check(login: SlackLogin, client: AsyncWebClient) -> Workspace:
+async def check_login(login: SlackLogin, client: AsyncWebClient) -> Workspace:
     """Check both tokens with Slack, because a socket with an invalid one would retry forever.
 
     Raises ``BadInput`` for a token that Slack rejects, ``WorldError`` if Slack cannot be reached.
     """
     try:
-        answer = await answered(client.auth_test())
-    except SlackTrouble as trouble:
-        raise _explained(trouble, login, "bot token (xoxb-…)") from trouble
+        answer = await call_slack_with_headers(client.auth_test())
+    except SlackCallError as trouble:
+        raise _explain(trouble, login, "bot token (xoxb-…)") from trouble
     try:
-        await called(client.apps_connections_open(app_token=login.app_token))
-    except SlackTrouble as trouble:
-        raise _explained(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
+        await call_slack(client.apps_connections_open(app_token=login.app_token))
+    except SlackCallError as trouble:
+        raise _explain(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
     who = answer.data if isinstance(answer.data, dict) else {}
     return Workspace(
         str(who.get("team", "")), str(who.get("team_id", "")), str(who.get("user_id", "")), scopes_in(answer.headers)
@@ -105,8 +111,8 @@ def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:
     return None if said is None else frozenset(scope.strip() for scope in said.split(",") if scope.strip())
 
 
-def _explained(trouble: SlackTrouble, login: SlackLogin, token: str) -> BadInput | WorldError:
-    if isinstance(trouble, Passing) and not isinstance(trouble, LoginTrouble):
+def _explain(trouble: SlackCallError, login: SlackLogin, token: str) -> BadInput | WorldError:
+    if isinstance(trouble, TransientSlackError) and not isinstance(trouble, SlackLoginError):
         where = login.base_url
         return WorldError(f"Slack cannot be reached at {where} just now. Please check the network and try again.")
     return BadInput(f"Slack does not accept the {token}: it says {trouble.code}. Please check it and start again.")

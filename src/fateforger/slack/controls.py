@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, assert_never
 
 from fateforger.session.cards import Button, Choice, Control, DatePick, Menu, Select, TimePick
-from fateforger.slack.addresses import ACTION_MARK, Address, Deed
+from fateforger.slack.addresses import ACTION_MARK, Address, ControlAction
 
 MAX_LABEL = 75
 MAX_OPTIONS = 100
@@ -19,10 +19,10 @@ Element = dict[str, Any]
 
 def plain_text(text: str, limit: int = MAX_LABEL) -> Element:
     """Return a text object without markup."""
-    return {"type": "plain_text", "text": shortened(text, limit)}
+    return {"type": "plain_text", "text": shorten(text, limit)}
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Cut a text with an ellipsis if it is too long for Slack."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
@@ -59,7 +59,7 @@ def element(control: Control, address: Address, numbers: Iterator[int]) -> Eleme
             assert_never(control)
 
 
-def left_out(control: Control) -> str | None:
+def describe_left_out(control: Control) -> str | None:
     """Return a sentence about choices that exceed Slack's limit; ``None`` if all fit."""
     choices = control.choices if isinstance(control, Select | Menu) else ()
     if len(choices) <= MAX_OPTIONS:
@@ -76,10 +76,10 @@ def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element
         "type": "button",
         "action_id": _action_id(button.action, numbers),
         "text": plain_text(button.label),
-        "value": address.model_copy(update={"target": button.target, "n": 0}).packed(),
+        "value": address.model_copy(update={"target": button.target, "n": 0}).pack(),
     }
     if button.spoken:
-        made["accessibility_label"] = shortened(button.spoken, MAX_LABEL)
+        made["accessibility_label"] = shorten(button.spoken, MAX_LABEL)
     if button.style != "default":
         made["style"] = button.style
     if button.confirm is not None:
@@ -99,7 +99,8 @@ def _menu(menu: Menu, address: Address, numbers: Iterator[int]) -> Element | Non
         only = menu.choices[0]
         return _button(Button(label=only.label, action=only.value, target=menu.target), address, numbers)
     options = [
-        option(choice, Deed(action=choice.value, target=menu.target).packed()) for choice in menu.choices[:MAX_OPTIONS]
+        option(choice, ControlAction(action=choice.value, target=menu.target).pack())
+        for choice in menu.choices[:MAX_OPTIONS]
     ]
     if len(options) <= MAX_OVERFLOW:
         return {"type": "overflow", "action_id": _action_id("menu", numbers), "options": options}

@@ -10,14 +10,14 @@ from fateforger.session.cards import Card, Prose
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
 from fateforger.slack.arrivals import Place
-from fateforger.slack.asides import Asides
+from fateforger.slack.asides import EphemeralMessages
 from fateforger.slack.audience import Audience, is_private
-from fateforger.slack.calling import MessageGone, Refused
-from fateforger.slack.gallery import Gallery
+from fateforger.slack.calling import CallRefused, MessageGone
+from fateforger.slack.gallery import PictureUpdater
 from fateforger.slack.pictures import Pictures
 from fateforger.slack.poster import Poster
-from fateforger.slack.render import retired
-from fateforger.slack.turnstile import Turnstile
+from fateforger.slack.render import remove_controls
+from fateforger.slack.turnstile import KeyedLocks
 from fateforger.turn.present import root_card
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Delivery:
         outbox: Outbox,
         sessions: Sessions,
         poster: Poster,
-        ephemeral: Asides,
+        ephemeral: EphemeralMessages,
         audience: Audience,
         pictures: Pictures,
         *,
@@ -53,8 +53,8 @@ class Delivery:
         self._ephemeral = ephemeral
         self._audience = audience
         self._clock = clock
-        self._turns = Turnstile()
-        self._picture_updates = Gallery(pictures, poster, outbox, self._turns)
+        self._turns = KeyedLocks()
+        self._picture_updates = PictureUpdater(pictures, poster, outbox, self._turns)
         self._doubtful: set[str] = set()
         self._placed: dict[str, Sent] = {}
         self._threads: dict[str, Place] = {}
@@ -66,11 +66,11 @@ class Delivery:
     async def deliver(self, item: Outgoing) -> None:
         """Send a message and record it; its picture follows later.
 
-        Raises :class:`~fateforger.slack.calling.SlackTrouble` or ``StoreError``.
+        Raises :class:`~fateforger.slack.calling.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(item.session_id):
             await self._deliver(item)
-        self._picture_updates.hang(item)
+        self._picture_updates.add_pictures(item)
 
     async def close(self) -> None:
         """Cancel pending pictures; messages stay as they are."""
@@ -79,7 +79,7 @@ class Delivery:
     async def _deliver(self, item: Outgoing) -> None:
         place = await self._thread(item)
         if place.thread_ts is None and item.slot != ROOT:
-            raise Refused("the thread was never opened")
+            raise CallRefused("the thread was never opened")
         before = None if item.ephemeral_to else await self._before(item, place)
         where = self._placed.get(item.id)
         if where is None:
@@ -93,7 +93,7 @@ class Delivery:
         for slot in item.retire:
             if slot != item.slot or anew:
                 await self._retire(item.session_id, slot, item.farewell)
-        await self._outbox.sent(item.id, where, now=self._clock.now())
+        await self._outbox.mark_sent(item.id, where, now=self._clock.now())
         self._forget(item)
 
     async def _attach(self, session_id: str, root: Sent) -> None:
@@ -150,16 +150,16 @@ class Delivery:
     async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
         """Replace the message of a slot by its farewell, or remove its controls, which are out of date."""
         where = await self._outbox.slot(session_id, slot)
-        shown = await self._outbox.shown(session_id, slot)
+        shown = await self._outbox.find_shown(session_id, slot)
         if where is None or shown is None:
             return
         if not is_private(where.channel):
             await self._leave(session_id, slot, where)
             return
         try:
-            card = farewell or retired(shown.card)
+            card = farewell or remove_controls(shown.card)
             await self._poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
-        except (MessageGone, Refused) as trouble:
+        except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
 
     async def _thread(self, item: Outgoing) -> Place:
@@ -172,7 +172,7 @@ class Delivery:
             return known
         session = await self._sessions.load(item.session_id)
         if session is None:
-            raise Refused("the session is gone")
+            raise CallRefused("the session is gone")
         place = Place(session.channel, session.thread_ts)
         if not is_private(session.channel):
             place = await self._move_to_direct_messages(session)
@@ -204,7 +204,7 @@ class Delivery:
         """Replace a message that others can read by a note that the session continues in direct messages."""
         try:
             await self._poster.change(where, MOVED, session=session_id, v=f"{session_id}:{slot}:left", for_all=True)
-        except (MessageGone, Refused) as trouble:
+        except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s stays behind as it was: %s", slot, trouble)
 
     def _forget(self, item: Outgoing) -> None:

@@ -6,44 +6,44 @@ from datetime import date
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.background.turns import command_job
-from fateforger.constraints.credentials import LONGEST, TOO_LONG, taken_out
-from fateforger.coordinator.door import Door
+from fateforger.background.turns import build_command_job
+from fateforger.constraints.credentials import LONGEST, TOO_LONG, redact_credentials
+from fateforger.coordinator.door import CoordinatorPort
 from fateforger.errors import StoreUnavailable, UserError
 from fateforger.ports import Clock, Feedbacks, Jobs, Sent
 from fateforger.session.commands import Opening, SessionCommand, Start, TimeboxingUserReply
-from fateforger.session.commands.queue import ForQueue, PullTask, QueueCommand
+from fateforger.session.commands.queue import PullTask, QueueCommand, QueueCommandBase
 from fateforger.slack import phrases
-from fateforger.slack.aboutyou import about_job
-from fateforger.slack.access import calendar_refusal, claim_answer, sent_code, typed_code
+from fateforger.slack.aboutyou import personal_data_job
+from fateforger.slack.access import calendar_refusal, claim_answer, parse_sent_code, parse_typed_code
 from fateforger.slack.arrivals import (
-    AboutAsked,
-    Answered,
     Clicked,
+    MessageSaid,
     MessagesOpened,
+    PersonalDataRequested,
     Place,
-    QueueAsked,
+    ProposalAnswered,
+    QueueRequested,
     Rated,
-    Said,
-    StartAsked,
-    StopAsked,
+    StartRequested,
+    StopRequested,
 )
-from fateforger.slack.asides import Asides
+from fateforger.slack.asides import EphemeralMessages
 from fateforger.slack.audience import Audience, is_private
-from fateforger.slack.calling import SlackTrouble
-from fateforger.slack.errands import Errands
-from fateforger.slack.greeting import first_greeting, greeting, retire_welcome, suggest
-from fateforger.slack.latest import Latest
-from fateforger.slack.openings import Openings, opening
+from fateforger.slack.calling import SlackCallError
+from fateforger.slack.errands import BackgroundTasks
+from fateforger.slack.greeting import first_greeting_job, greeting_job, retire_welcome, suggest
+from fateforger.slack.latest import LatestMessages
+from fateforger.slack.openings import OpenedThreads, build_opening
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
-from fateforger.slack.proposals import answering
-from fateforger.slack.queueing import Placing, asked_for
-from fateforger.slack.stops import stopping
-from fateforger.tasks.hydrated import typed_command
+from fateforger.slack.proposals import proposal_answer_job
+from fateforger.slack.queueing import ReplyPlacement, parse_queue_command
+from fateforger.slack.stops import stop_job
+from fateforger.tasks.hydrated import parse_command
 
 
-class Desk:
+class RequestHandler:
     """Each method returns when the request is recorded; a returned text goes to the person only.
 
     All methods raise ``StoreError`` if the request could not be recorded.
@@ -51,13 +51,13 @@ class Desk:
 
     def __init__(
         self,
-        door: Door,
+        door: CoordinatorPort,
         jobs: Jobs,
         feedbacks: Feedbacks,
         people: People,
-        ephemeral: Asides,
-        background: Errands,
-        latest: Latest,
+        ephemeral: EphemeralMessages,
+        background: BackgroundTasks,
+        latest: LatestMessages,
         poster: Poster,
         client: AsyncWebClient,
         *,
@@ -73,17 +73,17 @@ class Desk:
         self._poster = poster
         self._client = client
         self._clock = clock
-        self._openings = Openings()
-        self._placement = Placing(people, client)
+        self._openings = OpenedThreads()
+        self._placement = ReplyPlacement(people, client)
         self._audience = Audience(people)
 
-    async def start(self, asked: StartAsked) -> str | None:
+    async def start(self, asked: StartRequested) -> str | None:
         """Begin a session in a place that only the person reads, and say so where they asked.
 
         This is their thread with the bot, or else the top of their direct messages. A claim of the calendar arrives
         here too.
         """
-        code = typed_code(asked.said)
+        code = parse_typed_code(asked.said)
         if code is not None:
             return await claim_answer(self._door, asked.user_id, code)
         try:
@@ -98,7 +98,7 @@ class Desk:
             return self._tell(asked, phrases.NO_ZONE)
         try:
             place = await self._audience.private_place(asked.user_id, asked.place)
-        except SlackTrouble:
+        except SlackCallError:
             return self._tell(asked, phrases.NO_ZONE)
         command = Start(
             command_id=asked.command_id,
@@ -117,16 +117,16 @@ class Desk:
             self._background.send(retire_welcome(self._poster, self._door, where))
         return None if place == asked.place else self._tell(asked, phrases.PLANNED_ELSEWHERE)
 
-    async def hear(self, said: Said) -> None:
+    async def hear(self, said: MessageSaid) -> None:
         """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
-        self._latest.saw(said.channel, said.thread_ts, said.ts)
-        code = sent_code(said.text) if said.direct else None
+        self._latest.observe(said.channel, said.thread_ts, said.ts)
+        code = parse_sent_code(said.text) if said.direct else None
         if code is not None:
             self._send_ephemeral(said.user_id, Place(None), await claim_answer(self._door, said.user_id, code))
             return
         session_id = None if said.opens else await self._door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
-            await self._first_words(said)
+            await self._handle_first_words(said)
             return
         owner = await self._door.owner(session_id)
         if owner != said.user_id:
@@ -142,7 +142,7 @@ class Desk:
         if len(said.text) > LONGEST:
             self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
             return
-        text, withheld = taken_out(said.text)
+        text, withheld = redact_credentials(said.text)
         reply = TimeboxingUserReply(
             command_id=said.command_id,
             user_id=said.user_id,
@@ -153,12 +153,12 @@ class Desk:
         )
         await self.record(reply)
 
-    async def _first_words(self, said: Said) -> None:
+    async def _handle_first_words(self, said: MessageSaid) -> None:
         """Handle a first message: a command, text for the model, or else a welcome or a refusal.
 
         The model reads it only if one is connected and the person may plan.
         """
-        if not self._openings.concern(said):
+        if not self._openings.is_addressed(said):
             return
         refusal = await calendar_refusal(self._door, said.user_id, in_card=is_private(said.channel))
         if refusal is not None:
@@ -167,42 +167,42 @@ class Desk:
         if len(said.text) > LONGEST:
             await self._refuse(said, TOO_LONG)
             return
-        readable = self._door.reads_words or typed_command(said.text) is not None
+        readable = self._door.reads_words or parse_command(said.text) is not None
         first = await self._opening(said) if readable else None
         if first is not None:
             await self.record(first)
         elif said.direct or said.mention:
-            await self._jobs.enqueue(greeting(said), now=self._clock.now())
+            await self._jobs.enqueue(greeting_job(said), now=self._clock.now())
 
-    async def _refuse(self, said: Said, words: str) -> None:
+    async def _refuse(self, said: MessageSaid, words: str) -> None:
         """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
         if is_private(said.channel):
-            await self._jobs.enqueue(greeting(said, words), now=self._clock.now())
+            await self._jobs.enqueue(greeting_job(said, words), now=self._clock.now())
         elif said.event != "message" and said.mention:
             # The same post arrives as a message and as a mention; only the mention is answered.
             self._send_ephemeral(said.user_id, Place(said.channel), words)
 
-    async def _opening(self, said: Said) -> Opening | None:
+    async def _opening(self, said: MessageSaid) -> Opening | None:
         zone = await self._people.zone(said.user_id)
         if zone is None:
             return None
         try:
             place = await self._audience.private_place(said.user_id, Place(said.channel, said.thread_ts))
-        except SlackTrouble:
+        except SlackCallError:
             return None
-        return opening(said, place, tz=zone, clock=self._clock)
+        return build_opening(said, place, tz=zone, clock=self._clock)
 
-    async def ask(self, asked: QueueAsked) -> str | None:
+    async def ask(self, asked: QueueRequested) -> str | None:
         """Handle a slash command about the queue."""
         refusal = await calendar_refusal(self._door, asked.user_id)
         if refusal is not None:
             return refusal
-        command = asked_for(asked, self._clock)
+        command = parse_queue_command(asked, self._clock)
         if isinstance(command, str):
             return command
         try:
             elsewhere = await self._placement.is_answered_elsewhere(asked)
-        except SlackTrouble:
+        except SlackCallError:
             return phrases.NO_ZONE
         await self.record(command)
         return phrases.ANSWERED_ELSEWHERE if elsewhere else None
@@ -210,7 +210,7 @@ class Desk:
     async def meet(self, opened: MessagesOpened) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
         refusal = await calendar_refusal(self._door, opened.user_id, in_card=True)
-        await self._jobs.enqueue(first_greeting(opened, refusal), now=self._clock.now())
+        await self._jobs.enqueue(first_greeting_job(opened, refusal), now=self._clock.now())
         if self._door.reads_words and refusal is None:
             self._background.send(suggest(self._client, opened.channel))
 
@@ -226,12 +226,12 @@ class Desk:
         except UserError as error:
             self._send_ephemeral(click.user_id, place, error.message)
             return
-        if isinstance(command, ForQueue) and place.channel is not None and is_private(place.channel):
+        if isinstance(command, QueueCommandBase) and place.channel is not None and is_private(place.channel):
             here = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": clicked.ts}
             command = command.model_copy(update=here)
         await self.record(command)
 
-    async def stop(self, asked: StopAsked) -> None:
+    async def stop(self, asked: StopRequested) -> None:
         """Handle Stop, in a session's thread or on its card."""
         session_id = asked.session_id
         if session_id is None and asked.place.thread_ts is not None:
@@ -239,29 +239,29 @@ class Desk:
         if session_id is None:
             self._send_ephemeral(asked.user_id, asked.place, phrases.STOP_TOO_LATE)
             return
-        refusal = await self._not_theirs(session_id, asked.user_id)
+        refusal = await self._check_owner(session_id, asked.user_id)
         if refusal is not None:
             self._send_ephemeral(asked.user_id, asked.place, refusal)
             return
         now = self._clock.now()
-        await self._jobs.enqueue(stopping(asked, session_id, now=now), now=now)
+        await self._jobs.enqueue(stop_job(asked, session_id, now=now), now=now)
 
-    async def answer(self, answered: Answered) -> None:
+    async def answer(self, answered: ProposalAnswered) -> None:
         """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
         refusal = await calendar_refusal(self._door, answered.user_id)
         if refusal is not None:
             self._send_ephemeral(answered.user_id, answered.place, refusal)
             return
-        await self._jobs.enqueue(answering(answered), now=self._clock.now())
+        await self._jobs.enqueue(proposal_answer_job(answered), now=self._clock.now())
 
-    async def about(self, asked: AboutAsked) -> None:
+    async def about(self, asked: PersonalDataRequested) -> None:
         """Handle a request to export or erase the person's data."""
-        await self._jobs.enqueue(about_job(asked), now=self._clock.now())
+        await self._jobs.enqueue(personal_data_job(asked), now=self._clock.now())
 
     async def rate(self, rated: Rated) -> None:
         """Handle a vote by the session's owner."""
         rating = rated.rating
-        refusal = await self._not_theirs(rating.session_id, rating.user_id)
+        refusal = await self._check_owner(rating.session_id, rating.user_id)
         if refusal is None:
             await self._feedbacks.rate(rating)
         self._send_ephemeral(rating.user_id, rated.place, refusal or phrases.THANKS)
@@ -271,9 +271,9 @@ class Desk:
 
         Without a session only the calendar is checked.
         """
-        return await self._not_theirs(session_id, user_id) or await calendar_refusal(self._door, user_id)
+        return await self._check_owner(session_id, user_id) or await calendar_refusal(self._door, user_id)
 
-    async def _not_theirs(self, session_id: str, user_id: str) -> str | None:
+    async def _check_owner(self, session_id: str, user_id: str) -> str | None:
         if not session_id:
             return None
         owner = await self._door.owner(session_id)
@@ -283,14 +283,14 @@ class Desk:
 
     async def record(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
         """Record a command, once."""
-        if isinstance(command, ForQueue):
+        if isinstance(command, QueueCommandBase):
             try:
                 command = await self._placement.add_place(command)
-            except SlackTrouble as trouble:
+            except SlackCallError as trouble:
                 raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
-        await self._jobs.enqueue(command_job(command, key=_key(command)), now=self._clock.now())
+        await self._jobs.enqueue(build_command_job(command, key=_key(command)), now=self._clock.now())
 
-    def _tell(self, asked: StartAsked, words: str) -> str | None:
+    def _tell(self, asked: StartRequested, words: str) -> str | None:
         """Return the words as the answer to a command; a button has no such answer, so they are sent separately."""
         if not asked.by_button:
             return words
@@ -306,7 +306,7 @@ def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:
 
     That is the session, the thread, a person's first messages in a channel, their pulls, or their other queue commands.
     """
-    if isinstance(command, ForQueue):
+    if isinstance(command, QueueCommandBase):
         return f"{'pulling' if isinstance(command, PullTask) else 'queue'} {command.user_id}"
     if isinstance(command, Opening):
         return f"{command.channel} {command.user_id}"

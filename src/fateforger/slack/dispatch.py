@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from fateforger.errors import StoreError
 from fateforger.ports import Clock, Outbox
 from fateforger.session.model import Outgoing
-from fateforger.slack.calling import LoginTrouble, Passing, Refused, SlackTrouble
+from fateforger.slack.calling import CallRefused, SlackCallError, SlackLoginError, TransientSlackError
 from fateforger.slack.delivery import Delivery
 
 log = logging.getLogger(__name__)
@@ -100,9 +100,9 @@ class Dispatcher:
             if item.session_id not in self._sending:
                 task = asyncio.create_task(self._send(item))
                 self._sending[item.session_id] = task
-                task.add_done_callback(lambda _task, session_id=item.session_id: self._sent(session_id))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+                task.add_done_callback(lambda _task, session_id=item.session_id: self._finish_send(session_id))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
 
-    def _sent(self, session_id: str) -> None:
+    def _finish_send(self, session_id: str) -> None:
         del self._sending[session_id]
         self._awake.set()
 
@@ -110,14 +110,14 @@ class Dispatcher:
         try:
             try:
                 await self._delivery.deliver(item)
-            except LoginTrouble as trouble:
+            except SlackLoginError as trouble:
                 log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
                 await self._retry_later(item, trouble)
-            except Passing as trouble:
+            except TransientSlackError as trouble:
                 log.warning("the message %s waits: %s", item.id, trouble)
                 await self._retry_later(item, trouble)
-            except SlackTrouble as trouble:
-                await self._give_up(item, str(trouble), refused=isinstance(trouble, Refused))
+            except SlackCallError as trouble:
+                await self._give_up(item, str(trouble), refused=isinstance(trouble, CallRefused))
             else:
                 self._failures.pop(item.id, None)
         except StoreError as error:
@@ -128,12 +128,12 @@ class Dispatcher:
             log.exception("the message %s failed", item.id)
             await self._give_up_safely(item, f"{type(error).__name__}: {error}")
 
-    async def _retry_later(self, item: Outgoing, trouble: Passing) -> None:
+    async def _retry_later(self, item: Outgoing, trouble: TransientSlackError) -> None:
         if trouble.unsure:
             self._delivery.doubt([item.id])
         seconds = self._next_backoff(item) if trouble.retry_after is None else trouble.retry_after
         retry_at = self._clock.now() + timedelta(seconds=seconds)
-        await self._outbox.failed(item.id, str(trouble), retry_at=retry_at)
+        await self._outbox.mark_failed(item.id, str(trouble), retry_at=retry_at)
         asyncio.get_running_loop().call_later(seconds, self._awake.set)
 
     async def _give_up_safely(self, item: Outgoing, reason: str) -> None:
@@ -145,7 +145,7 @@ class Dispatcher:
     async def _give_up(self, item: Outgoing, reason: str, *, refused: bool) -> None:
         log.error("the message %s of session %s is given up: %s", item.id, item.session_id, reason)
         self._failures.pop(item.id, None)
-        await self._outbox.failed(item.id, reason, retry_at=None)
+        await self._outbox.mark_failed(item.id, reason, retry_at=None)
         await self._delivery.give_up(item, refused=refused)
 
     def _next_backoff(self, item: Outgoing) -> float:

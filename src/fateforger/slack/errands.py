@@ -10,7 +10,7 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 
-class Errands:
+class BackgroundTasks:
     """Keeps references to running tasks, so that shutdown can wait for them."""
 
     def __init__(self) -> None:

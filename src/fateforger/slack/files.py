@@ -5,7 +5,7 @@ from __future__ import annotations
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.slack.calling import LoginTrouble, Passing, Refused, called
+from fateforger.slack.calling import CallRefused, SlackLoginError, TransientSlackError, call_slack
 
 SCOPE = "files:write"
 UPLOAD_SECONDS = 20.0
@@ -23,30 +23,30 @@ async def upload(
     """Upload a file and return its id.
 
     With a ``channel`` it is shown there with ``words``; otherwise it is invisible until a message shows it. Raises
-    :class:`~fateforger.slack.calling.SlackTrouble`.
+    :class:`~fateforger.slack.calling.SlackCallError`.
     """
-    place = await called(client.files_getUploadURLExternal(filename=name, length=len(content)))
+    place = await call_slack(client.files_getUploadURLExternal(filename=name, length=len(content)))
     file_id = str(place["file_id"])
-    await _posted(session, str(place["upload_url"]), content, client.proxy)
+    await _post_content(session, str(place["upload_url"]), content, client.proxy)
     whole: list[dict[str, str | None]] = [{"id": file_id, "title": name}]
-    await called(client.files_completeUploadExternal(files=whole, channel_id=channel, initial_comment=words))
+    await call_slack(client.files_completeUploadExternal(files=whole, channel_id=channel, initial_comment=words))
     return file_id
 
 
-def lacks_scope(trouble: LoginTrouble) -> bool:
+def lacks_scope(trouble: SlackLoginError) -> bool:
     """Check whether Slack rejects files because the app lacks the scope for them."""
     return trouble.code == "missing_scope"
 
 
-async def _posted(session: aiohttp.ClientSession, url: str, content: bytes, proxy: str | None) -> None:
+async def _post_content(session: aiohttp.ClientSession, url: str, content: bytes, proxy: str | None) -> None:
     headers = {"Content-Type": "application/octet-stream"}
     timeout = aiohttp.ClientTimeout(total=UPLOAD_SECONDS)
     try:
         async with session.post(url, data=content, headers=headers, proxy=proxy, timeout=timeout) as answer:
             status = answer.status
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise Passing(f"{type(error).__name__}: {error}", unsure=True) from error
+        raise TransientSlackError(f"{type(error).__name__}: {error}", unsure=True) from error
     if status >= 500 or status == 429:
-        raise Passing(f"http_{status}")
+        raise TransientSlackError(f"http_{status}")
     if status != 200:
-        raise Refused(f"http_{status}")
+        raise CallRefused(f"http_{status}")

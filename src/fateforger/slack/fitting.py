@@ -32,7 +32,9 @@ class Piece:
         return self.words.count("\n") + 1 if self.lines is None else self.lines
 
 
-def fitted(pieces: Sequence[Piece], max_blocks: int, max_characters: int, note: Callable[[str], Block]) -> list[Block]:
+def fit_pieces(
+    pieces: Sequence[Piece], max_blocks: int, max_characters: int, note: Callable[[str], Block]
+) -> list[Block]:
     """Return the blocks of the pieces that fit, from the top, and all rows of controls.
 
     If something is missing, a note says how much.

@@ -9,17 +9,17 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.coordinator.door import Door
+from fateforger.coordinator.door import CoordinatorPort
 from fateforger.errors import StoreError, UserError
 from fateforger.session.cards import Form, FormErrors, FormRequest, Prose
 from fateforger.session.commands import Command
 from fateforger.slack import phrases
 from fateforger.slack.addresses import FormAddress, field_block
-from fateforger.slack.arrivals import FormAsked, FormFilled, FormPressed, FormTurned, Place, Shown
-from fateforger.slack.asides import Asides
-from fateforger.slack.calling import SlackTrouble, called
-from fateforger.slack.desk import Desk
-from fateforger.slack.errands import Errands
+from fateforger.slack.arrivals import FormPressed, FormRefreshRequested, FormRequested, FormSubmitted, Place, ShownForm
+from fateforger.slack.asides import EphemeralMessages
+from fateforger.slack.calling import SlackCallError, call_slack
+from fateforger.slack.desk import RequestHandler
+from fateforger.slack.errands import BackgroundTasks
 from fateforger.slack.forms import modal
 from fateforger.slack.presence import Timing
 
@@ -31,16 +31,16 @@ _NOWHERE = Place(None)
 """Modals have no channel; further messages go to direct messages."""
 
 
-class FormRoom:
+class FormHandler:
     """Each method returns the body of the acknowledgement. All raise ``StoreError``."""
 
     def __init__(
         self,
-        door: Door,
-        requests: Desk,
+        door: CoordinatorPort,
+        requests: RequestHandler,
         client: AsyncWebClient,
-        ephemeral: Asides,
-        background: Errands,
+        ephemeral: EphemeralMessages,
+        background: BackgroundTasks,
         *,
         timing: Timing | None = None,
     ) -> None:
@@ -51,7 +51,7 @@ class FormRoom:
         self._background = background
         self._timing = timing or Timing()
 
-    async def open(self, asked: FormAsked) -> None:
+    async def open(self, asked: FormRequested) -> None:
         """Open a form while the trigger is valid, on top of the form that asked for it, or say why not."""
         request = asked.request
         refusal = await self._requests.refusal(request.session_id, request.user_id)
@@ -60,7 +60,7 @@ class FormRoom:
         if refusal is not None:
             self._send_ephemeral(request.user_id, asked.place, refusal)
 
-    async def turn(self, asked: FormTurned) -> None:
+    async def turn(self, asked: FormRefreshRequested) -> None:
         """Refresh a form. Typed values stay, because the fields keep their ids.
 
         A click on a form that has changed since is too late and changes nothing.
@@ -73,7 +73,7 @@ class FormRoom:
                 await self._show(form, asked.form.view_id, asked.form.address.below, asked.form.hash)
         except UserError as error:
             refusal = error.message
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.info("a form was not shown anew: %s", trouble)
         if refusal is not None:
             self._send_ephemeral(request.user_id, _NOWHERE, refusal)
@@ -89,11 +89,13 @@ class FormRoom:
                 refusal = error.message
             else:
                 await self._requests.record(command)
-                self._background.send(self._show_when_done(command, (Shown(form.view_id, form.address), *form.below)))
+                self._background.send(
+                    self._show_when_done(command, (ShownForm(form.view_id, form.address), *form.below))
+                )
         if refusal is not None:
             self._send_ephemeral(click.user_id, _NOWHERE, refusal)
 
-    async def take(self, filled: FormFilled) -> dict[str, Any] | None:
+    async def take(self, filled: FormSubmitted) -> dict[str, Any] | None:
         """Turn a submission into a command, replace the form by another one, or return errors for invalid fields."""
         submission = filled.submission
         refusal = await self._requests.refusal(submission.session_id, submission.user_id)
@@ -101,13 +103,13 @@ class FormRoom:
             self._send_ephemeral(submission.user_id, _NOWHERE, refusal)
             return {"response_action": "clear"}
         if filled.unreadable:
-            return _beside(filled, filled.unreadable)
+            return _build_errors(filled, filled.unreadable)
         try:
             read = await self._door.read_form(submission)
         except UserError as error:
-            return _beside(filled, {"": error.message})
+            return _build_errors(filled, {"": error.message})
         if isinstance(read, FormErrors):
-            return _beside(filled, read.errors)
+            return _build_errors(filled, read.errors)
         if isinstance(read, Form):
             return {"response_action": "update", "view": modal(read, filled.address.below)}
         await self._requests.record(read)
@@ -115,22 +117,22 @@ class FormRoom:
             self._background.send(self._show_when_done(read, filled.below))
         return None
 
-    async def _open(self, asked: FormAsked) -> str | None:
+    async def _open(self, asked: FormRequested) -> str | None:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 view = modal(await self._door.open_form(asked.request), asked.below)
                 show = self._client.views_open if asked.below is None else self._client.views_push
-                await called(show(trigger_id=asked.trigger_id, view=view))
+                await call_slack(show(trigger_id=asked.trigger_id, view=view))
         except UserError as error:
             return error.message
         except TimeoutError:
             return phrases.FORM_TOO_LATE
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.warning("the form %s did not open: %s", asked.request.form, trouble)
             return phrases.FORM_FAILED
         return None
 
-    async def _show_when_done(self, command: Command, forms: Sequence[Shown]) -> None:
+    async def _show_when_done(self, command: Command, forms: Sequence[ShownForm]) -> None:
         """Refresh open forms once a command was carried out.
 
         Forms that were closed meanwhile, or whose subject is gone, are skipped.
@@ -147,13 +149,13 @@ class FormRoom:
     async def _done_within(self, command: Command, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
-                while not await self._door.carried_out(command):  # noqa: ASYNC110  another process may do it
+                while not await self._door.is_carried_out(command):  # noqa: ASYNC110  another process may do it
                     await asyncio.sleep(self._timing.look)
         except TimeoutError:
             return False
         return True
 
-    async def _show_all(self, command: Command, forms: Sequence[Shown], *, waiting: bool = False) -> None:
+    async def _show_all(self, command: Command, forms: Sequence[ShownForm], *, waiting: bool = False) -> None:
         for shown in forms:
             address = shown.address
             request = FormRequest(
@@ -171,17 +173,17 @@ class FormRoom:
                 await self._show(form, shown.view_id, address.below)
             except (UserError, StoreError) as error:
                 log.info("the form %s was not shown anew: %s", address.form, error.message)
-            except SlackTrouble as trouble:
+            except SlackCallError as trouble:
                 log.info("the form %s was not shown anew: %s", address.form, trouble)
 
     async def _show(self, form: Form, view_id: str, below: FormAddress | None, seen: str | None = None) -> None:
-        await called(self._client.views_update(view_id=view_id, hash=seen, view=modal(form, below)))
+        await call_slack(self._client.views_update(view_id=view_id, hash=seen, view=modal(form, below)))
 
     def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         self._background.send(self._ephemeral.send_ephemeral(user_id, place, words))
 
 
-def _beside(filled: FormFilled, errors: Mapping[str, str]) -> dict[str, Any]:
+def _build_errors(filled: FormSubmitted, errors: Mapping[str, str]) -> dict[str, Any]:
     """Return the errors by field. Slack shows errors only at existing fields; any other goes to the first field."""
     shown: dict[str, str] = {}
     first = next(iter(filled.blocks.values()), field_block(""))

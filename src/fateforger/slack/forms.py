@@ -27,7 +27,7 @@ from fateforger.session.cards import (
 )
 from fateforger.slack.addresses import ACTION_MARK, MORE, VALUE_ACTION, YES, Address, FormAddress, field_block
 from fateforger.slack.controls import MAX_OPTIONS, MAX_PLACEHOLDER, option, plain_text
-from fateforger.slack.mrkdwn import escaped, mrkdwn
+from fateforger.slack.mrkdwn import escape, to_mrkdwn
 from fateforger.slack.render import blocks_of
 from fateforger.slack.splitting import split
 
@@ -52,7 +52,7 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
     numbers = count()
     blocks = [block for field in form.fields for block in _blocks(field, here, numbers)]
     if len(form.title) > MAX_TITLE:
-        blocks.insert(0, _words(f"*{escaped(form.title)}*"))
+        blocks.insert(0, _words(f"*{escape(form.title)}*"))
     room = MAX_BLOCKS - 1
     if len(blocks) > room:
         blocks = [*blocks[: room - 1], _words("There is no room for more fields here. Send these, then open it again.")]
@@ -64,7 +64,7 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
         "callback_id": form.form,
         "title": plain_text(form.title, MAX_TITLE),
         "close": plain_text(form.close, MAX_TITLE),
-        "private_metadata": address.packed(),
+        "private_metadata": address.pack(),
         "blocks": blocks,
     }
     return view if form.submit is None else view | {"submit": plain_text(form.submit, MAX_TITLE)}
@@ -78,14 +78,14 @@ def _rendering(form: Form) -> str:
 def _blocks(field: FormField, here: Address, numbers: Iterator[int]) -> list[Block]:
     match field:
         case TextPart():
-            return [_words(words) for words in split(mrkdwn(field.text), MAX_TYPED)]
+            return [_words(words) for words in split(to_mrkdwn(field.text), MAX_TYPED)]
         case Prose() | Note() | Divider() | Controls():
             return blocks_of(field, here, numbers)
         case _:
-            return _asked(field)
+            return _build_input(field)
 
 
-def _asked(field: Input) -> list[Block]:
+def _build_input(field: Input) -> list[Block]:
     match field:
         case TextField():
             hint = field.hint

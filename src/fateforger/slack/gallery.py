@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable
 from fateforger.errors import FateforgerError
 from fateforger.ports import Outbox
 from fateforger.session.model import Outgoing
-from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble, TooLong
+from fateforger.slack.calling import MessageTooLong, SlackCallError, SlackLoginError, TransientSlackError
 from fateforger.slack.files import lacks_scope
 from fateforger.slack.pictures import Pictures
 from fateforger.slack.poster import Poster
-from fateforger.slack.turnstile import Turnstile
+from fateforger.slack.turnstile import KeyedLocks
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ PUT_SECONDS = 3.0
 """Time that a message may delay the next one of its session while its picture is added."""
 
 
-class Gallery:
+class PictureUpdater:
     """Adds the latest picture of each session.
 
     ``turns`` is shared with the sender, so that an older card never replaces a newer one. A picture that cannot be
@@ -35,7 +35,7 @@ class Gallery:
         pictures: Pictures,
         poster: Poster,
         outbox: Outbox,
-        turns: Turnstile,
+        turns: KeyedLocks,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -46,14 +46,14 @@ class Gallery:
         self._sleep = sleep
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def hang(self, item: Outgoing) -> None:
+    def add_pictures(self, item: Outgoing) -> None:
         """Add the picture of a posted message, if it has one that is not uploaded yet."""
         if item.ephemeral_to is not None or not self._pictures.missing(item.card):
             return
         earlier = self._tasks.get(item.session_id)
         if earlier is not None:
             earlier.cancel()
-        task = asyncio.create_task(self._bring(item), name=f"picture of {item.id}")
+        task = asyncio.create_task(self._upload_and_show(item), name=f"picture of {item.id}")
         self._tasks[item.session_id] = task
         task.add_done_callback(lambda done, session_id=item.session_id: self._on_done(session_id, done))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
 
@@ -70,7 +70,7 @@ class Gallery:
         if not task.cancelled() and task.exception() is not None:
             log.error("a picture failed", exc_info=task.exception())
 
-    async def _bring(self, item: Outgoing) -> None:
+    async def _upload_and_show(self, item: Outgoing) -> None:
         why = ""
         for pause in PAUSES:
             await self._sleep(pause)
@@ -78,18 +78,18 @@ class Gallery:
                 for picture in self._pictures.missing(item.card):
                     await self._pictures.upload(picture)
                 await self._add_to_message(item)
-            except LoginTrouble as trouble:
+            except SlackLoginError as trouble:
                 if lacks_scope(trouble):
                     self._pictures.switch_off()
                     return
                 why = str(trouble)
                 break
-            except TooLong as trouble:
+            except MessageTooLong as trouble:
                 why = str(trouble)
-            except Passing as trouble:
+            except TransientSlackError as trouble:
                 why = str(trouble)
                 await self._sleep(trouble.retry_after or 0.0)
-            except (SlackTrouble, FateforgerError) as trouble:
+            except (SlackCallError, FateforgerError) as trouble:
                 self._pictures.give_up(item.card)
                 why = str(trouble)
                 break
@@ -100,12 +100,14 @@ class Gallery:
     async def _add_to_message(self, item: Outgoing) -> None:
         """Put the picture into the message, if it still shows this card."""
         async with self._turns.turn(item.session_id):
-            shown = await self._outbox.shown(item.session_id, item.slot)
+            shown = await self._outbox.find_shown(item.session_id, item.slot)
             where = await self._outbox.slot(item.session_id, item.slot)
             if where is None or shown is None or shown.id != item.id:
                 return
             try:
                 async with asyncio.timeout(PUT_SECONDS):
-                    await self._poster.hang(where, item.card, session=item.session_id, v=item.id, beside=item.beside)
+                    await self._poster.add_pictures(
+                        where, item.card, session=item.session_id, v=item.id, beside=item.beside
+                    )
             except TimeoutError as error:
-                raise Passing("Slack is slow", unsure=True) from error
+                raise TransientSlackError("Slack is slow", unsure=True) from error

@@ -8,16 +8,16 @@ from typing import Any
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
-from fateforger.coordinator.door import Door
+from fateforger.coordinator.door import CoordinatorPort
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import Opening
 from fateforger.slack import phrases
 from fateforger.slack.addresses import SAY, WELCOME
-from fateforger.slack.arrivals import MessagesOpened, Said
-from fateforger.slack.calling import Passing, SlackTrouble, called
+from fateforger.slack.arrivals import MessageSaid, MessagesOpened
+from fateforger.slack.calling import SlackCallError, TransientSlackError, call_slack
 from fateforger.slack.poster import Poster
-from fateforger.slack.render import retired
+from fateforger.slack.render import remove_controls
 
 FIRST_WORDS = ("Plan the rest of today", "Plan tomorrow", "Plan tomorrow, 8 to 16:30")
 """Suggested first messages to a model. They stay visible, so they must be valid at any hour."""
@@ -27,14 +27,14 @@ log = logging.getLogger(__name__)
 GREETING_LANE = "greeting"
 
 
-def greeting(said: Said | Opening, words: str | None = None) -> NewJob:
+def greeting_job(said: MessageSaid | Opening, words: str | None = None) -> NewJob:
     """Return the job that welcomes a person once per message, or tells them ``words`` instead."""
-    channel, thread_ts = heard_in(said)
+    channel, thread_ts = get_heard_place(said)
     payload = _payload(channel, thread_ts, words)
     return NewJob(lane=GREETING_LANE, key=f"{channel} {thread_ts}", dedupe=said.command_id, payload=payload)
 
 
-def first_greeting(opened: MessagesOpened, words: str | None = None) -> NewJob:
+def first_greeting_job(opened: MessagesOpened, words: str | None = None) -> NewJob:
     """Return the job that welcomes a person to their direct messages once ever; the same with ``words``."""
     return NewJob(
         lane=GREETING_LANE,
@@ -49,14 +49,14 @@ def _payload(channel: str, thread_ts: str | None, words: str | None) -> dict[str
     return where if words is None else {**where, "words": words}
 
 
-def heard_in(said: Said | Opening) -> tuple[str, str]:
+def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
     """Return the channel and the thread in which a message was written."""
     if isinstance(said, Opening) and said.heard_channel is not None:
         return said.heard_channel, str(said.heard_thread_ts)
     return said.channel, str(said.thread_ts)
 
 
-def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
+def greeting_workers(jobs: Jobs, door: CoordinatorPort, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
     """Return workers that post the welcome card in the person's thread, or at the top of their direct messages."""
 
     async def perform(job: Job) -> None:
@@ -68,9 +68,9 @@ def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock
             words = job.payload.get("words")
             card = welcome(door) if words is None else Card(text=words, parts=(Prose(text=words),))
             await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
-        except Passing as trouble:
+        except TransientSlackError as trouble:
             raise TryLater(str(trouble), trouble.retry_after) from trouble
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.warning("no welcome in %s: %s", channel, trouble)
 
     async def given_up(_job: Job, _error: str) -> None:
@@ -79,7 +79,7 @@ def greeters(jobs: Jobs, door: Door, poster: Poster, *, owner: str, clock: Clock
     return LaneWorkers(jobs, GREETING_LANE, perform, given_up, owner=owner, clock=clock, policy=LanePolicy(workers=2))
 
 
-def welcome(door: Door) -> Card:
+def welcome(door: CoordinatorPort) -> Card:
     """Return the welcome card, with suggestions if a model is connected."""
     card = door.welcome()
     if not door.reads_words:
@@ -95,16 +95,16 @@ async def suggest(client: AsyncWebClient, channel: str) -> None:
     """
     prompts = [{"title": text, "message": text} for text in FIRST_WORDS]
     try:
-        await called(
+        await call_slack(
             client.assistant_threads_setSuggestedPrompts(channel_id=channel, prompts=prompts, title=phrases.SUGGESTIONS)
         )
-    except SlackTrouble as trouble:
+    except SlackCallError as trouble:
         log.info("nothing is suggested in %s: %s", channel, trouble)
 
 
-async def retire_welcome(poster: Poster, door: Door, where: Sent) -> None:
+async def retire_welcome(poster: Poster, door: CoordinatorPort, where: Sent) -> None:
     """Remove the button of a used welcome card. Cosmetic: a failure is only logged."""
     try:
-        await poster.change(where, retired(door.welcome()), session="", v=WELCOME, for_all=True)
-    except SlackTrouble as trouble:
+        await poster.change(where, remove_controls(door.welcome()), session="", v=WELCOME, for_all=True)
+    except SlackCallError as trouble:
         log.warning("a welcome card keeps its button: %s", trouble)

@@ -7,14 +7,14 @@ from uuid import uuid4
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.coordinator.door import Door
+from fateforger.coordinator.door import CoordinatorPort
 from fateforger.errors import StoreError
-from fateforger.session.commands import Opening, Queued
-from fateforger.session.commands.queue import ForQueue
-from fateforger.session.progress import Tell
+from fateforger.session.commands import InboxCommand, Opening
+from fateforger.session.commands.queue import QueueCommandBase
+from fateforger.session.progress import ProgressCallback
 from fateforger.slack.access import calendar_refusal
-from fateforger.slack.calling import SlackTrouble, called
-from fateforger.slack.errands import Errands
+from fateforger.slack.calling import SlackCallError, call_slack
+from fateforger.slack.errands import BackgroundTasks
 from fateforger.slack.presence import Handle
 from fateforger.slack.render import HOME, render
 from fateforger.turn.present.home import refused_home_card
@@ -22,19 +22,19 @@ from fateforger.turn.present.home import refused_home_card
 log = logging.getLogger(__name__)
 
 
-def refreshing(home: Home, handle: Handle) -> Handle:
+def with_home_refresh(home: Home, handle: Handle) -> Handle:
     """Wrap a handler so that App Home is refreshed after commands that may change the queue on it."""
 
-    async def handle_and_refresh(command: Queued, tell: Tell) -> None:
+    async def handle_and_refresh(command: InboxCommand, tell: ProgressCallback) -> None:
         await handle(command, tell)
-        if isinstance(command, ForQueue | Opening):
+        if isinstance(command, QueueCommandBase | Opening):
             home.show(command.user_id)
 
     return handle_and_refresh
 
 
 class Home:
-    def __init__(self, door: Door, client: AsyncWebClient, background: Errands) -> None:
+    def __init__(self, door: CoordinatorPort, client: AsyncWebClient, background: BackgroundTasks) -> None:
         self._door = door
         self._client = client
         self._background = background
@@ -49,8 +49,10 @@ class Home:
             card = await self._door.home(user_id) if refusal is None else refused_home_card(refusal)
             # Each publication is a new rendering, so a start button works again tomorrow.
             message = render(card, session="", v=uuid4().hex, size=HOME)
-            await called(self._client.views_publish(user_id=user_id, view={"type": "home", "blocks": message.blocks}))
+            await call_slack(
+                self._client.views_publish(user_id=user_id, view={"type": "home", "blocks": message.blocks})
+            )
         except StoreError as error:
             log.warning("the home of %s is not published: %s", user_id, error.message)
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.warning("the home of %s is not published: %s", user_id, trouble)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 
 from fateforger.session.cards import FormSubmission, FormValue
-from fateforger.slack.addresses import VALUE_ACTION, YES, FormAddress, field_name, unpacked
-from fateforger.slack.arrivals import FormFilled, Ignored, Shown
+from fateforger.slack.addresses import VALUE_ACTION, YES, FormAddress, field_name, unpack
+from fateforger.slack.arrivals import FormSubmitted, Ignored, ShownForm
 from fateforger.slack.shapes import Entry, View, ViewSubmission
 
 NOT_A_NUMBER = "Please write a whole number here."
 
 
-def filled(payload: ViewSubmission, at: datetime, command_id: str) -> FormFilled | Ignored:
+def parse_submission(payload: ViewSubmission, at: datetime, command_id: str) -> FormSubmitted | Ignored:
     """Parse a submission; return ``Ignored`` if the view is not one of this app's forms."""
     view = payload.view
-    address = unpacked(FormAddress, view.private_metadata)
+    address = unpack(FormAddress, view.private_metadata)
     if address is None:
         return Ignored("a view that is not a form")
     values: dict[str, FormValue] = {}
@@ -41,22 +41,22 @@ def filled(payload: ViewSubmission, at: datetime, command_id: str) -> FormFilled
         size=address.size,
         values=values,
     )
-    return FormFilled(submission, address, below(view, address), blocks, unreadable)
+    return FormSubmitted(submission, address, list_forms_below(view, address), blocks, unreadable)
 
 
-def below(view: View, address: FormAddress) -> tuple[Shown, ...]:
+def list_forms_below(view: View, address: FormAddress) -> tuple[ShownForm, ...]:
     """Return the forms under an open one, nearest first. Slack names the nearest and the lowest of at most two."""
-    found: list[Shown] = []
+    found: list[ShownForm] = []
     under = address.below
     for view_id in (view.previous_view_id, view.root_view_id):
         if under is None or view_id is None or view_id in {view.id, *(shown.view_id for shown in found)}:
             continue
-        found.append(Shown(view_id, under))
+        found.append(ShownForm(view_id, under))
         under = under.below
     return tuple(found)
 
 
-def chosen(view: View) -> dict[str, str]:
+def read_chosen(view: View) -> dict[str, str]:
     """Return the values of an open form as text, by field name, without empty ones."""
     found: dict[str, str] = {}
     for block_id, entries in view.state.values.items():

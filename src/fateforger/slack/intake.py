@@ -19,28 +19,28 @@ from slack_bolt.response import BoltResponse
 from fateforger.errors import StoreError
 from fateforger.ports import Clock
 from fateforger.slack.arrivals import (
-    AboutAsked,
-    Answered,
     Arrival,
     Clicked,
-    FormAsked,
-    FormFilled,
     FormPressed,
-    FormTurned,
+    FormRefreshRequested,
+    FormRequested,
+    FormSubmitted,
     HomeOpened,
     Ignored,
+    MessageSaid,
     MessagesOpened,
-    QueueAsked,
+    PersonalDataRequested,
+    ProposalAnswered,
+    QueueRequested,
     Rated,
-    Said,
-    StartAsked,
-    StopAsked,
+    StartRequested,
+    StopRequested,
 )
-from fateforger.slack.desk import Desk
-from fateforger.slack.formroom import FormRoom
+from fateforger.slack.desk import RequestHandler
+from fateforger.slack.formroom import FormHandler
 from fateforger.slack.home import Home
-from fateforger.slack.payloads import recognise
-from fateforger.slack.turnstile import Turnstile
+from fateforger.slack.payloads import parse_payload
+from fateforger.slack.turnstile import KeyedLocks
 
 CLOSE_SECONDS = 3.0
 ACK_SECONDS = 0.05
@@ -55,12 +55,12 @@ Answer = dict[str, Any] | str
 class Intake(AsyncMiddleware):
     """Middleware that runs before Bolt's own and answers every payload, so nothing reaches a listener."""
 
-    def __init__(self, requests: Desk, forms: FormRoom, home: Home, *, clock: Clock) -> None:
+    def __init__(self, requests: RequestHandler, forms: FormHandler, home: Home, *, clock: Clock) -> None:
         self._requests = requests
         self._forms = forms
         self._home = home
         self._clock = clock
-        self._locks = Turnstile()
+        self._locks = KeyedLocks()
         self._open = True
         self._taking = 0
         self._done = asyncio.Event()
@@ -88,15 +88,15 @@ class Intake(AsyncMiddleware):
         if body.get("type") in {"url_verification", "ssl_check"}:
             return await next()
         if not self._open:
-            return _unanswered()
-        arrival = recognise(body, self._clock.now())
+            return _leave_unanswered()
+        arrival = parse_payload(body, self._clock.now())
         self._taking += 1
         try:
             async with self._locks.turn(_conversation(arrival)):
                 answer = await self._take(arrival)
         except StoreError as error:
             log.error("a payload is not acknowledged: %s", error.message)  # noqa: TRY400  the sentence says it all
-            return _unanswered()
+            return _leave_unanswered()
         finally:
             self._taking -= 1
             if not self._taking:
@@ -105,17 +105,17 @@ class Intake(AsyncMiddleware):
 
     async def _take(self, arrival: Arrival) -> Answer:
         match arrival:
-            case StartAsked():
+            case StartRequested():
                 return await self._requests.start(arrival) or ""
-            case QueueAsked():
+            case QueueRequested():
                 return await self._requests.ask(arrival) or ""
-            case FormFilled():
+            case FormSubmitted():
                 return await self._forms.take(arrival) or ""
-            case Said():
+            case MessageSaid():
                 await self._requests.hear(arrival)
-            case Clicked() | StopAsked() | Answered() | AboutAsked() | Rated():
+            case Clicked() | StopRequested() | ProposalAnswered() | PersonalDataRequested() | Rated():
                 await self._press(arrival)
-            case FormAsked() | FormTurned() | FormPressed():
+            case FormRequested() | FormRefreshRequested() | FormPressed():
                 await self._in_form(arrival)
             case HomeOpened():
                 self._home.show(arrival.user_id)
@@ -127,26 +127,26 @@ class Intake(AsyncMiddleware):
                 assert_never(arrival)
         return ""
 
-    async def _in_form(self, arrival: FormAsked | FormTurned | FormPressed) -> None:
+    async def _in_form(self, arrival: FormRequested | FormRefreshRequested | FormPressed) -> None:
         match arrival:
-            case FormAsked():
+            case FormRequested():
                 await self._forms.open(arrival)
-            case FormTurned():
+            case FormRefreshRequested():
                 await self._forms.turn(arrival)
             case FormPressed():
                 await self._forms.press(arrival)
             case _:
                 assert_never(arrival)
 
-    async def _press(self, arrival: Clicked | StopAsked | Answered | AboutAsked | Rated) -> None:
+    async def _press(self, arrival: Clicked | StopRequested | ProposalAnswered | PersonalDataRequested | Rated) -> None:
         match arrival:
             case Clicked():
                 await self._requests.click(arrival)
-            case StopAsked():
+            case StopRequested():
                 await self._requests.stop(arrival)
-            case Answered():
+            case ProposalAnswered():
                 await self._requests.answer(arrival)
-            case AboutAsked():
+            case PersonalDataRequested():
                 await self._requests.about(arrival)
             case Rated():
                 await self._requests.rate(arrival)
@@ -154,7 +154,7 @@ class Intake(AsyncMiddleware):
                 assert_never(arrival)
 
 
-def _unanswered() -> BoltResponse:
+def _leave_unanswered() -> BoltResponse:
     # Socket Mode does not send an answer other than 200 at all.
     return BoltResponse(status=503, body="")
 
@@ -162,21 +162,21 @@ def _unanswered() -> BoltResponse:
 def _conversation(arrival: Arrival) -> str:
     """Return the key within which payloads stay in order: a thread, a form of a session, or else a person."""
     match arrival:
-        case Said():
+        case MessageSaid():
             return f"{arrival.channel} {arrival.thread_ts}"
-        case Clicked() | StartAsked() | FormAsked() if arrival.place.thread_ts is not None:
+        case Clicked() | StartRequested() | FormRequested() if arrival.place.thread_ts is not None:
             return f"{arrival.place.channel} {arrival.place.thread_ts}"
         case Clicked():
             return arrival.click.session_id
-        case FormAsked() | FormTurned() | FormPressed() | FormFilled():
+        case FormRequested() | FormRefreshRequested() | FormPressed() | FormSubmitted():
             return _of_form(arrival)
-        case StopAsked():
+        case StopRequested():
             return f"stop {arrival.place.channel} {arrival.place.thread_ts}"
-        case Answered():
+        case ProposalAnswered():
             return f"proposal {arrival.proposal_id}"
         case Rated():
             return f"{arrival.rating.session_id} {arrival.rating.turn}"
-        case StartAsked() | QueueAsked() | AboutAsked() | HomeOpened() | MessagesOpened():
+        case StartRequested() | QueueRequested() | PersonalDataRequested() | HomeOpened() | MessagesOpened():
             return arrival.user_id
         case Ignored():
             return ""
@@ -184,13 +184,13 @@ def _conversation(arrival: Arrival) -> str:
             assert_never(arrival)
 
 
-def _of_form(arrival: FormAsked | FormTurned | FormPressed | FormFilled) -> str:
+def _of_form(arrival: FormRequested | FormRefreshRequested | FormPressed | FormSubmitted) -> str:
     match arrival:
-        case FormAsked() | FormTurned():
+        case FormRequested() | FormRefreshRequested():
             return arrival.request.session_id or arrival.request.user_id
         case FormPressed():
             return arrival.click.session_id or arrival.click.user_id
-        case FormFilled():
+        case FormSubmitted():
             return arrival.submission.session_id or arrival.submission.user_id
         case _:
             assert_never(arrival)

@@ -7,13 +7,13 @@ from collections import OrderedDict
 MAX_THREADS = 5_000
 
 
-class Latest:
+class LatestMessages:
     """Newest message of each recently active thread, by the bot or a person."""
 
     def __init__(self) -> None:
         self._ts: OrderedDict[tuple[str, str], str] = OrderedDict()
 
-    def saw(self, channel: str, thread_ts: str, ts: str) -> None:
+    def observe(self, channel: str, thread_ts: str, ts: str) -> None:
         """Record a message of a thread; one older than the newest known changes nothing."""
         key = (channel, thread_ts)
         known = self._ts.get(key)

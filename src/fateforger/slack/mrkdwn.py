@@ -44,17 +44,17 @@ _MRKDWN = _Dialect({"bold": "*", "italic": "_", "strike": "~", "code": "`"}, sla
 _PLAIN = _Dialect({"bold": "", "italic": "", "strike": "", "code": ""}, slack=False)
 
 
-def mrkdwn(text: str) -> str:
+def to_mrkdwn(text: str) -> str:
     """Convert CommonMark to mrkdwn: bold, italic, strike, code, links, lists, headings, quotes."""
     return _lines(text, _MRKDWN)
 
 
-def unmarked(text: str) -> str:
+def strip_marks(text: str) -> str:
     """Convert CommonMark to plain text."""
     return _lines(text, _PLAIN)
 
 
-def typed(text: str, *, without_mentions_of: Collection[str]) -> str:
+def parse_typed(text: str, *, without_mentions_of: Collection[str]) -> str:
     """Return the text that a person typed: entities and links resolved, mentions of the bot removed."""
 
     def resolve_reference(match: re.Match[str]) -> str:
@@ -67,7 +67,7 @@ def typed(text: str, *, without_mentions_of: Collection[str]) -> str:
     return words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Escape Slack's three control characters."""
     return "".join(_ENTITIES.get(c, c) for c in text)
 
@@ -80,7 +80,7 @@ def _lines(text: str, dialect: _Dialect) -> str:
             fenced = not fenced
             lines.append("```" if dialect.slack else "")
         elif fenced:
-            lines.append(escaped(line) if dialect.slack else line)
+            lines.append(escape(line) if dialect.slack else line)
         else:
             lines.append(_line(line, dialect))
     return "\n".join(lines)
@@ -114,17 +114,17 @@ def _inline(text: str, dialect: _Dialect) -> str:
 
 def _token(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, at: int) -> str:
     if match["escape"]:
-        return _escaped_mark(match, text, dialect)
+        return _convert_escape(match, text, dialect)
     if match["code"]:
         inside = match["inside"].strip()
         return f"{dialect.marks['code']}{_safe(inside.replace('`', _LOOKALIKES['`']), dialect)}{dialect.marks['code']}"
     if match["auto"]:
-        return f"<{escaped(match['auto'])}>" if dialect.slack else match["auto"]
+        return f"<{escape(match['auto'])}>" if dialect.slack else match["auto"]
     if match["url"]:
         label = _inline(match["label"], _PLAIN)
         if not dialect.slack:
             return label
-        return f"<{escaped(match['url']).replace('|', '%7C')}|{escaped(label).replace('|', '¦')}>"
+        return f"<{escape(match['url']).replace('|', '%7C')}|{escape(label).replace('|', '¦')}>"
     return _mark(match, text, dialect, opened, at)
 
 
@@ -151,7 +151,7 @@ def _closes(match: re.Match[str], text: str) -> bool:
     )
 
 
-def _escaped_mark(match: re.Match[str], text: str, dialect: _Dialect) -> str:
+def _convert_escape(match: re.Match[str], text: str, dialect: _Dialect) -> str:
     """Convert the character after a backslash; keep it if Slack cannot take it for a mark."""
     character = match[0][1]
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
@@ -165,11 +165,11 @@ def _literal(text: str, dialect: _Dialect) -> str:
     """Convert text between marks: a lone tilde or backtick is literal in CommonMark, but not in Slack."""
     if not dialect.slack:
         return text
-    return escaped(text).replace("~", _LOOKALIKES["~"]).replace("`", _LOOKALIKES["`"])
+    return escape(text).replace("~", _LOOKALIKES["~"]).replace("`", _LOOKALIKES["`"])
 
 
 def _safe(text: str, dialect: _Dialect) -> str:
-    return escaped(text) if dialect.slack else text
+    return escape(text) if dialect.slack else text
 
 
 def _lookalike(text: str, dialect: _Dialect) -> str:

@@ -13,19 +13,19 @@ from fateforger.slack.actions import read_action
 from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND, MessageAddress
 from fateforger.slack.arrivals import (
     Arrival,
-    FormAsked,
+    FormRequested,
     HomeOpened,
     Ignored,
+    MessageSaid,
     MessagesOpened,
     Place,
-    QueueAsked,
-    Said,
-    StartAsked,
-    StopAsked,
+    QueueRequested,
+    StartRequested,
+    StopRequested,
     command_id,
 )
-from fateforger.slack.inputs import filled
-from fateforger.slack.mrkdwn import typed
+from fateforger.slack.inputs import parse_submission
+from fateforger.slack.mrkdwn import parse_typed
 from fateforger.slack.shapes import (
     BlockActions,
     EventCallback,
@@ -50,7 +50,7 @@ _BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
 """Subtypes of messages that people write; the others are edits, joins, topics and the like."""
 
 
-def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
+def parse_payload(body: Mapping[str, Any], at: datetime) -> Arrival:
     """Parse a payload. ``at`` is the aware instant of its arrival."""
     shape = _SHAPES.get(str(body.get("type", ""))) or (Slash if "command" in body else None)
     if shape is None:
@@ -66,13 +66,13 @@ def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
         case BlockActions():
             return read_action(payload, at)
         case ViewSubmission():
-            return filled(payload, at, command_id("submit", payload.view.id, payload.view.hash))
+            return parse_submission(payload, at, command_id("submit", payload.view.id, payload.view.hash))
         case Slash():
             return _slash(payload)
         case Shortcut():
             return _shortcut(payload)
         case MessageShortcut():
-            return _saved(payload)
+            return _read_save_request(payload)
         case _:
             assert_never(payload)
 
@@ -80,19 +80,19 @@ def recognise(body: Mapping[str, Any], at: datetime) -> Arrival:
 def _slash(payload: Slash) -> Arrival:
     asked, place, said = command_id("slash", payload.trigger_id), Place(payload.channel_id), payload.text.strip()
     if payload.command in {PULL_COMMAND, TASKS_COMMAND}:
-        return QueueAsked(asked, payload.user_id, place, payload.command, said)
+        return QueueRequested(asked, payload.user_id, place, payload.command, said)
     if payload.command != COMMAND_NAME:
         return Ignored(f"the command {payload.command}")
-    return StartAsked(asked, payload.user_id, place, said)
+    return StartRequested(asked, payload.user_id, place, said)
 
 
 def _shortcut(payload: Shortcut) -> Arrival:
     if payload.callback_id != START:
         return Ignored(f"the shortcut {payload.callback_id}")
-    return StartAsked(command_id("shortcut", payload.trigger_id), payload.user.id, Place(None), by_button=True)
+    return StartRequested(command_id("shortcut", payload.trigger_id), payload.user.id, Place(None), by_button=True)
 
 
-def _saved(payload: MessageShortcut) -> Arrival:
+def _read_save_request(payload: MessageShortcut) -> Arrival:
     """Return the request for a form that creates a task from a message."""
     if payload.callback_id != SAVE_AS_TASK:
         return Ignored(f"the shortcut {payload.callback_id}")
@@ -101,10 +101,10 @@ def _saved(payload: MessageShortcut) -> Arrival:
         form="queue_save",
         session_id="",
         user_id=payload.user.id,
-        target=MessageAddress(channel=payload.channel.id, ts=message.ts).packed(),
-        chosen={"text": typed(message.text, without_mentions_of=frozenset())},
+        target=MessageAddress(channel=payload.channel.id, ts=message.ts).pack(),
+        chosen={"text": parse_typed(message.text, without_mentions_of=frozenset())},
     )
-    return FormAsked(request, payload.trigger_id, Place(payload.channel.id, message.thread_ts))
+    return FormRequested(request, payload.trigger_id, Place(payload.channel.id, message.thread_ts))
 
 
 def _event(payload: EventCallback) -> Arrival:
@@ -118,7 +118,7 @@ def _event(payload: EventCallback) -> Arrival:
         case StopEvent():
             event = payload.event
             asked = command_id("stop", event.channel, event.thread_ts, event.event_ts)
-            return StopAsked(asked, event.user, Place(event.channel, event.thread_ts))
+            return StopRequested(asked, event.user, Place(event.channel, event.thread_ts))
         case OtherEvent():
             return Ignored(f"the event {payload.event.type}")
         case _:
@@ -131,14 +131,14 @@ def _message(event: Message, payload: EventCallback) -> Arrival:
         return Ignored("a message by a bot")
     if event.subtype not in _BY_PEOPLE:
         return Ignored(f"a message of subtype {event.subtype}")
-    return Said(
+    return MessageSaid(
         # The two events about one post that mentions the bot share only these ids.
         command_id=command_id("message", payload.team_id, event.channel, event.ts),
         user_id=event.user,
         channel=event.channel,
         thread_ts=event.thread_ts or event.ts,
         ts=event.ts,
-        text=typed(event.text, without_mentions_of=bots),
+        text=parse_typed(event.text, without_mentions_of=bots),
         event=event.type,
         direct=event.channel_type == "im",
         mention=event.type == "app_mention" or any(f"<@{bot}>" in event.text for bot in bots),

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.ports import Clock
-from fateforger.slack.calling import SlackTrouble, called
+from fateforger.slack.calling import SlackCallError, call_slack
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +32,8 @@ class People:
         if known is not None and known[1] > now:
             return known[0]
         try:
-            answer = await called(self._client.users_info(user=user_id))
-        except SlackTrouble as trouble:
+            answer = await call_slack(self._client.users_info(user=user_id))
+        except SlackCallError as trouble:
             log.warning("users.info failed: %s", trouble)
             return known[0] if known else None
         zone = answer.get("user", {}).get("tz")
@@ -45,9 +45,9 @@ class People:
         return zone
 
     async def direct_channel(self, user_id: str) -> str:
-        """Return the channel of direct messages with a person. Raises ``SlackTrouble``."""
+        """Return the channel of direct messages with a person. Raises ``SlackCallError``."""
         if user_id not in self._channels:
-            answer = await called(self._client.conversations_open(users=user_id))
+            answer = await call_slack(self._client.conversations_open(users=user_id))
             if len(self._channels) >= MAX_KEPT:
                 self._channels.clear()
             self._channels[user_id] = str(answer["channel"]["id"])

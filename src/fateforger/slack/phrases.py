@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from fateforger.session.progress import Doing, Progress
+from fateforger.session.progress import Activity, Progress
 from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND
 
 
@@ -93,20 +93,20 @@ def no_file(user_id: str) -> str:
     )
 
 
-def doing(progress: Progress | None) -> str:
+def describe_progress(progress: Progress | None) -> str:
     """Describe the current activity in a few words."""
     if progress is None:
         return "thinking…"
     match progress.doing:
-        case Doing.LOOKING:
+        case Activity.LOOKING:
             return "looking at your calendar…"
-        case Doing.READING:
+        case Activity.READING:
             return "reading your message…"
-        case Doing.DRAFTING:
+        case Activity.DRAFTING:
             return "drafting your day…"
-        case Doing.CHANGING:
+        case Activity.CHANGING:
             return "working out that change…"
-        case Doing.WRITING:
+        case Activity.WRITING:
             counted = f" {progress.done} of {progress.of} done" if progress.done and progress.of > 1 else ""
             waiting = f" waiting {progress.waits} s for your calendar" if progress.waits > 1 else ""
             return f"writing to your calendar…{counted}{',' if counted and waiting else ''}{waiting}"
@@ -114,11 +114,11 @@ def doing(progress: Progress | None) -> str:
             assert_never(progress.doing)
 
 
-def beside_the_name(words: str) -> str:
+def to_status(words: str) -> str:
     """Return the words as a status, which Slack shows after the bot's name."""
     return f"is {words}"
 
 
-def under_the_card(words: str) -> str:
+def to_card_line(words: str) -> str:
     """Return the words as a line under a card."""
     return f"_{words[:1].capitalize()}{words[1:]}_"

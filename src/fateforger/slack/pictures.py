@@ -11,7 +11,7 @@ import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.picture import draw
-from fateforger.ports import Painter
+from fateforger.ports import Rasterizer
 from fateforger.session.cards import Card, Picture
 from fateforger.slack.files import SCOPE, upload
 
@@ -28,7 +28,7 @@ class Pictures:
     """File id of each uploaded picture, in memory. Without a ``painter`` there are no pictures."""
 
     def __init__(
-        self, client: AsyncWebClient, painter: Painter | None, session: aiohttp.ClientSession | None = None
+        self, client: AsyncWebClient, painter: Rasterizer | None, session: aiohttp.ClientSession | None = None
     ) -> None:
         self._client = client
         self._painter = painter
@@ -60,7 +60,7 @@ class Pictures:
             self._refused.clear()
         self._refused.update(_digest(part) for part in card.parts if isinstance(part, Picture))
 
-    def granted(self, scopes: frozenset[str] | None) -> None:
+    def apply_scopes(self, scopes: frozenset[str] | None) -> None:
         """Switch pictures off if the app's scopes, where known, do not allow files."""
         if self._painter is not None and scopes is not None and SCOPE not in scopes:
             self.switch_off()
@@ -73,11 +73,11 @@ class Pictures:
     async def upload(self, picture: Picture) -> None:
         """Render and upload a picture, unless it is uploaded.
 
-        Raises :class:`~fateforger.slack.calling.SlackTrouble` or ``InternalError``.
+        Raises :class:`~fateforger.slack.calling.SlackCallError` or ``InternalError``.
         """
         if self._painter is None or self._session is None or self.file_of(picture) is not None:
             return
-        png = await self._painter.png(await asyncio.to_thread(draw, picture.day))
+        png = await self._painter.render_png(await asyncio.to_thread(draw, picture.day))
         name = f"{picture.day.date.isoformat()}.png"
         self._files[_digest(picture)] = await upload(self._client, self._session, name, png)
         if len(self._files) > MAX_KEPT:

@@ -11,8 +11,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from fateforger.ports import Sent
 from fateforger.session.cards import Card, Feedback, Picture
 from fateforger.slack.audience import is_private
-from fateforger.slack.calling import LoginTrouble, Passing, Refused, TooLong, called
-from fateforger.slack.latest import Latest
+from fateforger.slack.calling import CallRefused, MessageTooLong, SlackLoginError, TransientSlackError, call_slack
+from fateforger.slack.latest import LatestMessages
 from fateforger.slack.pace import Pace
 from fateforger.slack.pictures import Pictures
 from fateforger.slack.render import COMPACT, MESSAGE, Rendered, Size, render
@@ -28,12 +28,14 @@ PAGE = 200
 class Poster:
     """Sends cards. Every message carries ``v``, the name of its rendering, in its metadata.
 
-    All calls raise :class:`~fateforger.slack.calling.SlackTrouble`; a message that Slack finds too long is compacted
+    All calls raise :class:`~fateforger.slack.calling.SlackCallError`; a message that Slack finds too long is compacted
     and sent again (S226). In a place that others read, only cards marked ``for_all`` are posted or changed (K14): by
     default a card is the person's own.
     """
 
-    def __init__(self, client: AsyncWebClient, pace: Pace, latest: Latest, pictures: Pictures | None = None) -> None:
+    def __init__(
+        self, client: AsyncWebClient, pace: Pace, latest: LatestMessages, pictures: Pictures | None = None
+    ) -> None:
         self._client = client
         self._pace = pace
         self._latest = latest
@@ -59,7 +61,7 @@ class Poster:
 
         async def send(message: Rendered) -> Mapping[str, Any]:
             await self._pace.wait(channel)
-            return await called(
+            return await call_slack(
                 self._client.chat_postMessage(
                     channel=channel,
                     thread_ts=thread_ts,
@@ -71,9 +73,9 @@ class Poster:
                 )
             )
 
-        ts = str((await self._fitting(channel, send, card, session, v))["ts"])
+        ts = str((await self._send_fitting(channel, send, card, session, v))["ts"])
         if not beside:
-            self._latest.saw(channel, thread_ts or ts, ts)
+            self._latest.observe(channel, thread_ts or ts, ts)
         return Sent(channel, ts)
 
     async def change(
@@ -85,10 +87,10 @@ class Poster:
         async def send(message: Rendered) -> Mapping[str, Any]:
             return await self._update(where, message, v, beside=beside)
 
-        await self._fitting(where.channel, send, card, session, v)
+        await self._send_fitting(where.channel, send, card, session, v)
 
     async def _update(self, where: Sent, message: Rendered, v: str, *, beside: bool) -> Mapping[str, Any]:
-        return await called(
+        return await call_slack(
             self._client.chat_update(
                 channel=where.channel,
                 ts=where.ts,
@@ -98,10 +100,10 @@ class Poster:
             )
         )
 
-    async def hang(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
-        """Show the uploaded pictures of a card in its message. Raises ``TooLong`` until Slack can."""
+    async def add_pictures(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
+        """Show the uploaded pictures of a card in its message. Raises ``MessageTooLong`` until Slack can."""
         _check_audience(where.channel, for_all=False)
-        await self._update(where, self._rendered(card, session, v), v, beside=beside)
+        await self._update(where, self._render(card, session, v), v, beside=beside)
 
     async def show(
         self, user_id: str, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str
@@ -110,13 +112,13 @@ class Poster:
 
         async def send(message: Rendered) -> Mapping[str, Any]:
             await self._pace.wait(channel)
-            return await called(
+            return await call_slack(
                 self._client.chat_postEphemeral(
                     channel=channel, user=user_id, thread_ts=thread_ts, text=message.text, blocks=message.blocks
                 )
             )
 
-        return Sent(channel, str((await self._fitting(channel, send, card, session, v))["message_ts"]))
+        return Sent(channel, str((await self._send_fitting(channel, send, card, session, v))["message_ts"]))
 
     async def find(self, channel: str, thread_ts: str | None, v: str) -> Sent | None:
         """Return the message that was posted under ``v``, if there is one.
@@ -128,7 +130,7 @@ class Poster:
         while True:
             try:
                 page = await self._page(channel, thread_ts, cursor)
-            except (Refused, LoginTrouble) as trouble:
+            except (CallRefused, SlackLoginError) as trouble:
                 log.warning("cannot look in %s for what was posted there: %s", channel, trouble)
                 return None
             for message in page.get("messages", ()):
@@ -143,34 +145,34 @@ class Poster:
         known = self._latest.of(where.channel, thread_ts)
         if known is None:
             try:
-                later = await called(
+                later = await call_slack(
                     self._client.conversations_replies(
                         channel=where.channel, ts=thread_ts, oldest=where.ts, include_all_metadata=True, limit=PAGE
                     )
                 )
-            except (Refused, LoginTrouble) as trouble:
+            except (CallRefused, SlackLoginError) as trouble:
                 log.warning("cannot look in %s for what came later: %s", where.channel, trouble)
                 return True
-            self._latest.saw(where.channel, thread_ts, where.ts)
+            self._latest.observe(where.channel, thread_ts, where.ts)
             for message in later.get("messages", ()):
                 if _is_beside(message):
                     continue
-                self._latest.saw(where.channel, thread_ts, str(message["ts"]))
+                self._latest.observe(where.channel, thread_ts, str(message["ts"]))
             known = self._latest.of(where.channel, thread_ts)
         return known == where.ts
 
     async def _page(self, channel: str, thread_ts: str | None, cursor: str) -> Mapping[str, Any]:
         if thread_ts is None:
-            return await called(
+            return await call_slack(
                 self._client.conversations_history(channel=channel, include_all_metadata=True, limit=PAGE)
             )
-        return await called(
+        return await call_slack(
             self._client.conversations_replies(
                 channel=channel, ts=thread_ts, include_all_metadata=True, limit=PAGE, cursor=cursor or None
             )
         )
 
-    async def _fitting(
+    async def _send_fitting(
         self,
         channel: str,
         send: Callable[[Rendered], Awaitable[Mapping[str, Any]]],
@@ -180,13 +182,13 @@ class Poster:
     ) -> Mapping[str, Any]:
         for size, thumbs, pictures in self._tries(card):
             try:
-                sent = await send(self._rendered(card, session, v, size=size, thumbs=thumbs, pictures=pictures))
-            except TooLong as trouble:
+                sent = await send(self._render(card, session, v, size=size, thumbs=thumbs, pictures=pictures))
+            except MessageTooLong as trouble:
                 log.warning("a message to %s is sent again, simpler than %s: %s", channel, size, trouble)
                 refused = trouble
                 if pictures:
                     self._pictures.forget(card)
-            except Passing as trouble:
+            except TransientSlackError as trouble:
                 if trouble.retry_after is not None:
                     self._pace.hold(channel, trouble.retry_after)
                 raise
@@ -205,7 +207,7 @@ class Poster:
             tries.insert(0, (MESSAGE, self._thumbs, True))
         return tries
 
-    def _rendered(
+    def _render(
         self,
         card: Card,
         session: str,
@@ -223,7 +225,7 @@ class Poster:
 
 def _check_audience(channel: str, *, for_all: bool) -> None:
     if not for_all and not is_private(channel):
-        raise Refused("others read there, and this is for one person")
+        raise CallRefused("others read there, and this is for one person")
 
 
 def _mark(v: str, *, beside: bool) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from datetime import timedelta
 
 from fateforger.errors import StoreError
 from fateforger.ports import Clock, Outbox, Sessions
-from fateforger.session.commands import Opening, Queued, Start, Unasked
-from fateforger.session.commands.queue import ForQueue
-from fateforger.session.progress import Progress, Tell, untold
+from fateforger.session.commands import BackgroundCommand, InboxCommand, Opening, Start
+from fateforger.session.commands.queue import QueueCommandBase
+from fateforger.session.progress import Progress, ProgressCallback, ignore_progress
 from fateforger.slack import phrases
-from fateforger.slack.errands import Errands
-from fateforger.slack.greeting import heard_in
+from fateforger.slack.errands import BackgroundTasks
+from fateforger.slack.greeting import get_heard_place
 from fateforger.slack.statusline import Line, StatusLines
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 SLACK_FORGETS = timedelta(minutes=2)
 """Slack removes a status after this time."""
 
-Handle = Callable[[Queued, Tell], Awaitable[None]]
+Handle = Callable[[InboxCommand, ProgressCallback], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Timing:
 class Turn:
     """Running turn with its progress."""
 
-    def __init__(self, command: Queued) -> None:
+    def __init__(self, command: InboxCommand) -> None:
         self.command = command
         self.progress: Progress | None = None
         self.over = asyncio.Event()
@@ -58,7 +58,7 @@ class Turn:
     def on_progress(self, progress: Progress) -> None:
         self.progress = progress
 
-    async def over_within(self, seconds: float) -> bool:
+    async def is_over_within(self, seconds: float) -> bool:
         """Check whether the turn ends within the given time."""
         try:
             await asyncio.wait_for(self.over.wait(), seconds)
@@ -76,7 +76,7 @@ class Presence:
         lines: StatusLines,
         sessions: Sessions,
         outbox: Outbox,
-        background: Errands,
+        background: BackgroundTasks,
         *,
         clock: Clock,
         timing: Timing | None = None,
@@ -91,10 +91,10 @@ class Presence:
         self._began = clock.now()
         self._places: dict[tuple[str, str], Line] = {}
 
-    async def handle(self, command: Queued) -> None:
+    async def handle(self, command: InboxCommand) -> None:
         """Handle a command. The status is removed even if the handler raises."""
-        if isinstance(command, Start | ForQueue | Unasked):
-            await self._handle(command, untold)
+        if isinstance(command, Start | QueueCommandBase | BackgroundCommand):
+            await self._handle(command, ignore_progress)
             return
         turn = Turn(command)
         showing = asyncio.create_task(self._show(turn))
@@ -112,7 +112,7 @@ class Presence:
                 await self._lines.clear(line)
 
     async def _show(self, turn: Turn) -> None:
-        if await turn.over_within(self._timing.soon):
+        if await turn.is_over_within(self._timing.soon):
             return
         line = turn.line = await self._begin_line(turn.command)
         if line is None:
@@ -122,11 +122,11 @@ class Presence:
         while not turn.over.is_set():
             waited = self._now() - began + self._timing.soon
             stops = turn.command.command_id if waited >= self._timing.stop and line.session_id is not None else None
-            showing = (phrases.doing(turn.progress), stops)
+            showing = (phrases.describe_progress(turn.progress), stops)
             if showing != shown or self._now() - shown_at >= self._timing.refresh:
                 await self._lines.show(line, showing[0], stops=stops)
                 shown, shown_at = showing, self._now()
-            await turn.over_within(self._timing.gap)
+            await turn.is_over_within(self._timing.gap)
 
     async def _end(self, turn: Turn, showing: asyncio.Task[None]) -> None:
         try:
@@ -163,7 +163,7 @@ class Presence:
         if not line.turns:
             self._places.pop((line.channel, line.thread_ts), None)
 
-    async def _begin_line(self, command: Queued) -> Line | None:
+    async def _begin_line(self, command: InboxCommand) -> Line | None:
         """Return the line of the command's thread, and count one more turn in it."""
         try:
             line = await self._line(command)
@@ -175,11 +175,11 @@ class Presence:
             line.turns += 1
         return line
 
-    async def _line(self, command: Queued) -> Line | None:
+    async def _line(self, command: InboxCommand) -> Line | None:
         if isinstance(command, Opening):
-            channel, thread_ts = heard_in(command)
+            channel, thread_ts = get_heard_place(command)
             return Line(channel, thread_ts, None)
-        if isinstance(command, Start | ForQueue):
+        if isinstance(command, Start | QueueCommandBase):
             return None
         session = await self._sessions.load(command.session_id)
         if session is None or session.thread_ts is None:

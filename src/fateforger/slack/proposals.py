@@ -8,14 +8,14 @@ from typing import get_args
 from fateforger.agents import Proposal, ProposalState
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
 from fateforger.coordinator.approving import Answer, Approvals
-from fateforger.coordinator.proposals import answer_job
+from fateforger.coordinator.proposals import build_answer_job
 from fateforger.errors import InternalError
 from fateforger.ports import Clock, Job, Jobs, NewJob, Sent
 from fateforger.ports.agents import PROPOSAL_LANE
-from fateforger.slack.arrivals import Answered, Place
-from fateforger.slack.asides import Asides
+from fateforger.slack.arrivals import Place, ProposalAnswered
+from fateforger.slack.asides import EphemeralMessages
 from fateforger.slack.audience import Audience, is_private
-from fateforger.slack.calling import LoginTrouble, MessageGone, Passing, SlackTrouble
+from fateforger.slack.calling import MessageGone, SlackCallError, SlackLoginError, TransientSlackError
 from fateforger.slack.delivery import MOVED
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
@@ -24,9 +24,9 @@ from fateforger.turn.present.proposal import proposal_card
 log = logging.getLogger(__name__)
 
 
-def answering(answered: Answered) -> NewJob:
+def proposal_answer_job(answered: ProposalAnswered) -> NewJob:
     """Return the job for a click on a proposal. Jobs of one proposal run in order."""
-    return answer_job(
+    return build_answer_job(
         answered.proposal_id,
         answered.answer,
         user_id=answered.user_id,
@@ -36,7 +36,7 @@ def answering(answered: Answered) -> NewJob:
     )
 
 
-class Showing:
+class ProposalCards:
     """Cards of proposals: posted once in the plan's thread or in direct messages, then updated in place."""
 
     def __init__(self, approvals: Approvals, poster: Poster, people: People, audience: Audience) -> None:
@@ -52,10 +52,10 @@ class Showing:
         """
         try:
             await self._show(proposal, again=again)
-        except (Passing, LoginTrouble) as trouble:
-            seconds = trouble.retry_after if isinstance(trouble, Passing) else None
+        except (TransientSlackError, SlackLoginError) as trouble:
+            seconds = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
             raise TryLater(str(trouble), seconds) from trouble
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.error("the proposal %s is not shown: %s", proposal.id, trouble)  # noqa: TRY400  the sentence says it all
 
     async def _show(self, proposal: Proposal, *, again: bool) -> None:
@@ -90,7 +90,7 @@ class Showing:
 
 
 def proposal_workers(
-    jobs: Jobs, approvals: Approvals, showing: Showing, ephemeral: Asides, *, owner: str, clock: Clock
+    jobs: Jobs, approvals: Approvals, showing: ProposalCards, ephemeral: EphemeralMessages, *, owner: str, clock: Clock
 ) -> LaneWorkers:
     """Return workers that show proposals, expire old ones, and carry out clicks on them."""
 

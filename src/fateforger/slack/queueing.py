@@ -7,18 +7,18 @@ import logging
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.ports import Clock
-from fateforger.session.commands.queue import AtHome, EnqueueTask, PullTask, QueueCommand, ShowTasks
+from fateforger.session.commands.queue import EnqueueTask, HomeCommandBase, PullTask, QueueCommand, ShowTasks
 from fateforger.slack import phrases
 from fateforger.slack.addresses import PULL_COMMAND
-from fateforger.slack.arrivals import QueueAsked
-from fateforger.slack.calling import SlackTrouble, called
+from fateforger.slack.arrivals import QueueRequested
+from fateforger.slack.calling import SlackCallError, call_slack
 from fateforger.slack.people import People
 from fateforger.tasks import read_task_id
 
 log = logging.getLogger(__name__)
 
 
-class Placing:
+class ReplyPlacement:
     """Completes queue commands. A queue is private, so a request without a card is answered in direct messages."""
 
     def __init__(self, people: People, client: AsyncWebClient) -> None:
@@ -29,9 +29,9 @@ class Placing:
         """Add everything that only Slack knows to a command.
 
         That is the place of the answer, the person's zone, and the link to the message a task was made from. Raises
-        ``SlackTrouble`` if there is no such place.
+        ``SlackCallError`` if there is no such place.
         """
-        if isinstance(command, AtHome):
+        if isinstance(command, HomeCommandBase):
             return command
         changes: dict[str, object] = {}
         if not command.channel:
@@ -43,20 +43,20 @@ class Placing:
             changes["origin"] = command.origin.model_copy(update={"reference": link})
         return command.model_copy(update=changes)
 
-    async def is_answered_elsewhere(self, asked: QueueAsked) -> bool:
+    async def is_answered_elsewhere(self, asked: QueueRequested) -> bool:
         """Check whether the answer to a slash command appears in a different place than the command."""
         return asked.place.channel != await self._people.direct_channel(asked.user_id)
 
     async def _permalink(self, channel: str, ts: str) -> str:
         try:
-            answer = await called(self._client.chat_getPermalink(channel=channel, message_ts=ts))
-        except SlackTrouble as trouble:
+            answer = await call_slack(self._client.chat_getPermalink(channel=channel, message_ts=ts))
+        except SlackCallError as trouble:
             log.warning("a message has no link: %s", trouble)
             return f"{channel} {ts}"
         return str(answer["permalink"])
 
 
-def asked_for(asked: QueueAsked, clock: Clock) -> PullTask | ShowTasks | str:
+def parse_queue_command(asked: QueueRequested, clock: Clock) -> PullTask | ShowTasks | str:
     """Return the command that was typed, or the words of a refusal."""
     about = {"command_id": asked.command_id, "user_id": asked.user_id, "at": clock.now()}
     if asked.command != PULL_COMMAND:

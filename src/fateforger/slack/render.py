@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, assert_never
 from fateforger.picture import describe
 from fateforger.session.cards import Card, Control, Controls, Divider, Feedback, Heading, Note, Part, Picture, Prose
 from fateforger.slack.addresses import Address
-from fateforger.slack.controls import element, left_out, plain_text
-from fateforger.slack.fitting import Piece, fitted
-from fateforger.slack.mrkdwn import mrkdwn, unmarked
+from fateforger.slack.controls import describe_left_out, element, plain_text
+from fateforger.slack.fitting import Piece, fit_pieces
+from fateforger.slack.mrkdwn import strip_marks, to_mrkdwn
 from fateforger.slack.splitting import split
-from fateforger.slack.thumbs import feedback
+from fateforger.slack.thumbs import feedback_block
 
 Block = dict[str, Any]
 
@@ -70,7 +70,7 @@ def render(
     words = _summary(card)
     if not pieces:
         pieces = [Piece(_section(words[:limit]))]
-    return Rendered(words, fitted(pieces, size.blocks, size.characters, _note))
+    return Rendered(words, fit_pieces(pieces, size.blocks, size.characters, _note))
 
 
 def blocks_of(part: Part, address: Address, numbers: Iterator[int]) -> list[Block]:
@@ -78,7 +78,7 @@ def blocks_of(part: Part, address: Address, numbers: Iterator[int]) -> list[Bloc
     return [piece.block for piece in _pieces(part, address, numbers, MAX_SECTION, _no_file, thumbs=False)]
 
 
-def retired(card: Card) -> Card:
+def remove_controls(card: Card) -> Card:
     """Return the card without its controls."""
     parts = (
         part.model_copy(update={"control": None}) if isinstance(part, Prose) else part
@@ -89,7 +89,7 @@ def retired(card: Card) -> Card:
 
 
 def _summary(card: Card) -> str:
-    words = mrkdwn(card.text)
+    words = to_mrkdwn(card.text)
     return words if len(words) <= MAX_TEXT else words[:MAX_TEXT].rsplit(" ", 1)[0] + " … (shortened)"
 
 
@@ -98,20 +98,20 @@ def _pieces(
 ) -> list[Piece]:
     match part:
         case Heading():
-            words = unmarked(part.text)
+            words = strip_marks(part.text)
             if len(words) > MAX_HEADER:
-                return [Piece(_section(f"*{words}*")) for words in split(mrkdwn(part.text), limit - 2)]
+                return [Piece(_section(f"*{words}*")) for words in split(to_mrkdwn(part.text), limit - 2)]
             return [Piece({"type": "header", "text": plain_text(words, MAX_HEADER)})] if words else []
         case Prose():
             return _prose(part, address, numbers, limit)
         case Note():
-            return [Piece(_note(words)) for words in split(mrkdwn(part.text), min(MAX_CONTEXT, limit))]
+            return [Piece(_note(words)) for words in split(to_mrkdwn(part.text), min(MAX_CONTEXT, limit))]
         case Divider():
             return [Piece({"type": "divider"}, lines=0)]
         case Controls():
             return _controls(part.items, address, numbers)
         case Feedback():
-            return [Piece(feedback(part, address, numbers, thumbs=thumbs), fixed=True, lines=0)]
+            return [Piece(feedback_block(part, address, numbers, thumbs=thumbs), fixed=True, lines=0)]
         case Picture():
             return _picture(part, file_of(part))
         case _:
@@ -126,7 +126,7 @@ def _picture(part: Picture, file_id: str | None) -> list[Piece]:
 
 
 def _prose(part: Prose, address: Address, numbers: Iterator[int], limit: int) -> list[Piece]:
-    words = split(mrkdwn(part.text), limit)
+    words = split(to_mrkdwn(part.text), limit)
     if not words:
         return [] if part.control is None else _controls([part.control], address, numbers)
     sections = [Piece(_section(one)) for one in words]
@@ -151,11 +151,11 @@ def _controls(items: Sequence[Control], address: Address, numbers: Iterator[int]
 
 
 def _about(controls: Sequence[Control]) -> list[Piece]:
-    return [Piece(_note(words)) for control in controls if (words := left_out(control)) is not None]
+    return [Piece(_note(words)) for control in controls if (words := describe_left_out(control)) is not None]
 
 
 def _block_id(address: Address, numbers: Iterator[int]) -> str:
-    return address.model_copy(update={"n": next(numbers)}).packed()
+    return address.model_copy(update={"n": next(numbers)}).pack()
 
 
 def _section(words: str) -> Block:

@@ -20,7 +20,7 @@ message twice.
 _FOR_EVER = 10**9
 
 
-def sender(
+def sending_worker(
     jobs: Jobs, send: Callable[[], Awaitable[None]], *, owner: str, policy: LanePolicy, clock: Clock
 ) -> LaneWorkers:
     """Return the worker that calls ``send`` while it holds the job, and cancels it if it loses the job.

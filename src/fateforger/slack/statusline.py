@@ -13,7 +13,7 @@ from fateforger.session.cards import Button, Card, Controls, Note
 from fateforger.session.model import Outgoing
 from fateforger.slack import phrases
 from fateforger.slack.addresses import STOP
-from fateforger.slack.calling import LoginTrouble, Passing, SlackTrouble, called
+from fateforger.slack.calling import SlackCallError, SlackLoginError, TransientSlackError, call_slack
 from fateforger.slack.poster import Poster
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class StatusLines:
         """Show a status. ``stops`` is the command that a Stop button would end, once it is time to offer one."""
         async with line.busy:
             if line.channel not in self._without:
-                await self._say(line, phrases.beside_the_name(words))
+                await self._say(line, phrases.to_status(words))
             without = line.channel in self._without
             if without or (stops is not None and not self.has_stop(line)):
                 await self._under_the_card(line, words, stops)
@@ -74,21 +74,21 @@ class StatusLines:
 
     async def _say(self, line: Line, words: str) -> None:
         try:
-            await called(
+            await call_slack(
                 self._client.assistant_threads_setStatus(
                     channel_id=line.channel, thread_ts=line.thread_ts, status=words
                 )
             )
-        except LoginTrouble as trouble:
+        except SlackLoginError as trouble:
             self._do_without(line, trouble)
-        except Passing as trouble:
+        except TransientSlackError as trouble:
             log.info("a status in %s was not shown: %s", line.channel, trouble)
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             self._do_without(line, trouble)
         else:
             line.lit = bool(words)
 
-    def _do_without(self, line: Line, trouble: SlackTrouble) -> None:
+    def _do_without(self, line: Line, trouble: SlackCallError) -> None:
         log.info("Slack shows no status in %s (%s); a line under the card does", line.channel, trouble)
         self._without.add(line.channel)
         line.lit = False
@@ -100,7 +100,7 @@ class StatusLines:
         if shown is None:
             return
         line.under = shown
-        parts = (*shown.card.parts, Note(text=phrases.under_the_card(words)))
+        parts = (*shown.card.parts, Note(text=phrases.to_card_line(words)))
         if stops is not None:
             parts = (*parts, Controls(items=(Button(label=phrases.STOP_LABEL, action=STOP, target=stops),)))
         await self._change(shown, shown.card.model_copy(update={"parts": parts}))
@@ -108,7 +108,7 @@ class StatusLines:
     async def _off_the_card(self, line: Line, under: Outgoing) -> None:
         """Remove the line from its card, unless a later card has replaced that already."""
         line.under = None
-        stands = await self._outbox.shown(under.session_id, under.slot)
+        stands = await self._outbox.find_shown(under.session_id, under.slot)
         if stands is not None and stands.id == under.id:
             await self._change(under, under.card)
 
@@ -118,5 +118,5 @@ class StatusLines:
             return
         try:
             await self._poster.change(where, card, session=shown.session_id, v=shown.id, beside=shown.beside)
-        except SlackTrouble as trouble:
+        except SlackCallError as trouble:
             log.info("a line under the card of %s was not shown: %s", shown.session_id, trouble)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
-from fateforger.coordinator.door import Door
+from fateforger.coordinator.door import CoordinatorPort
 from fateforger.ports import Clock, Job, Jobs, NewJob
 from fateforger.slack import phrases
-from fateforger.slack.arrivals import Place, StopAsked
-from fateforger.slack.asides import Asides
+from fateforger.slack.arrivals import Place, StopRequested
+from fateforger.slack.asides import EphemeralMessages
 
 STOP_LANE = "stop"
 TRIES = 8
@@ -21,7 +21,7 @@ tries.
 """
 
 
-def stopping(asked: StopAsked, session_id: str, *, now: datetime) -> NewJob:
+def stop_job(asked: StopRequested, session_id: str, *, now: datetime) -> NewJob:
     """Return the job that stops the current turn of a session."""
     return NewJob(
         lane=STOP_LANE,
@@ -37,7 +37,9 @@ def stopping(asked: StopAsked, session_id: str, *, now: datetime) -> NewJob:
     )
 
 
-def stoppers(jobs: Jobs, door: Door, ephemeral: Asides, *, owner: str, clock: Clock) -> LaneWorkers:
+def stop_workers(
+    jobs: Jobs, door: CoordinatorPort, ephemeral: EphemeralMessages, *, owner: str, clock: Clock
+) -> LaneWorkers:
     """Return workers that stop turns. If a stop comes too late, the person alone is told."""
 
     async def perform(job: Job) -> None:

@@ -12,11 +12,11 @@ from fateforger.slack.controls import plain_text
 UP, DOWN = "This helped", "This did not help"
 
 
-def feedback(part: Feedback, address: Address, numbers: Iterator[int], *, thumbs: bool) -> dict[str, Any]:
+def feedback_block(part: Feedback, address: Address, numbers: Iterator[int], *, thumbs: bool) -> dict[str, Any]:
     """Return the block with both thumbs. The vote comes back in the value."""
-    block_id = address.model_copy(update={"n": next(numbers)}).packed()
+    block_id = address.model_copy(update={"n": next(numbers)}).pack()
     values = {
-        helpful: Vote(session=address.session, turn=part.turn, helpful=helpful, prompts=part.prompts).packed()
+        helpful: Vote(session=address.session, turn=part.turn, helpful=helpful, prompts=part.prompts).pack()
         for helpful in (True, False)
     }
     if thumbs:

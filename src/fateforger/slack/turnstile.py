@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Turnstile:
+class KeyedLocks:
     """Lock per key. Frames of one conversation arrive in order but run as separate tasks; this keeps their order."""
 
     def __init__(self) -> None:

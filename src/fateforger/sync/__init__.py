@@ -1,11 +1,11 @@
 """Compare a plan with a calendar: snapshot and ledger in, a reversible plan of ops out."""
 
 from fateforger.sync.choices import Answer, Choices, Keep, Topic
-from fateforger.sync.desired import desired_day
-from fateforger.sync.engine import fingerprint, numbered, plan_sync
-from fateforger.sync.ids import mint, seed_of
-from fateforger.sync.mirror import mirror, told
-from fateforger.sync.reading import CalendarDay, day_events, plan_from_calendar
+from fateforger.sync.desired import build_desired_day
+from fateforger.sync.engine import compute_fingerprint, number_ops, plan_sync
+from fateforger.sync.ids import build_seed, mint
+from fateforger.sync.mirror import adopt_all, describe_changes
+from fateforger.sync.reading import CalendarDay, plan_from_calendar, select_day_events
 
 __all__ = [
     "Answer",
@@ -13,14 +13,14 @@ __all__ = [
     "Choices",
     "Keep",
     "Topic",
-    "day_events",
-    "desired_day",
-    "fingerprint",
+    "adopt_all",
+    "build_desired_day",
+    "build_seed",
+    "compute_fingerprint",
+    "describe_changes",
     "mint",
-    "mirror",
-    "numbered",
+    "number_ops",
     "plan_from_calendar",
     "plan_sync",
-    "seed_of",
-    "told",
+    "select_day_events",
 ]

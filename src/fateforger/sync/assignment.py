@@ -33,7 +33,7 @@ class _Pairing:
     def __init__(self, costs: Sequence[Mapping[int, int]], columns: int) -> None:
         self.alone = 1 + sum(max(row.values(), default=0) for row in costs)
         """Staying unpaired costs more than any pairing, so the number of pairs comes first."""
-        self.costs = costs = _reduced(costs, columns)
+        self.costs = costs = _reduce(costs, columns)
         self.holder: dict[int, int] = {}
         self.partner: list[int | None] = [None] * len(costs)
         self.row_price = [0] * len(costs)
@@ -97,7 +97,7 @@ class _Pairing:
             column, row = previous, came_from[previous]
 
 
-def _reduced(costs: Sequence[Mapping[int, int]], columns: int) -> Sequence[Mapping[int, int]]:
+def _reduce(costs: Sequence[Mapping[int, int]], columns: int) -> Sequence[Mapping[int, int]]:
     """Subtract each column's minimum where every column is sure to be taken.
 
     The same pairing is best, and fewer rows have to move on the way to it.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fateforger.errors import CalendarIncomplete
-from fateforger.sync.model import Brake, BrakeKind, Ledger, Snapshot, Standing, SyncOp, Verb
+from fateforger.sync.model import Ledger, SafetyCheck, SafetyCheckKind, Snapshot, Standing, SyncOp, Verb
 from fateforger.sync.ownership import Owned, Proof, Sides
-from fateforger.sync.words import listed
+from fateforger.sync.words import list_titles
 
 _MANY = 4
 _MOST = 0.5
@@ -32,44 +32,46 @@ def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
             )
 
 
-def brakes_on(ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Sequence[Owned]) -> tuple[Brake, ...]:
+def run_safety_checks(
+    ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Sequence[Owned]
+) -> tuple[SafetyCheck, ...]:
     """Return all safety checks that these ops trigger."""
-    brakes: list[Brake] = []
+    brakes: list[SafetyCheck] = []
     held = [head for head in ledger.heads if head.standing is Standing.HELD]
     gone = [head for head in held if head.event_id not in sides.live]
     gone.sort(key=lambda head: (head.base.start, head.key))
     acting = bool(gone) and any(op.verb in _ACTING or _asks_about_deletion(op) for op in ops)
     if acting and len(gone) == len(held) >= _EMPTIED:
         brakes.append(
-            Brake(
-                kind=BrakeKind.EMPTIED_CALENDAR,
+            SafetyCheck(
+                kind=SafetyCheckKind.EMPTIED_CALENDAR,
                 sentence=f"All {len(held)} blocks that I wrote are gone from your calendar:"
-                f" {listed([head.base.summary for head in gone])}.",
+                f" {list_titles([head.base.summary for head in gone])}.",
             )
         )
     elif acting and len(held) >= _MANY and len(gone) > _MOST * len(held):
         brakes.append(
-            Brake(
-                kind=BrakeKind.VANISHED_BLOCKS,
+            SafetyCheck(
+                kind=SafetyCheckKind.VANISHED_BLOCKS,
                 sentence=f"{len(gone)} of the {len(held)} blocks that I wrote are gone from your calendar:"
-                f" {listed([head.base.summary for head in gone])}.",
+                f" {list_titles([head.base.summary for head in gone])}.",
             )
         )
     ours = [o for o in sides.owned if o.proof is not Proof.MARKED]
     deletes = [op for op in ops if op.verb is Verb.DELETE]
     if len(ours) >= _MANY and len(deletes) > _MOST * len(ours):
         brakes.append(
-            Brake(
-                kind=BrakeKind.MASS_DELETION,
+            SafetyCheck(
+                kind=SafetyCheckKind.MASS_DELETION,
                 sentence=f"This would delete {len(deletes)} of my {len(ours)} blocks from your calendar:"
-                f" {listed([op.summary for op in deletes])}.",
+                f" {list_titles([op.summary for op in deletes])}.",
             )
         )
     if spares:
         brakes.append(
-            Brake(
-                kind=BrakeKind.DUPLICATE_BLOCK,
-                sentence=f"Your calendar shows {listed([o.event.summary for o in spares])} twice.",
+            SafetyCheck(
+                kind=SafetyCheckKind.DUPLICATE_BLOCK,
+                sentence=f"Your calendar shows {list_titles([o.event.summary for o in spares])} twice.",
             )
         )
     return tuple(brakes)

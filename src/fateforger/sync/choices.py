@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.sync.canonical import Canon, canon
+from fateforger.sync.canonical import Canon, canonicalize
 from fateforger.sync.model import EventFields
 
 Topic = Literal["time", "summary", "description", "color_id", "deleted"]
@@ -33,7 +33,7 @@ TOPICS: Mapping[str, Topic] = {
 }
 
 
-def same_in(topic: Topic, one: Canon | None, other: Canon | None) -> bool:
+def agrees_on(topic: Topic, one: Canon | None, other: Canon | None) -> bool:
     """Check whether two sides agree on a topic; ``None`` is a missing block."""
     if one is None or other is None:
         return one is other
@@ -73,11 +73,13 @@ class Choices(BaseModel):
             answer.topic: answer.keep
             for answer in self.answers
             if answer.event_id == event_id
-            if same_in(answer.topic, None if answer.calendar is None else canon(answer.calendar), theirs)
+            if agrees_on(answer.topic, None if answer.calendar is None else canonicalize(answer.calendar), theirs)
         }
         seen = self.seen.get(event_id)
         rest = self.deletions if theirs is None and self.deletions is not None else self.otherwise
-        return Rules(theirs, said, known=event_id in self.seen, seen=None if seen is None else canon(seen), rest=rest)
+        return Rules(
+            theirs, said, known=event_id in self.seen, seen=None if seen is None else canonicalize(seen), rest=rest
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Rules:
         """Return the winning side for a topic that both sides changed."""
         if (answer := self.answer(topic)) is not None:
             return answer
-        return "plan" if self.known and same_in(topic, self.seen, self.theirs) else self.rest
+        return "plan" if self.known and agrees_on(topic, self.seen, self.theirs) else self.rest
 
 
 NOTHING_SAID = Choices()

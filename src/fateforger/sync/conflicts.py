@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict
 
 from fateforger.plan import type_of_color, zone
 from fateforger.plan.types import COLOR_BY_TYPE
-from fateforger.sync.canonical import canon
-from fateforger.sync.choices import FIELDS, TOPICS, Topic, same_in
+from fateforger.sync.canonical import canonicalize
+from fateforger.sync.choices import FIELDS, TOPICS, Topic, agrees_on
 from fateforger.sync.model import EventFields, Merged, SyncOp, SyncPlan
-from fateforger.sync.words import quoted
+from fateforger.sync.words import quote_title
 
 
 class Conflict(BaseModel):
@@ -33,18 +33,18 @@ class Conflict(BaseModel):
     base: EventFields
 
     @property
-    def agreed(self) -> bool:
+    def is_agreed(self) -> bool:
         """Check whether the two sides have become equal."""
-        return self.calendar is not None and same_in(self.topic, canon(self.calendar), canon(self.plan))
+        return self.calendar is not None and agrees_on(self.topic, canonicalize(self.calendar), canonicalize(self.plan))
 
     @property
-    def withdrawn(self) -> bool:
+    def is_withdrawn(self) -> bool:
         """Check whether the plan's change was reverted, so that only the person's change is left."""
         topics = FIELDS if self.topic == "deleted" else (self.topic,)
-        return all(same_in(topic, canon(self.plan), canon(self.base)) for topic in topics)
+        return all(agrees_on(topic, canonicalize(self.plan), canonicalize(self.base)) for topic in topics)
 
 
-def conflicts_in(sync_plan: SyncPlan) -> tuple[Conflict, ...]:
+def find_conflicts(sync_plan: SyncPlan) -> tuple[Conflict, ...]:
     """Return the open conflicts of a comparison, in the order of its ops."""
     ops = {op.key: op for op in sync_plan.ops}
     found: dict[tuple[str, Topic], list[Merged]] = {}
@@ -54,11 +54,11 @@ def conflicts_in(sync_plan: SyncPlan) -> tuple[Conflict, ...]:
     return tuple(
         conflict
         for (key, topic), fields in found.items()
-        if (conflict := _conflict(ops[key], topic, fields)) is not None
+        if (conflict := _build_conflict(ops[key], topic, fields)) is not None
     )
 
 
-def _conflict(op: SyncOp, topic: Topic, merged: list[Merged]) -> Conflict | None:
+def _build_conflict(op: SyncOp, topic: Topic, merged: list[Merged]) -> Conflict | None:
     if op.head_before is None:
         return None
     calendar = None if op.before is None else op.before.fields
@@ -77,76 +77,76 @@ def _conflict(op: SyncOp, topic: Topic, merged: list[Merged]) -> Conflict | None
     )
 
 
-def question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
+def phrase_question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
     """Return both sides in one sentence.
 
     An example is ``“Deep work”: you moved it to 10:00 on your calendar; the plan has 11:00.``
     """
-    title, theirs, ours = quoted(conflict.title), conflict.calendar, conflict.plan
+    title, theirs, ours = quote_title(conflict.title), conflict.calendar, conflict.plan
     if theirs is None:
-        return f"{title}: you deleted it on your calendar; the plan has it at {_span(ours, day, tz)}."
+        return f"{title}: you deleted it on your calendar; the plan has it at {_format_span(ours, day, tz)}."
     match conflict.topic:
         case "time" | "deleted":
-            return f"{title}: {_times(theirs, ours, conflict.base, day, tz)}."
+            return f"{title}: {_describe_times(theirs, ours, conflict.base, day, tz)}."
         case "summary":
-            was = quoted(conflict.base.summary)
-            renamed = f"you renamed it {quoted(theirs.summary)} on your calendar"
-            return f"{was}: {renamed}; the plan calls it {quoted(ours.summary)}."
+            was = quote_title(conflict.base.summary)
+            renamed = f"you renamed it {quote_title(theirs.summary)} on your calendar"
+            return f"{was}: {renamed}; the plan calls it {quote_title(ours.summary)}."
         case "description":
-            return f"{title}: your calendar has {_notes(theirs)}; the plan has {_notes(ours)}."
+            return f"{title}: your calendar has {_describe_notes(theirs)}; the plan has {_describe_notes(ours)}."
         case "color_id":
-            return f"{title}: your calendar has it in {_color(theirs)}; the plan has {_color(ours)}."
+            return f"{title}: your calendar has it in {_describe_color(theirs)}; the plan has {_describe_color(ours)}."
         case _:
             assert_never(conflict.topic)
 
 
-def asking(sync_plan: SyncPlan) -> tuple[str, ...]:
+def phrase_questions(sync_plan: SyncPlan) -> tuple[str, ...]:
     """Return one sentence for each question that a comparison leaves to the person."""
-    return tuple(question(c, sync_plan.day, zone(sync_plan.tz)) for c in conflicts_in(sync_plan))
+    return tuple(phrase_question(c, sync_plan.day, zone(sync_plan.tz)) for c in find_conflicts(sync_plan))
 
 
-def value_words(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> str:
+def describe_value(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> str:
     """Return a block's value for a topic, to follow its title in a sentence: ``is at 10:00–11:00``."""
     match topic:
         case "time" | "deleted":
-            return f"is at {_span(fields, day, tz)}"
+            return f"is at {_format_span(fields, day, tz)}"
         case "summary":
-            return f"is called {quoted(fields.summary)}"
+            return f"is called {quote_title(fields.summary)}"
         case "description":
-            return f"has {_notes(fields)}"
+            return f"has {_describe_notes(fields)}"
         case "color_id":
-            return f"is in {_color(fields)}"
+            return f"is in {_describe_color(fields)}"
         case _:
             assert_never(topic)
 
 
-def _times(theirs: EventFields, ours: EventFields, base: EventFields, day: date, tz: ZoneInfo) -> str:
+def _describe_times(theirs: EventFields, ours: EventFields, base: EventFields, day: date, tz: ZoneInfo) -> str:
     """Describe both times, by their starts alone if the length is unchanged."""
     moved = theirs.start != base.start
     length = theirs.end - theirs.start
     if moved and length == ours.end - ours.start == base.end - base.start:
-        there, here = _start(theirs.start, day, tz), _start(ours.start, day, tz)
+        there, here = _format_start(theirs.start, day, tz), _format_start(ours.start, day, tz)
     else:
-        there, here = _span(theirs, day, tz), _span(ours, day, tz)
+        there, here = _format_span(theirs, day, tz), _format_span(ours, day, tz)
     return f"you {'moved' if moved else 'changed'} it to {there} on your calendar; the plan has {here}"
 
 
-def _start(moment: datetime, day: date, tz: ZoneInfo) -> str:
+def _format_start(moment: datetime, day: date, tz: ZoneInfo) -> str:
     local = moment.astimezone(tz)
     return f"{local:%H:%M}" if local.date() == day else f"{local:%H:%M} on {local:%A} {local.day} {local:%B}"
 
 
-def _span(fields: EventFields, day: date, tz: ZoneInfo) -> str:
+def _format_span(fields: EventFields, day: date, tz: ZoneInfo) -> str:
     start, end = fields.start.astimezone(tz), fields.end.astimezone(tz)
     other = "" if start.date() == day else f" on {start:%A} {start.day} {start:%B}"
     return f"{start:%H:%M}–{end:%H:%M}{other}"
 
 
-def _notes(fields: EventFields) -> str:
-    return f"the notes {quoted(fields.description)}" if fields.description.strip() else "no notes"
+def _describe_notes(fields: EventFields) -> str:
+    return f"the notes {quote_title(fields.description)}" if fields.description.strip() else "no notes"
 
 
-def _color(fields: EventFields) -> str:
+def _describe_color(fields: EventFields) -> str:
     if fields.color_id in COLOR_BY_TYPE.values():
         return f"the colour of {type_of_color(fields.color_id).words}"
     return "a colour of your own"

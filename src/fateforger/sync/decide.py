@@ -24,11 +24,11 @@ from datetime import date
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from fateforger.sync.canonical import canon, fields_of, identical
+from fateforger.sync.canonical import canonicalize, is_identical, to_fields
 from fateforger.sync.choices import Choices
-from fateforger.sync.drafts import adopted_of, conflicts_of, op_on, op_on_record
-from fateforger.sync.heads import head_as, merged_head, same_head
-from fateforger.sync.ids import mint, next_generation, seed_of
+from fateforger.sync.drafts import build_op, build_record_op, list_adopted, list_merged
+from fateforger.sync.heads import build_head, build_merged_head, is_same_head
+from fateforger.sync.ids import build_seed, mint, next_generation
 from fateforger.sync.merge import merge
 from fateforger.sync.model import (
     Adopted,
@@ -40,10 +40,10 @@ from fateforger.sync.model import (
     Standing,
     SyncOp,
     Verb,
-    changed_extras,
+    find_changed_extras,
 )
 from fateforger.sync.ownership import Owned, Proof
-from fateforger.sync.words import changes_between, extras_words
+from fateforger.sync.words import describe_extras, list_changes
 
 STAYS_DELETED = "You deleted it on your calendar, so it stays deleted."
 STAYS_ASKED = "You changed it, too; it stays as your calendar shows it until you choose."
@@ -71,10 +71,10 @@ class Decision(NamedTuple):
 
 def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: Setting) -> Decision:
     """Create an event for a block that the calendar does not show, under an unused id."""
-    ours = canon(block.fields)
-    seed = seed_of(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
+    ours = canonicalize(block.fields)
+    seed = build_seed(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
     generation = next_generation(seed, setting.ledger.generations, setting.taken)
-    event_id, fields = mint(seed, generation), fields_of(ours)
+    event_id, fields = mint(seed, generation), to_fields(ours)
     op = SyncOp(
         op_id=op_id,
         verb=Verb.CREATE,
@@ -83,7 +83,7 @@ def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: S
         generation=generation,
         seed=seed,
         summary=ours.summary,
-        changes=changes_between(None, ours, setting.tz),
+        changes=list_changes(None, ours, setting.tz),
         after=fields,
         head_before=head,
         head_after=Head(key=block.key, event_id=event_id, generation=generation, day=setting.day, base=fields),
@@ -97,9 +97,9 @@ def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
     summary = block.fields.summary
     verb = Verb.SKIP if head.standing is Standing.DELETED else Verb.ADOPT
     gone = head.model_copy(update={"standing": Standing.DELETED})
-    if canon(head.asked) != canon(block.fields):
+    if canonicalize(head.asked) != canonicalize(block.fields):
         gone = gone.model_copy(update={"wanted": block.fields})
-    op = op_on_record(op_id, verb, head, gone, summary, STAYS_DELETED)
+    op = build_record_op(op_id, verb, head, gone, summary, STAYS_DELETED)
     return Decision(
         op, adopted=(Adopted(key=block.key, summary=summary, field="deleted", plan=summary, calendar=None),)
     )
@@ -122,7 +122,7 @@ def decide_disputed(op_id: str, block: DesiredBlock, head: Head, setting: Settin
         plan=summary,
         winner="open",
     )
-    op = op_on_record(op_id, Verb.SKIP, head, head, summary, STAYS_ASKED)
+    op = build_record_op(op_id, Verb.SKIP, head, head, summary, STAYS_ASKED)
     return Decision(op.model_copy(update={"after": block.fields}), merged=(question,))
 
 
@@ -145,52 +145,54 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
     head, event = owned.head, owned.event
     if owned.obstacle is not None:
         return Decision(
-            op_on(op_id, Verb.SKIP, owned, f"It stays as it is: {owned.obstacle}.", block=block, head_after=head)
+            build_op(op_id, Verb.SKIP, owned, f"It stays as it is: {owned.obstacle}.", block=block, head_after=head)
         )
-    if head is not None and _untouched(head, block, event):
-        return Decision(op_on(op_id, Verb.NOOP, owned, UP_TO_DATE, block=block, after=head.base, head_after=head))
-    ours, theirs = canon(block.fields), canon(event)
-    base = theirs if head is None else canon(head.base)
-    wanted = base if head is None or head.wanted is None else canon(head.wanted)
+    if head is not None and _is_unchanged(head, block, event):
+        return Decision(build_op(op_id, Verb.NOOP, owned, UP_TO_DATE, block=block, after=head.base, head_after=head))
+    ours, theirs = canonicalize(block.fields), canonicalize(event)
+    base = theirs if head is None else canonicalize(head.base)
+    wanted = base if head is None or head.wanted is None else canonicalize(head.wanted)
     merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, rules=setting.choices.rules(event.id, theirs))
-    after = merged_head(block, owned, setting.day, merged.result, wanted=wanted, base=base, theirs=theirs, ours=ours)
-    if changes := changes_between(theirs, merged.result, setting.tz):
+    after = build_merged_head(
+        block, owned, setting.day, merged.result, wanted=wanted, base=base, theirs=theirs, ours=ours
+    )
+    if changes := list_changes(theirs, merged.result, setting.tz):
         reason = "The plan changed." if head is not None else "The plan has it differently."
-        op = op_on(
+        op = build_op(
             op_id,
             Verb.UPDATE,
             owned,
             reason,
             block=block,
-            after=fields_of(merged.result),
+            after=to_fields(merged.result),
             changes=changes,
             head_after=after,
         )
-    elif head is None or not same_head(head, after):
-        op = op_on(
+    elif head is None or not is_same_head(head, after):
+        op = build_op(
             op_id,
             Verb.ADOPT,
             owned,
             "The calendar shows it already.",
             block=block,
-            after=fields_of(theirs),
+            after=to_fields(theirs),
             head_after=after,
         )
     else:
         kept = "Your own change on the calendar stays." if merged.adopted or merged.conflicts else UP_TO_DATE
         reason = STAYS_ASKED if merged.open else kept
-        op = op_on(op_id, Verb.NOOP, owned, reason, block=block, after=fields_of(theirs), head_after=head)
+        op = build_op(op_id, Verb.NOOP, owned, reason, block=block, after=to_fields(theirs), head_after=head)
     return Decision(
         op,
-        conflicts_of(op, merged, setting.tz, base=base, theirs=theirs, ours=ours),
-        adopted_of(op, merged, setting.tz, theirs=theirs, ours=ours),
+        list_merged(op, merged, setting.tz, base=base, theirs=theirs, ours=ours),
+        list_adopted(op, merged, setting.tz, theirs=theirs, ours=ours),
     )
 
 
-def _untouched(head: Head, block: DesiredBlock, event: EventImage) -> bool:
+def _is_unchanged(head: Head, block: DesiredBlock, event: EventImage) -> bool:
     """Check whether neither side changed anything: the fast path for most blocks of most days."""
     known = head.wanted is None and head.key == block.key and head.standing is Standing.HELD
-    return known and identical(head.base, event) and identical(head.base, block.fields)
+    return known and is_identical(head.base, event) and is_identical(head.base, block.fields)
 
 
 def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool = False) -> Decision | None:
@@ -203,21 +205,21 @@ def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool =
         return None
     if owned.proof is Proof.MARKED:
         reason = "It has fateforger's mark, but is not in this database; I left it alone."
-        return Decision(op_on(op_id, Verb.SKIP, owned, reason, head_after=None))
-    if kept := _why_kept(owned):
+        return Decision(build_op(op_id, Verb.SKIP, owned, reason, head_after=None))
+    if kept := _explain_keeping(owned):
         if spare or (head is None and owned.obstacle is not None):
-            return Decision(op_on(op_id, Verb.SKIP, owned, kept, head_after=head))
+            return Decision(build_op(op_id, Verb.SKIP, owned, kept, head_after=head))
         return Decision(
-            op_on(op_id, Verb.RELEASE, owned, kept, head_after=head_as(owned, setting.day, Standing.RELEASED))
+            build_op(op_id, Verb.RELEASE, owned, kept, head_after=build_head(owned, setting.day, Standing.RELEASED))
         )
-    removed = None if spare else head_as(owned, setting.day, Standing.REMOVED)
-    changes = changes_between(canon(owned.event), None, setting.tz)
+    removed = None if spare else build_head(owned, setting.day, Standing.REMOVED)
+    changes = list_changes(canonicalize(owned.event), None, setting.tz)
     return Decision(
-        op_on(op_id, Verb.DELETE, owned, "It is no longer in the plan.", changes=changes, head_after=removed)
+        build_op(op_id, Verb.DELETE, owned, "It is no longer in the plan.", changes=changes, head_after=removed)
     )
 
 
-def _why_kept(owned: Owned) -> str | None:
+def _explain_keeping(owned: Owned) -> str | None:
     """Return the reason not to delete an event that left the plan, if any."""
     head, event = owned.head, owned.event
     no_longer = "It is no longer in the plan, but"
@@ -225,9 +227,9 @@ def _why_kept(owned: Owned) -> str | None:
         return f"{no_longer} {owned.obstacle}, so I left it to you."
     if head is not None and head.standing is not Standing.HELD:
         return "You brought it back, so I left it to you."
-    if (done := extras_words(event.extras, None if head is None else head.extras)) is not None:
+    if (done := describe_extras(event.extras, None if head is None else head.extras)) is not None:
         return f"{no_longer} you {done} on your calendar, so I left it to you."
-    if head is not None and canon(head.base) != canon(event):
+    if head is not None and canonicalize(head.base) != canonicalize(event):
         return f"{no_longer} you changed it on your calendar, so I left it to you."
     return None
 
@@ -238,12 +240,16 @@ def is_untouched(owned: Owned) -> bool:
     An event without a record is never known to be.
     """
     head, event = owned.head, owned.event
-    return head is not None and canon(head.base) == canon(event) and not changed_extras(event.extras, head.extras)
+    return (
+        head is not None
+        and canonicalize(head.base) == canonicalize(event)
+        and not find_changed_extras(event.extras, head.extras)
+    )
 
 
 def decide_forget(op_id: str, head: Head) -> Decision:
     """Drop the record of an event that is gone and not wanted by any plan."""
     removed = head.model_copy(update={"standing": Standing.REMOVED})
     return Decision(
-        op_on_record(op_id, Verb.FORGET, head, removed, head.base.summary, "It is gone from plan and calendar.")
+        build_record_op(op_id, Verb.FORGET, head, removed, head.base.summary, "It is gone from plan and calendar.")
     )

@@ -9,14 +9,14 @@ from fateforger.sync.canonical import Canon
 from fateforger.sync.merge import FieldMerge
 from fateforger.sync.model import MANAGED, Adopted, DesiredBlock, EventFields, Head, Merged, SyncOp, Verb
 from fateforger.sync.ownership import Owned
-from fateforger.sync.words import Change, shown
+from fateforger.sync.words import Change, format_value
 
 UNNUMBERED = ""
 """The id of an op that is numbered later."""
 ManagedName = Literal["summary", "description", "start", "end", "color_id"]
 
 
-def op_on(
+def build_op(
     op_id: str,
     verb: Verb,
     owned: Owned,
@@ -44,7 +44,7 @@ def op_on(
     )
 
 
-def op_on_record(op_id: str, verb: Verb, head: Head, head_after: Head, summary: str, reason: str) -> SyncOp:
+def build_record_op(op_id: str, verb: Verb, head: Head, head_after: Head, summary: str, reason: str) -> SyncOp:
     """Return an op on an event that is gone, of which only the record is left."""
     return SyncOp(
         op_id=op_id,
@@ -59,7 +59,7 @@ def op_on_record(op_id: str, verb: Verb, head: Head, head_after: Head, summary: 
     )
 
 
-def conflicts_of(
+def list_merged(
     op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon
 ) -> tuple[Merged, ...]:
     """Return the fields that both sides changed, for the report."""
@@ -68,9 +68,9 @@ def conflicts_of(
             key=op.key,
             summary=op.summary,
             field=name,
-            base=shown(base[place], tz),
-            calendar=shown(theirs[place], tz),
-            plan=shown(ours[place], tz),
+            base=format_value(base[place], tz),
+            calendar=format_value(theirs[place], tz),
+            plan=format_value(ours[place], tz),
             winner=merged.conflicts[name],
         )
         for place, name in enumerate(MANAGED)
@@ -78,7 +78,7 @@ def conflicts_of(
     )
 
 
-def adopted_of(op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, theirs: Canon, ours: Canon) -> tuple[Adopted, ...]:
+def list_adopted(op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, theirs: Canon, ours: Canon) -> tuple[Adopted, ...]:
     """Return the fields in which the calendar keeps a value of the person's that the plan does not have."""
     kept = merged.adopted | {name for name, winner in merged.conflicts.items() if winner == "calendar"}
     return tuple(
@@ -86,8 +86,8 @@ def adopted_of(op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, theirs: Canon, o
             key=op.key,
             summary=op.summary,
             field=cast("ManagedName", name),
-            plan=shown(ours[place], tz),
-            calendar=shown(theirs[place], tz),
+            plan=format_value(ours[place], tz),
+            calendar=format_value(theirs[place], tz),
         )
         for place, name in enumerate(MANAGED)
         if name in kept

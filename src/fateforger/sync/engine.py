@@ -9,8 +9,8 @@ from datetime import date, datetime
 
 from fateforger.errors import InternalError
 from fateforger.plan import zone
-from fateforger.sync.brakes import brakes_on, require_whole
-from fateforger.sync.canonical import canon, is_timed
+from fateforger.sync.brakes import require_whole, run_safety_checks
+from fateforger.sync.canonical import canonicalize, is_timed
 from fateforger.sync.choices import NOTHING_SAID, Choices
 from fateforger.sync.decide import (
     Decision,
@@ -24,8 +24,8 @@ from fateforger.sync.decide import (
     decide_live,
     is_untouched,
 )
-from fateforger.sync.foreign import link_reason, link_warnings, linked, overlap_warnings
-from fateforger.sync.matching import Candidate, event_candidate, pair_alike, pair_equal
+from fateforger.sync.foreign import explain_link, link_events, warn_about_links, warn_about_overlaps
+from fateforger.sync.matching import Candidate, build_candidate, pair_alike, pair_equal
 from fateforger.sync.model import (
     WRITES,
     DesiredBlock,
@@ -44,7 +44,7 @@ OpIds = Callable[[int], str]
 """Returns the id of the op at a position."""
 
 
-def numbered(transaction_id: str) -> OpIds:
+def number_ops(transaction_id: str) -> OpIds:
     """Return op ids derived from the id of the transaction: ``<id>-0``, ``<id>-1``, ..."""
     return lambda position: f"{transaction_id}-{position}"
 
@@ -65,7 +65,7 @@ def plan_sync(
         raise InternalError("A plan can only be compared with the calendar of its own day and zone.")
     require_whole(snapshot, ledger)
     sides = sort_sides(snapshot, ledger)
-    setting = Setting(desired.day, zone(desired.tz), ledger, choices, _taken(snapshot, ledger))
+    setting = Setting(desired.day, zone(desired.tz), ledger, choices, _collect_taken_ids(snapshot, ledger))
     found = _find(desired.blocks, sides, ledger)
     decisions: list[Decision] = []
     written: list[DesiredBlock] = []
@@ -81,30 +81,30 @@ def plan_sync(
         decisions.append(decide_forget(op_ids(len(decisions)), head))
     ops = tuple(decision.op for decision in decisions)
     links = [(b, event) for b in desired.blocks if (event := found.links.get(b.key)) is not None]
-    met = (*sides.foreign, *_left_to_the_person(decisions))
+    met = (*sides.foreign, *_list_left_to_person(decisions))
     return SyncPlan(
         day=desired.day,
         tz=desired.tz,
         ops=ops,
         merged=tuple(m for d in decisions for m in d.merged),
         adopted=tuple(a for d in decisions for a in d.adopted),
-        brakes=brakes_on(ops, sides, ledger, found.spares),
-        warnings=(*link_warnings(links, setting.tz), *overlap_warnings(written, met, setting.tz)),
-        snapshot_fingerprint=fingerprint(snapshot),
+        brakes=run_safety_checks(ops, sides, ledger, found.spares),
+        warnings=(*warn_about_links(links, setting.tz), *warn_about_overlaps(written, met, setting.tz)),
+        snapshot_fingerprint=compute_fingerprint(snapshot),
     )
 
 
-def fingerprint(snapshot: Snapshot) -> str:
+def compute_fingerprint(snapshot: Snapshot) -> str:
     """Return a digest of what the calendar shows; versions and time stamps do not count (S81)."""
     seen = [*snapshot.events, *(event for event in snapshot.fetched.values() if event is not None)]
     lines = sorted(
-        f"{e.id}\0{e.status}\0{e.summary}\0{e.description}\0{_stamp(e.start)}\0{_stamp(e.end)}\0{e.color_id}\0{e.busy}"
+        f"{e.id}\0{e.status}\0{e.summary}\0{e.description}\0{_to_stamp(e.start)}\0{_to_stamp(e.end)}\0{e.color_id}\0{e.busy}"
         for e in seen
     )
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _stamp(moment: datetime | date) -> float | str:
+def _to_stamp(moment: datetime | date) -> float | str:
     return moment.timestamp() if isinstance(moment, datetime) else moment.isoformat()
 
 
@@ -132,7 +132,7 @@ def _find(blocks: Sequence[DesiredBlock], sides: Sides, ledger: Ledger) -> _Foun
     events = {key: by_key[key] for key in wanted & by_key.keys()}
     pool = [b for b in blocks if b.key not in events and not _stays_deleted(b, heads.get(b.key))]
     free = [o for o in by_key.values() if o.key not in wanted and _may_change_block(o)]
-    links = _pair(pool, free, (*sides.foreign, *_released(by_key, wanted)), events)
+    links = _pair(pool, free, (*sides.foreign, *_list_released(by_key, wanted)), events)
     used = {o.event.id for o in events.values()}
     leftovers = [o for o in by_key.values() if o.event.id not in used]
     known = wanted | {o.key for o in leftovers}
@@ -142,7 +142,7 @@ def _find(blocks: Sequence[DesiredBlock], sides: Sides, ledger: Ledger) -> _Foun
         if key not in known and head.event_id not in sides.live and head.standing is not Standing.REMOVED
     ]
     lost.sort(key=lambda head: head.key)
-    return _Found(events, links, heads, sorted(leftovers, key=_place), sorted(spares, key=_place), lost)
+    return _Found(events, links, heads, sorted(leftovers, key=_sort_key), sorted(spares, key=_sort_key), lost)
 
 
 def _pair(
@@ -152,12 +152,12 @@ def _pair(
 
     Fills ``events`` and returns the links to foreign events.
     """
-    blocks = {b.key: Candidate(b.key, canon(b.fields), b.type) for b in pool}
+    blocks = {b.key: Candidate(b.key, canonicalize(b.fields), b.type) for b in pool}
     ours = {o.event.id: o for o in free}
-    candidates = {o.event.id: event_candidate(o.event.id, canon(o.event), own=not is_untouched(o)) for o in free}
+    candidates = {o.event.id: build_candidate(o.event.id, canonicalize(o.event), own=not is_untouched(o)) for o in free}
     equal = pair_equal(list(blocks.values()), list(candidates.values()))
     events.update({key: ours[event_id] for key, event_id in equal.items()})
-    links = linked([b for b in pool if b.key not in events], foreign)
+    links = link_events([b for b in pool if b.key not in events], foreign)
     taken = set(equal.values())
     alike = pair_alike(
         [c for key, c in blocks.items() if key not in events and key not in links],
@@ -172,7 +172,7 @@ def _decide_block(op_id: str, block: DesiredBlock, found: _Found, setting: Setti
     if (owned := found.events.get(block.key)) is not None:
         return decide_live(op_id, block, owned, setting)
     if (event := found.links.get(block.key)) is not None:
-        return decide_linked(op_id, block, event, link_reason(block, event, setting.tz))
+        return decide_linked(op_id, block, event, explain_link(block, event, setting.tz))
     if head is not None and _stays_deleted(block, head):
         return decide_deleted(op_id, block, head)
     if head is not None and (disputed := decide_disputed(op_id, block, head, setting)) is not None:
@@ -183,7 +183,7 @@ def _decide_block(op_id: str, block: DesiredBlock, found: _Found, setting: Setti
 def _stays_deleted(block: DesiredBlock, head: Head | None) -> bool:
     """Check whether the person deleted the block and the plan does not ask for anything new."""
     deleted = head is not None and head.standing in {Standing.HELD, Standing.DELETED}
-    return deleted and head is not None and canon(head.asked) == canon(block.fields)
+    return deleted and head is not None and canonicalize(head.asked) == canonicalize(block.fields)
 
 
 def _may_change_block(owned: Owned) -> bool:
@@ -191,7 +191,7 @@ def _may_change_block(owned: Owned) -> bool:
     return owned.obstacle is None and (owned.head is None or owned.head.standing is Standing.HELD)
 
 
-def _released(by_key: Mapping[str, Owned], wanted: set[str]) -> list[EventImage]:
+def _list_released(by_key: Mapping[str, Owned], wanted: set[str]) -> list[EventImage]:
     """Return the busy timed events that were ours and are the person's now."""
     return [
         o.event
@@ -201,17 +201,17 @@ def _released(by_key: Mapping[str, Owned], wanted: set[str]) -> list[EventImage]
     ]
 
 
-def _left_to_the_person(decisions: Sequence[Decision]) -> list[EventImage]:
+def _list_left_to_person(decisions: Sequence[Decision]) -> list[EventImage]:
     """Return the events that this run gives to the person; writes may overlap them."""
     released = [d.op.before for d in decisions if d.op.verb is Verb.RELEASE]
     return [event for event in released if event is not None and is_timed(event) and event.busy]
 
 
-def _place(owned: Owned) -> tuple[str, str]:
+def _sort_key(owned: Owned) -> tuple[str, str]:
     return owned.event.start.isoformat(), owned.event.id
 
 
-def _taken(snapshot: Snapshot, ledger: Ledger) -> frozenset[str]:
+def _collect_taken_ids(snapshot: Snapshot, ledger: Ledger) -> frozenset[str]:
     """Return the ids in use, which no new event may get."""
     seen = {e.id for e in snapshot.events} | snapshot.fetched.keys()
     return frozenset(seen | {head.event_id for head in ledger.heads})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 
-from fateforger.sync.canonical import Canon, canon, fields_of
+from fateforger.sync.canonical import Canon, canonicalize, to_fields
 from fateforger.sync.model import MANAGED, DesiredBlock, EventFields, Head, Standing
 from fateforger.sync.ownership import Owned
 
 
-def merged_head(
+def build_merged_head(
     block: DesiredBlock,
     owned: Owned,
     day: date,
@@ -37,16 +37,16 @@ def merged_head(
         event_id=owned.event.id,
         generation=owned.generation,
         day=day,
-        base=_fields(new_base),
-        wanted=_fields(new_wanted) if new_wanted != new_base else None,
+        base=_to_fields(new_base),
+        wanted=_to_fields(new_wanted) if new_wanted != new_base else None,
         version=owned.event.version,
         restores=() if owned.head is None else owned.head.restores,
         extras=None if owned.head is None else owned.head.extras,
-        unrestored=() if owned.head is None else _still_unrestored(owned.head, result, theirs=theirs, ours=ours),
+        unrestored=() if owned.head is None else _find_unrestored(owned.head, result, theirs=theirs, ours=ours),
     )
 
 
-def _still_unrestored(head: Head, result: Canon, *, theirs: Canon, ours: Canon) -> tuple[str, ...]:
+def _find_unrestored(head: Head, result: Canon, *, theirs: Canon, ours: Canon) -> tuple[str, ...]:
     """Return the fields that an undo could not restore and that are neither written nor agreed on now."""
     return tuple(
         name
@@ -55,7 +55,7 @@ def _still_unrestored(head: Head, result: Canon, *, theirs: Canon, ours: Canon) 
     )
 
 
-def head_as(owned: Owned, day: date, standing: Standing) -> Head:
+def build_head(owned: Owned, day: date, standing: Standing) -> Head:
     """Return the record of a timed event with another standing, or a new record if it had none."""
     if owned.head is not None:
         return owned.head.model_copy(update={"standing": standing})
@@ -64,20 +64,20 @@ def head_as(owned: Owned, day: date, standing: Standing) -> Head:
         event_id=owned.event.id,
         generation=owned.generation,
         day=day,
-        base=fields_of(canon(owned.event)),
+        base=to_fields(canonicalize(owned.event)),
         standing=standing,
         version=owned.event.version,
     )
 
 
-def same_head(one: Head, other: Head) -> bool:
+def is_same_head(one: Head, other: Head) -> bool:
     """Check whether two records are equal, ignoring the version."""
     return (
         (one.key, one.event_id, one.standing) == (other.key, other.event_id, other.standing)
-        and canon(one.base) == canon(other.base)
-        and canon(one.asked) == canon(other.asked)
+        and canonicalize(one.base) == canonicalize(other.base)
+        and canonicalize(one.asked) == canonicalize(other.asked)
     )
 
 
-def _fields(values: list[object]) -> EventFields:
-    return fields_of(Canon._make(values))
+def _to_fields(values: list[object]) -> EventFields:
+    return to_fields(Canon._make(values))

@@ -14,7 +14,7 @@ _MOST_PLACES = 400
 """Positions to try when an id has to be traced back to its seed without a record."""
 
 
-def seed_of(day: date, name: str, start: datetime, index: int) -> str:
+def build_seed(day: date, name: str, start: datetime, index: int) -> str:
     """Return ``date|name|start|index`` (S73).
 
     ``start`` is the wall clock in its own zone, ``index`` the place in the plan.
@@ -40,7 +40,7 @@ def next_generation(seed: str, generations: Mapping[str, int], taken: Collection
     return generation
 
 
-def minted_here(generations: Mapping[str, int]) -> frozenset[str]:
+def list_minted(generations: Mapping[str, int]) -> frozenset[str]:
     """Return every id ever minted, according to the ledger."""
     return frozenset(mint(seed, g) for seed, highest in generations.items() for g in range(highest + 1))
 
@@ -56,6 +56,6 @@ def trace_seed(
         if generation <= highest and mint(seed, generation) == event_id:
             return seed
     start = fields.start.astimezone(tz)
-    guesses = (seed_of(day, fields.summary, start, index) for index in range(_MOST_PLACES))
+    guesses = (build_seed(day, fields.summary, start, index) for index in range(_MOST_PLACES))
     found = next((seed for seed in guesses if mint(seed, generation) == event_id), None)
-    return found or seed_of(day, fields.summary, start, 0)
+    return found or build_seed(day, fields.summary, start, 0)

@@ -25,7 +25,7 @@ from datetime import datetime
 
 from fateforger.plan import ET, type_of_color
 from fateforger.sync.assignment import assign
-from fateforger.sync.canonical import Canon, normalized_title
+from fateforger.sync.canonical import Canon, normalize_title
 
 _WORD = re.compile(r"[^\W_]+")
 _ALIKE = 0.5
@@ -54,7 +54,7 @@ class Candidate:
         return self.canon.start, self.canon.summary, self.id
 
 
-def event_candidate(event_id: str, canon: Canon, *, own: bool = False) -> Candidate:
+def build_candidate(event_id: str, canon: Canon, *, own: bool = False) -> Candidate:
     """Return an event as a candidate; its colour gives its type."""
     return Candidate(event_id, canon, type_of_color(canon.color_id), own)
 
@@ -76,9 +76,12 @@ def pair_alike(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict
         return {}
     blocks, events = sorted(blocks, key=lambda c: c.rank), sorted(events, key=lambda c: c.rank)
     titles = {event.canon.summary for event in events}
-    distances = {title: _title_distances(title, titles) for title in {block.canon.summary for block in blocks}}
-    shapes = [_shape(event) for event in events]
-    costs = [_costs(row, _shape(block), distances[block.canon.summary], shapes) for row, block in enumerate(blocks)]
+    distances = {title: _compute_title_distances(title, titles) for title in {block.canon.summary for block in blocks}}
+    shapes = [_to_shape(event) for event in events]
+    costs = [
+        _compute_costs(row, _to_shape(block), distances[block.canon.summary], shapes)
+        for row, block in enumerate(blocks)
+    ]
     chosen = assign(costs, len(events))
     return {b.id: events[c].id for b, c in zip(blocks, chosen, strict=True) if c is not None}
 
@@ -88,13 +91,13 @@ _Shape = tuple[str, ET, int, int, tuple[str, str | None], bool]
 compares."""
 
 
-def _shape(candidate: Candidate) -> _Shape:
+def _to_shape(candidate: Candidate) -> _Shape:
     shape = candidate.canon
     start, end = int(shape.start.timestamp()), int(shape.end.timestamp())
     return shape.summary, candidate.type, start, end, (shape.description, shape.color_id), candidate.own
 
 
-def _costs(row: int, ours: _Shape, distances: Mapping[str, int], shapes: Sequence[_Shape]) -> dict[int, int]:
+def _compute_costs(row: int, ours: _Shape, distances: Mapping[str, int], shapes: Sequence[_Shape]) -> dict[int, int]:
     """Return the cost of turning each possible event into this block."""
     _, kind, start, end, dress, own = ours
     costs: dict[int, int] = {}
@@ -115,16 +118,16 @@ def _costs(row: int, ours: _Shape, distances: Mapping[str, int], shapes: Sequenc
     return costs
 
 
-def _title_distances(title: str, others: Collection[str]) -> dict[str, int]:
+def _compute_title_distances(title: str, others: Collection[str]) -> dict[str, int]:
     """Return the cost of each other title that shares at least half of the words.
 
     The cost is proportional to the share of words that are not common.
     """
-    normal = normalized_title(title)
+    normal = normalize_title(title)
     words = frozenset(_WORD.findall(normal))
     distances: dict[str, int] = {}
     for other in others:
-        other_normal = normalized_title(other)
+        other_normal = normalize_title(other)
         other_words = frozenset(_WORD.findall(other_normal))
         union = len(words | other_words)
         likeness = 1.0 if normal == other_normal else len(words & other_words) / union if union else 0.0

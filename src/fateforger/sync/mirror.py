@@ -19,16 +19,16 @@ from fateforger.plan import (
 )
 from fateforger.plan.model import MAX_DESCRIPTION, MAX_NAME
 from fateforger.sync.model import Adopted, Merged, SyncPlan
-from fateforger.sync.reading import window_timing
-from fateforger.sync.words import field_words, quoted
+from fateforger.sync.reading import build_window_timing
+from fateforger.sync.words import describe_field, quote_title
 
 
-def mirror(plan: TBPlan, sync_plan: SyncPlan) -> TBPlan:
-    """Return the plan with every change in ``sync_plan.adopted``; see :func:`taken_over`."""
-    return taken_over(plan, sync_plan.adopted)
+def adopt_all(plan: TBPlan, sync_plan: SyncPlan) -> TBPlan:
+    """Return the plan with every change in ``sync_plan.adopted``; see :func:`adopt_changes`."""
+    return adopt_changes(plan, sync_plan.adopted)
 
 
-def taken_over(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
+def adopt_changes(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
     """Return the plan with the person's own changes.
 
     Moved, resized, renamed and recoloured blocks become as the calendar has them; deleted ones are dropped. Blocks that
@@ -41,53 +41,53 @@ def taken_over(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
     deleted = {key for key, fields in adopted.items() if "deleted" in fields}
     moved = {key for key, fields in adopted.items() if fields.keys() & {"start", "end"}} | deleted
     resolved = resolve(plan)
-    pinned = _leaning_on(resolved, moved)
+    pinned = _find_dependents(resolved, moved)
     events: list[TBEvent] = []
     for block in resolved:
         if block.key in deleted:
             continue
         event = block.event
         if block.key in pinned and block.key not in moved:
-            event = _timed(event, block.start, block.end, plan)
-        events.append(_changed(event, block, adopted.get(block.key, {}), plan))
+            event = _set_times(event, block.start, block.end, plan)
+        events.append(_change_event(event, block, adopted.get(block.key, {}), plan))
     return plan.replace(events)
 
 
-def told(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:
+def describe_changes(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:
     """Return one sentence per block that the person changed on the calendar, and per block where the plan won."""
     won: dict[str, list[Merged]] = {}
     for merged in sync_plan.merged:
         if merged.winner == "plan":
             won.setdefault(merged.key, []).append(merged)
-    return (*told_adopted(sync_plan.adopted, tz), *(_won(fields, tz) for fields in won.values()))
+    return (*describe_adopted(sync_plan.adopted, tz), *(_describe_won(fields, tz) for fields in won.values()))
 
 
-def told_adopted(adopted: Iterable[Adopted], tz: ZoneInfo) -> tuple[str, ...]:
+def describe_adopted(adopted: Iterable[Adopted], tz: ZoneInfo) -> tuple[str, ...]:
     """Return one sentence for each block that the person changed on the calendar."""
     by_key: dict[str, list[Adopted]] = {}
     for change in adopted:
         by_key.setdefault(change.key, []).append(change)
-    return tuple(_sentence(changes, tz) for changes in by_key.values())
+    return tuple(_describe_adopted(changes, tz) for changes in by_key.values())
 
 
-def _won(fields: list[Merged], tz: ZoneInfo) -> str:
-    words = _together([field_words(merged.field, merged.plan, tz) for merged in fields])
-    return f"You had changed {quoted(fields[0].summary)} on your calendar; I set {words}, as planned."
+def _describe_won(fields: list[Merged], tz: ZoneInfo) -> str:
+    words = _join_words([describe_field(merged.field, merged.plan, tz) for merged in fields])
+    return f"You had changed {quote_title(fields[0].summary)} on your calendar; I set {words}, as planned."
 
 
-def _sentence(changes: list[Adopted], tz: ZoneInfo) -> str:
-    title = quoted(changes[0].summary)
+def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
+    title = quote_title(changes[0].summary)
     if any(change.field == "deleted" for change in changes):
         return f"You deleted {title} on your calendar, so it stays deleted."
-    words = _together([field_words(change.field, change.calendar, tz) for change in changes])
+    words = _join_words([describe_field(change.field, change.calendar, tz) for change in changes])
     return f"You changed {title} on your calendar, so I kept {words}."
 
 
-def _together(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _changed(event: TBEvent, block: Resolved, fields: dict[str, str | None], plan: TBPlan) -> TBEvent:
+def _change_event(event: TBEvent, block: Resolved, fields: dict[str, str | None], plan: TBPlan) -> TBEvent:
     update: dict[str, object] = {}
     title, notes, color = fields.get("summary"), fields.get("description"), fields.get("color_id")
     if title and len(title) <= MAX_NAME:
@@ -100,17 +100,17 @@ def _changed(event: TBEvent, block: Resolved, fields: dict[str, str | None], pla
     if not fields.keys() & {"start", "end"}:
         return event
     start, end = (datetime.fromisoformat(v) if (v := fields.get(n)) else None for n in ("start", "end"))
-    return _timed(event, start or block.start, end or block.end, plan)
+    return _set_times(event, start or block.start, end or block.end, plan)
 
 
-def _timed(event: TBEvent, start: datetime, end: datetime, plan: TBPlan) -> TBEvent:
+def _set_times(event: TBEvent, start: datetime, end: datetime, plan: TBPlan) -> TBEvent:
     if start.astimezone(UTC) >= end.astimezone(UTC):
         return event
-    timing = window_timing(start.astimezone(UTC), end.astimezone(UTC), plan.date, plan.zone)
+    timing = build_window_timing(start.astimezone(UTC), end.astimezone(UTC), plan.date, plan.zone)
     return event.model_copy(update={"timing": timing})
 
 
-def _leaning_on(resolved: tuple[Resolved, ...], moved: Collection[str]) -> set[str]:
+def _find_dependents(resolved: tuple[Resolved, ...], moved: Collection[str]) -> set[str]:
     """Return the blocks whose time depends on one that moves or goes.
 
     That is the next one if it follows it, and the one before if it ends there. With them at fixed times, no further

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from fateforger.sync.canonical import is_timed
-from fateforger.sync.ids import minted_here
+from fateforger.sync.ids import list_minted
 from fateforger.sync.model import EventImage, Head, Ledger, Marker, OwnedId, Snapshot
 
 
@@ -59,40 +59,40 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
     """
     live = {e.id: e for e in (*snapshot.events, *filter(None, snapshot.fetched.values())) if not e.gone}
     heads = {h.event_id: h for h in ledger.heads}
-    ours = {i for i, e in live.items() if OwnedId.is_one(i) and (i in heads or _marked(e, snapshot))}
-    minted = frozenset[str]() if ours <= heads.keys() else minted_here(ledger.generations)
+    ours = {i for i, e in live.items() if OwnedId.is_one(i) and (i in heads or _is_marked(e, snapshot))}
+    minted = frozenset[str]() if ours <= heads.keys() else list_minted(ledger.generations)
     series = {e.series_id for e in live.values() if e.series_id is not None}
     owned: list[Owned] = []
     foreign: list[EventImage] = []
-    for event in sorted(live.values(), key=_order):
+    for event in sorted(live.values(), key=_sort_key):
         if event.id in ours:
             head = heads.get(event.id)
             proof = Proof.HEAD if head is not None else Proof.MINTED if event.id in minted else Proof.MARKED
             key = head.key if head is not None else event.marker.key if event.marker is not None else event.id
-            owned.append(Owned(event, key, proof, head, obstacle_to(event, is_series=event.id in series)))
+            owned.append(Owned(event, key, proof, head, find_obstacle(event, is_series=event.id in series)))
         elif is_timed(event) and event.busy:
             foreign.append(event)
     return Sides(tuple(owned), tuple(foreign), live)
 
 
-def obstacle_to(event: EventImage, *, is_series: bool = False) -> str | None:
+def find_obstacle(event: EventImage, *, is_series: bool = False) -> str | None:
     """Return the reason an event with an id of ours must not be written to, if any."""
     if is_series or event.series_id is not None or event.raw.get("recurrence"):
         return "it repeats now"
     if event.event_type != "default" or not event.organized_by_me:
         return "it is of another kind now"
-    if Marker.day_in(event.properties) is None:
+    if Marker.find_day(event.properties) is None:
         return "it lost the mark that makes it ours"
     if not is_timed(event):
         return "it is an all-day event now"
     return None
 
 
-def _marked(event: EventImage, snapshot: Snapshot) -> bool:
-    return Marker.day_in(event.properties) == snapshot.day
+def _is_marked(event: EventImage, snapshot: Snapshot) -> bool:
+    return Marker.find_day(event.properties) == snapshot.day
 
 
-def _order(event: EventImage) -> tuple[int, float, str]:
+def _sort_key(event: EventImage) -> tuple[int, float, str]:
     """Return the sort key: all-day events first, then by start and id."""
     start = event.start
     return (1, start.timestamp(), event.id) if isinstance(start, datetime) else (0, start.toordinal(), event.id)

@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 
 from fateforger.errors import InternalError
 from fateforger.plan import zone
-from fateforger.sync.conflicts import asking
-from fateforger.sync.mirror import told
+from fateforger.sync.conflicts import phrase_questions
+from fateforger.sync.mirror import describe_changes
 from fateforger.sync.model import WRITES, EventImage, OwnedId, SyncOp, SyncPlan, Verb
-from fateforger.sync.words import clock, joined, quoted
+from fateforger.sync.words import format_clock, join_words, quote_title
 
 _DONE = {
     "Add": "Added",
@@ -43,35 +43,35 @@ class PlanWords:
     brakes: tuple[str, ...]
 
 
-def plan_words(plan: SyncPlan) -> PlanWords:
+def describe_plan(plan: SyncPlan) -> PlanWords:
     """Describe what a sync plan would do."""
     tz = zone(plan.tz)
     left = [op for op in plan.ops if op.verb in {Verb.RELEASE, Verb.SKIP} and op.before is not None]
     linked = [op.reason for op in plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
     return PlanWords(
-        counts=counts_words(plan.writes, planned=True),
-        todo=tuple(op_words(op, tz) for op in plan.writes),
-        left=tuple(op_words(op, tz) for op in left),
-        notes=tuple(dict.fromkeys((*told(plan, tz), *asking(plan), *linked, *plan.warnings))),
+        counts=describe_counts(plan.writes, planned=True),
+        todo=tuple(describe_op(op, tz) for op in plan.writes),
+        left=tuple(describe_op(op, tz) for op in left),
+        notes=tuple(dict.fromkeys((*describe_changes(plan, tz), *phrase_questions(plan), *linked, *plan.warnings))),
         brakes=tuple(brake.sentence for brake in plan.brakes),
     )
 
 
-def op_words(op: SyncOp, tz: ZoneInfo, *, done: bool = False) -> str:
+def describe_op(op: SyncOp, tz: ZoneInfo, *, done: bool = False) -> str:
     """Return ``Add “Deep work” 09:00–10:30``, or ``Added ...`` once it is ``done``."""
-    words = _words(op, tz)
+    words = _describe(op, tz)
     verb, _, rest = words.partition(" ")
     return f"{_DONE[verb]} {rest}" if done else words
 
 
-def counts_words(ops: Iterable[SyncOp], *, planned: bool = False) -> str:
+def describe_counts(ops: Iterable[SyncOp], *, planned: bool = False) -> str:
     """Return ``1 added, 2 moved``, or ``1 to add, 2 to move``; an empty text for no writes."""
-    kinds = [kind_of(op) for op in ops if op.verb in WRITES]
+    kinds = [classify_write(op) for op in ops if op.verb in WRITES]
     counts = [(kinds.count(kind), _PLANNED[kind] if planned else kind) for kind in _COUNTED]
     return ", ".join(f"{number} {kind}" for number, kind in counts if number)
 
 
-def kind_of(write: SyncOp) -> str:
+def classify_write(write: SyncOp) -> str:
     """Return the kind of a write as people count it: an update that changes a time is a move."""
     match write.verb:
         case Verb.CREATE:
@@ -82,58 +82,58 @@ def kind_of(write: SyncOp) -> str:
             return "moved" if write.changes.keys() & {"start", "end"} else "changed"
 
 
-def _words(op: SyncOp, tz: ZoneInfo) -> str:
-    title = quoted(op.summary)
+def _describe(op: SyncOp, tz: ZoneInfo) -> str:
+    title = quote_title(op.summary)
     match op.verb:
         case Verb.CREATE:
-            return f"Add {title} {_when(op, tz)}"
+            return f"Add {title} {_format_time(op, tz)}"
         case Verb.UPDATE:
-            return _update(op, tz)
+            return _describe_update(op, tz)
         case Verb.DELETE:
-            return f"Remove {title} {_when(op, tz)}"
+            return f"Remove {title} {_format_time(op, tz)}"
         case Verb.SKIP | Verb.RELEASE | Verb.NOOP | Verb.ADOPT | Verb.FORGET:
             return f"Leave {title} alone: {op.reason}" if op.reason else f"Leave {title} alone"
         case _:
             assert_never(op.verb)
 
 
-def _when(op: SyncOp, tz: ZoneInfo) -> str:
+def _format_time(op: SyncOp, tz: ZoneInfo) -> str:
     if op.after is not None:
-        return clock(op.after.start, op.after.end, tz)
-    start, end = _times(op.before)
-    return clock(start, end, tz)
+        return format_clock(op.after.start, op.after.end, tz)
+    start, end = _get_times(op.before)
+    return format_clock(start, end, tz)
 
 
-def _update(op: SyncOp, tz: ZoneInfo) -> str:
+def _describe_update(op: SyncOp, tz: ZoneInfo) -> str:
     """Describe an update, the title first, because the rest refers to the block by its name."""
     if op.before is None or op.after is None:
         raise InternalError(f"Update {op.op_id} does not know what it changes.")
-    named = quoted(op.before.summary)
+    named = quote_title(op.before.summary)
     phrases: list[str] = []
     if "summary" in op.changes:
-        phrases.append(f"Rename {named} to {quoted(op.after.summary)}")
+        phrases.append(f"Rename {named} to {quote_title(op.after.summary)}")
     if op.changes.keys() & {"start", "end"}:
-        phrases.append(_move(op, "it" if phrases else named, tz))
+        phrases.append(_describe_move(op, "it" if phrases else named, tz))
     gifts = [
         words for name, words in (("description", "new notes"), ("color_id", "another colour")) if name in op.changes
     ]
     if gifts:
         phrases.append(f"Give {'it' if phrases else named} {' and '.join(gifts)}")
     first, *others = phrases
-    return joined([first, *(f"{other[0].lower()}{other[1:]}" for other in others)])
+    return join_words([first, *(f"{other[0].lower()}{other[1:]}" for other in others)])
 
 
-def _move(op: SyncOp, named: str, tz: ZoneInfo) -> str:
+def _describe_move(op: SyncOp, named: str, tz: ZoneInfo) -> str:
     if op.after is None:
         raise InternalError(f"Update {op.op_id} does not know what it changes.")
-    start, end = _times(op.before)
+    start, end = _get_times(op.before)
     after = op.after
     if after.end - after.start == end - start:
         return f"Move {named} from {start.astimezone(tz):%H:%M} to {after.start.astimezone(tz):%H:%M}"
-    return f"Change {named} from {clock(start, end, tz)} to {clock(after.start, after.end, tz)}"
+    return f"Change {named} from {format_clock(start, end, tz)} to {format_clock(after.start, after.end, tz)}"
 
 
-def _times(image: EventImage | None) -> tuple[datetime, datetime]:
+def _get_times(image: EventImage | None) -> tuple[datetime, datetime]:
     if image is None or not isinstance(image.start, datetime) or not isinstance(image.end, datetime):
         raise InternalError("A block of ours has a start and an end.")
     return image.start, image.end

@@ -9,19 +9,19 @@ from zoneinfo import ZoneInfo
 from fateforger.plan import type_of_color
 from fateforger.plan.types import COLOR_BY_TYPE
 from fateforger.sync.canonical import Canon
-from fateforger.sync.model import MANAGED, PLAIN, EventExtras, changed_extras
+from fateforger.sync.model import MANAGED, PLAIN, EventExtras, find_changed_extras
 
 Change = tuple[str | None, str | None]
 _SHORT = 80
 _MOST_NAMED = 3
 
 
-def shown(value: str | datetime | None, tz: ZoneInfo) -> str | None:
+def format_value(value: str | datetime | None, tz: ZoneInfo) -> str | None:
     """Return a field's value as text; an instant in RFC 3339 with the offset of ``tz``."""
     return value.astimezone(tz).isoformat() if isinstance(value, datetime) else value
 
 
-def changes_between(
+def list_changes(
     before: Canon | None, after: Canon | None, tz: ZoneInfo, fields: Collection[str] = MANAGED
 ) -> dict[str, Change]:
     """Return ``{field: (before, after)}`` for each of ``fields`` that differs; ``None`` means no event."""
@@ -30,35 +30,35 @@ def changes_between(
         old = None if before is None else before[place]
         new = None if after is None else after[place]
         if name in fields and (old != new or before is None or after is None):
-            changes[name] = (shown(old, tz), shown(new, tz))
+            changes[name] = (format_value(old, tz), format_value(new, tz))
     return changes
 
 
-def quoted(title: str) -> str:
+def quote_title(title: str) -> str:
     """Return a title in quotation marks, cut to a readable length."""
     title = " ".join(title.split()) or "(no title)"
     return f"“{title if len(title) <= _SHORT else title[: _SHORT - 1].rstrip() + '…'}”"
 
 
-def clock(start: datetime, end: datetime, tz: ZoneInfo) -> str:
+def format_clock(start: datetime, end: datetime, tz: ZoneInfo) -> str:
     """Return ``09:00–10:30``, by the clock of ``tz``."""
     return f"{start.astimezone(tz):%H:%M}–{end.astimezone(tz):%H:%M}"
 
 
-def listed(titles: Sequence[str]) -> str:
+def list_titles(titles: Sequence[str]) -> str:
     """Return up to three titles, and the number of others."""
-    named = [quoted(title) for title in titles[:_MOST_NAMED]]
+    named = [quote_title(title) for title in titles[:_MOST_NAMED]]
     more = len(titles) - len(named)
     if more:
         return f"{', '.join(named)} and {more} more"
     return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
 
 
-def field_words(name: str, value: str | datetime | None, tz: ZoneInfo) -> str:
+def describe_field(name: str, value: str | datetime | None, tz: ZoneInfo) -> str:
     """Return a field with its value, for a sentence."""
     match name:
         case "summary":
-            return f"the title {quoted(str(value or ''))}"
+            return f"the title {quote_title(str(value or ''))}"
         case "description":
             return "the notes"
         case "start" | "end":
@@ -101,27 +101,27 @@ _OF_IT = {
 """All extras, as parts of an event."""
 
 
-def extras_words(now: EventExtras, known: EventExtras | None) -> str | None:
+def describe_extras(now: EventExtras, known: EventExtras | None) -> str | None:
     """Return the extras a person added or changed, to follow "you": ``added a place and changed its visibility``.
 
     Returns ``None`` if nothing differs.
     """
     base = PLAIN if known is None else known
-    names = changed_extras(now, known)
+    names = find_changed_extras(now, known)
     added = [_ADDED[name] for name in names if name in _ADDED and getattr(base, name) == getattr(PLAIN, name)]
     changed = [_OF_IT[n] for n in names if n not in _ADDED or getattr(base, n) != getattr(PLAIN, n)]
-    deeds = [f"added {joined(added)}"] if added else []
+    deeds = [f"added {join_words(added)}"] if added else []
     if changed:
-        deeds.append(f"changed its {joined(changed)}")
+        deeds.append(f"changed its {join_words(changed)}")
     return " and ".join(deeds) or None
 
 
-def without_words(names: Sequence[str]) -> str:
+def describe_missing(names: Sequence[str]) -> str:
     """Return the end of a sentence about an event that lacks some extras: ``without its place and reminders``."""
-    return f"without its {joined([_OF_IT[name] for name in names])}"
+    return f"without its {join_words([_OF_IT[name] for name in names])}"
 
 
-def joined(parts: Sequence[str]) -> str:
+def join_words(parts: Sequence[str]) -> str:
     """Return the parts as a list in a sentence: ``a, b and c``."""
     *others, last = parts
     return f"{', '.join(others)} and {last}" if others else last

@@ -1,15 +1,15 @@
 """Task queue: tasks, their order, and their state transitions."""
 
-from fateforger.tasks.adding import NewTask, check_blockers, entered
-from fateforger.tasks.claims import as_of, changed, claimed, extended, holds, taken_back
+from fateforger.tasks.adding import NewTask, check_blockers, enter_tasks
+from fateforger.tasks.claims import apply_change, as_of, claim_task, extend_claim, holds_claim, release_claim
 from fateforger.tasks.edits import (
-    Deed,
-    deed_words,
-    done_to,
-    possible,
-    prioritized,
-    renamed,
-    respecified,
+    TaskAction,
+    apply_action,
+    describe_action,
+    possible_actions,
+    rename_task,
+    replace_spec,
+    set_priority,
 )
 from fateforger.tasks.ids import new_task_id, read_task_id
 from fateforger.tasks.model import (
@@ -29,10 +29,10 @@ from fateforger.tasks.model import (
     Work,
 )
 from fateforger.tasks.modes import Mode
-from fateforger.tasks.moves import may_move
-from fateforger.tasks.queue import blockers, in_order, order, ready
-from fateforger.tasks.reorder import Where, moved, moved_words
-from fateforger.tasks.words import PRIORITIES, STATES, quoted, spoken_priority
+from fateforger.tasks.moves import can_move
+from fateforger.tasks.queue import blockers, ready_tasks, sort_key, sort_tasks
+from fateforger.tasks.reorder import QueuePlace, describe_move, move_task
+from fateforger.tasks.words import PRIORITIES, STATES, priority_words, quote_task
 
 __all__ = [
     "ENDED",
@@ -41,43 +41,43 @@ __all__ = [
     "BlockTime",
     "Claim",
     "Decompose",
-    "Deed",
     "Do",
     "Mode",
     "NewTask",
     "Origin",
     "PlanDay",
     "Priority",
+    "QueuePlace",
     "QueuedTask",
     "ReviewConstraints",
     "ReviewParts",
+    "TaskAction",
     "TaskSpec",
     "TaskState",
-    "Where",
     "Work",
+    "apply_action",
+    "apply_change",
     "as_of",
     "blockers",
-    "changed",
+    "can_move",
     "check_blockers",
-    "claimed",
-    "deed_words",
-    "done_to",
-    "entered",
-    "extended",
-    "holds",
-    "in_order",
-    "may_move",
-    "moved",
-    "moved_words",
+    "claim_task",
+    "describe_action",
+    "describe_move",
+    "enter_tasks",
+    "extend_claim",
+    "holds_claim",
+    "move_task",
     "new_task_id",
-    "order",
-    "possible",
-    "prioritized",
-    "quoted",
+    "possible_actions",
+    "priority_words",
+    "quote_task",
     "read_task_id",
-    "ready",
-    "renamed",
-    "respecified",
-    "spoken_priority",
-    "taken_back",
+    "ready_tasks",
+    "release_claim",
+    "rename_task",
+    "replace_spec",
+    "set_priority",
+    "sort_key",
+    "sort_tasks",
 ]

@@ -32,7 +32,7 @@ class NewTask:
     """``active``, or ``paused`` for a task that must not be pulled yet."""
 
 
-def entered(
+def enter_tasks(
     new: Sequence[NewTask], ids: Sequence[str], *, user_id: str, there: Collection[str], highest: int, now: datetime
 ) -> tuple[QueuedTask, ...]:
     """Return the new tasks of ``user_id``, in the given order, after all existing ones.
@@ -54,8 +54,10 @@ def entered(
             changed_at=now,
             state=_first_state(task),
             rank=rank + place,
-            goal=None if task.goal is None else _known(task.goal, names, there, "goal"),
-            blocked_by=tuple(dict.fromkeys(_known(name, names, there, "blocked_by") for name in task.blocked_by)),
+            goal=None if task.goal is None else _resolve_name(task.goal, names, there, "goal"),
+            blocked_by=tuple(
+                dict.fromkeys(_resolve_name(name, names, there, "blocked_by") for name in task.blocked_by)
+            ),
         )
         for place, (task_id, task) in enumerate(zip(ids, new, strict=True))
     )
@@ -85,7 +87,7 @@ def _names(new: Sequence[NewTask], ids: Sequence[str]) -> Mapping[str, str]:
     return {task.key: task_id for task, task_id in zip(new, ids, strict=True) if task.key}
 
 
-def _known(name: str, names: Mapping[str, str], there: Collection[str], where: str) -> str:
+def _resolve_name(name: str, names: Mapping[str, str], there: Collection[str], where: str) -> str:
     if name in names:
         return names[name]
     if name in there:

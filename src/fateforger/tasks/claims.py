@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from fateforger.errors import BadInput, InternalError
 from fateforger.plan.mistakes import first_mistake
 from fateforger.tasks.model import Claim, QueuedTask, TaskState
-from fateforger.tasks.moves import may_move
-from fateforger.tasks.words import STATES, quoted
+from fateforger.tasks.moves import can_move
+from fateforger.tasks.words import STATES, quote_task
 
 
 def as_of(task: QueuedTask, now: datetime) -> QueuedTask:
@@ -19,10 +19,10 @@ def as_of(task: QueuedTask, now: datetime) -> QueuedTask:
     return task.model_copy(update={"state": TaskState.ACTIVE, "claim": None}) if ran_out else task
 
 
-def claimed(task: QueuedTask, executor: str, *, now: datetime, until: datetime) -> QueuedTask:
+def claim_task(task: QueuedTask, executor: str, *, now: datetime, until: datetime) -> QueuedTask:
     """Return the task claimed by ``executor`` until ``until``."""
     fence = task.fence + 1
-    return _written(
+    return _with_changes(
         task,
         now,
         state=TaskState.RUNNING,
@@ -32,7 +32,7 @@ def claimed(task: QueuedTask, executor: str, *, now: datetime, until: datetime) 
     )
 
 
-def holds(mine: QueuedTask, there: QueuedTask | None) -> bool:
+def holds_claim(mine: QueuedTask, there: QueuedTask | None) -> bool:
     """Check whether the claim on ``mine`` is still valid, given the stored task.
 
     An expired claim is kept until another executor takes the task.
@@ -42,19 +42,19 @@ def holds(mine: QueuedTask, there: QueuedTask | None) -> bool:
     return there.state is TaskState.RUNNING and there.claim.fence == mine.claim.fence
 
 
-def extended(task: QueuedTask, *, now: datetime, until: datetime) -> QueuedTask:
+def extend_claim(task: QueuedTask, *, now: datetime, until: datetime) -> QueuedTask:
     """Return the task with its claim extended to ``until``."""
     if task.claim is None:
         raise InternalError("Only a claim can be extended.")
-    return _written(task, now, claim=task.claim.model_copy(update={"until": until}))
+    return _with_changes(task, now, claim=task.claim.model_copy(update={"until": until}))
 
 
-def taken_back(task: QueuedTask, *, now: datetime) -> QueuedTask:
+def release_claim(task: QueuedTask, *, now: datetime) -> QueuedTask:
     """Return the task, active again, without its claim."""
-    return _written(task, now, state=TaskState.ACTIVE, claim=None)
+    return _with_changes(task, now, state=TaskState.ACTIVE, claim=None)
 
 
-def changed(before: QueuedTask, after: QueuedTask, *, now: datetime) -> QueuedTask:
+def apply_change(before: QueuedTask, after: QueuedTask, *, now: datetime) -> QueuedTask:
     """Return the task to write when ``before`` is edited into ``after``.
 
     Raises :class:`BadInput` for an illegal state transition, and for values that no task can have.
@@ -68,13 +68,13 @@ def changed(before: QueuedTask, after: QueuedTask, *, now: datetime) -> QueuedTa
     if after.state is not before.state:
         if after.state is TaskState.RUNNING:
             raise InternalError("A task runs by being claimed.")
-        if not may_move(before.state, after.state):
+        if not can_move(before.state, after.state):
             raise BadInput(
-                f"{quoted(before)} is {STATES[before.state]}, so it cannot become {STATES[after.state]}.",
+                f"{quote_task(before)} is {STATES[before.state]}, so it cannot become {STATES[after.state]}.",
                 where="state",
             )
     claim = before.claim if after.state is TaskState.RUNNING else None
-    return _written(after, now, claim=claim, fence=before.fence, version=before.version)
+    return _with_changes(after, now, claim=claim, fence=before.fence, version=before.version)
 
 
 def _check(task: QueuedTask) -> None:
@@ -86,6 +86,6 @@ def _check(task: QueuedTask) -> None:
         raise BadInput(mistake.sentence, where=mistake.where) from None
 
 
-def _written(task: QueuedTask, now: datetime, **values: object) -> QueuedTask:
+def _with_changes(task: QueuedTask, now: datetime, **values: object) -> QueuedTask:
     known = task.model_copy(update={**values, "changed_at": now})
     return known.model_copy(update={"version": known.version + 1})

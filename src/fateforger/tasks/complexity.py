@@ -8,7 +8,7 @@ from fateforger.tasks.ruled import workflow_of
 SEVERAL_STEPS = "This takes several steps, and the queue keeps track of which are done."
 
 
-def complex_because(spec: TaskSpec) -> str | None:
+def reason_for_queue(spec: TaskSpec) -> str | None:
     """Return a sentence on why the work needs the queue, or ``None`` if it is simple."""
     if isinstance(spec.work, Decompose):
         return "This has several parts, and somebody has to look at them before they are worked on."

@@ -36,14 +36,14 @@ class ExecutionPath(StrEnum):
 
 INVOCATIONS = frozenset({Purpose.PULL, Purpose.DONE, Purpose.TASKS, Purpose.RULES})
 """Intents that call a command or a skill by name and run at once."""
-Haste = Literal["no", "asks", "insists"]
+Urgency = Literal["no", "asks", "insists"]
 """Wish to skip the queue.
 
 ``insists`` means that the person knows the consequence.
 """
 
 
-class Hydrated(BaseModel):
+class HydratedMessage(BaseModel):
     """A hydrated message.
 
     ``task_id`` is the queue's task that it is about. ``answer`` is for the person, in their language. ``simple`` is
@@ -56,25 +56,25 @@ class Hydrated(BaseModel):
     workflow: str = ""
     spec: TaskSpec | None = None
     simple: bool = True
-    haste: Haste = "no"
+    haste: Urgency = "no"
     task_id: str | None = None
     answer: str = ""
 
 
-class Typed(NamedTuple):
+class TypedCommand(NamedTuple):
     """A slash command typed into a message, for threads, where Slack does not run commands."""
 
     name: str
     rest: str
 
 
-def typed_command(text: str) -> Typed | None:
+def parse_command(text: str) -> TypedCommand | None:
     """Return the command that a text begins with, or ``None`` without a leading slash."""
     bare = text.strip()
     if not bare.startswith("/") or bare == "/":
         return None
     name, _, rest = bare.partition(" ")
-    return Typed(name, rest.strip())
+    return TypedCommand(name, rest.strip())
 
 
 def path_of(intent: Purpose, *, slash: bool = False, changes: bool = True) -> ExecutionPath:

@@ -26,6 +26,6 @@ MOVES: Mapping[S, frozenset[S]] = {
 }
 
 
-def may_move(task: S, to: S) -> bool:
+def can_move(task: S, to: S) -> bool:
     """Check whether the transition is legal."""
     return to in MOVES[task]

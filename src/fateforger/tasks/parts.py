@@ -41,7 +41,7 @@ class Parts(BaseModel):
     parts: tuple[Part, ...] = Field((), max_length=20)
 
 
-def laid_out(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[NewTask, ...]]:
+def lay_out_parts(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[NewTask, ...]]:
     """Return the goal with its new steps, and the tasks to add: probes, parts, and their review.
 
     The probes and parts wait for the review.
@@ -52,7 +52,7 @@ def laid_out(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[NewTask,
         "over_decomposed": len(parts.parts) > COARSE,
         "requirements_ambiguous": any(part.tag for part in parts.parts),
     }
-    for actions in _deeds(parts):
+    for actions in _workflow_actions(parts):
         against = objections(task, *actions, facts=facts)
         if against:
             raise BadInput(" ".join(refusal(against)))
@@ -65,10 +65,10 @@ def laid_out(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[NewTask,
         )
     )
     spec = task.spec.model_copy(update={"context": body[:TEXT_LENGTH]})
-    return task.model_copy(update={"spec": spec}), _new(task, parts)
+    return task.model_copy(update={"spec": spec}), _new_tasks(task, parts)
 
 
-def _deeds(parts: Parts) -> list[tuple[str, ...]]:
+def _workflow_actions(parts: Parts) -> list[tuple[str, ...]]:
     """Return the workflow's actions that writing down these parts amounts to."""
     done: list[tuple[str, ...]] = []
     if parts.goal:
@@ -85,7 +85,7 @@ def _deeds(parts: Parts) -> list[tuple[str, ...]]:
     return [*done, tuple(made), ("create_review_task",)]
 
 
-def _new(task: QueuedTask, parts: Parts) -> tuple[NewTask, ...]:
+def _new_tasks(task: QueuedTask, parts: Parts) -> tuple[NewTask, ...]:
     origin = Origin(door="task", reference=task.id)
     review = NewTask(
         TaskSpec(

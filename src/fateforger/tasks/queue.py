@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from fateforger.tasks.model import QueuedTask, TaskState
 
 
-def order(task: QueuedTask) -> tuple[int, int, str]:
+def sort_key(task: QueuedTask) -> tuple[int, int, str]:
     """Return the sort key of a task."""
     return task.spec.priority, task.rank, task.id
 
@@ -23,14 +23,14 @@ def blockers(task: QueuedTask, tasks: Iterable[QueuedTask]) -> tuple[QueuedTask,
     return tuple(t for t in tasks if t.id in task.blocked_by and t.state is not TaskState.DONE)
 
 
-def in_order(tasks: Iterable[QueuedTask]) -> tuple[QueuedTask, ...]:
+def sort_tasks(tasks: Iterable[QueuedTask]) -> tuple[QueuedTask, ...]:
     """Sort the tasks as the person sees the queue."""
-    return tuple(sorted(tasks, key=order))
+    return tuple(sorted(tasks, key=sort_key))
 
 
-def ready(tasks: Sequence[QueuedTask]) -> tuple[QueuedTask, ...]:
+def ready_tasks(tasks: Sequence[QueuedTask]) -> tuple[QueuedTask, ...]:
     """Return the tasks that can be pulled, the next one first.
 
     ``tasks`` are all of the person's.
     """
-    return in_order(t for t in tasks if t.state is TaskState.ACTIVE and not blockers(t, tasks))
+    return sort_tasks(t for t in tasks if t.state is TaskState.ACTIVE and not blockers(t, tasks))

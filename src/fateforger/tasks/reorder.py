@@ -11,14 +11,14 @@ from enum import StrEnum
 
 from fateforger.errors import BadInput
 from fateforger.tasks.model import ENDED, QueuedTask
-from fateforger.tasks.queue import in_order
-from fateforger.tasks.words import PRIORITIES, quoted
+from fateforger.tasks.queue import sort_tasks
+from fateforger.tasks.words import PRIORITIES, quote_task
 
 SPACE = 1_000_000
 """Distance between newly assigned ranks: one second."""
 
 
-class Where(StrEnum):
+class QueuePlace(StrEnum):
     """A place in the queue: either end, one place up or down, or before another task."""
 
     FIRST = "first"
@@ -28,15 +28,15 @@ class Where(StrEnum):
     BEFORE = "before"
 
 
-def moved(
-    tasks: Sequence[QueuedTask], task_id: str, where: Where, *, before: str | None = None
+def move_task(
+    tasks: Sequence[QueuedTask], task_id: str, where: QueuePlace, *, before: str | None = None
 ) -> tuple[QueuedTask, ...]:
     """Return the tasks that change when one is moved.
 
     ``tasks`` are all of the person's that have not ended. Raises :class:`BadInput` when the task is not in the queue,
     or is at that place already.
     """
-    queue = [task for task in in_order(tasks) if task.state not in ENDED]
+    queue = [task for task in sort_tasks(tasks) if task.state not in ENDED]
     at = _place(queue, task_id)
     to = _target(queue, at, where, before)
     task, others = queue[at], [*queue[:at], *queue[at + 1 :]]
@@ -56,19 +56,19 @@ def moved(
     return _spread([*others[:to], task, *others[to:]], priority)
 
 
-def moved_words(before: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
+def describe_move(before: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Describe a task's new place in the queue.
 
     ``before`` is the task as it was.
     """
-    queue = [task for task in in_order(tasks) if task.state not in ENDED]
+    queue = [task for task in sort_tasks(tasks) if task.state not in ENDED]
     at = _place(queue, before.id)
     task = queue[at]
     place = "first" if at == 0 else "last" if at == len(queue) - 1 else f"number {at + 1} of {len(queue)}"
     if task.spec.priority == before.spec.priority:
-        return f"{quoted(task)} is {place} now."
+        return f"{quote_task(task)} is {place} now."
     word = PRIORITIES[task.spec.priority]
-    return f"{quoted(task)} is {place} now; that makes its priority “{word}”, like that of the task beside it."
+    return f"{quote_task(task)} is {place} now; that makes its priority “{word}”, like that of the task beside it."
 
 
 def _place(queue: Sequence[QueuedTask], task_id: str) -> int:
@@ -78,21 +78,21 @@ def _place(queue: Sequence[QueuedTask], task_id: str) -> int:
     raise BadInput(f"There is no task {task_id} in the queue that could be moved.", where="id")
 
 
-def _target(queue: Sequence[QueuedTask], at: int, where: Where, before: str | None) -> int:
+def _target(queue: Sequence[QueuedTask], at: int, where: QueuePlace, before: str | None) -> int:
     """Return the index among the other tasks."""
     task, last = queue[at], len(queue) - 1
-    if where is Where.BEFORE:
+    if where is QueuePlace.BEFORE:
         if before is None or before == task.id:
-            raise BadInput(f"Name another task that {quoted(task)} shall come before.", where="before")
+            raise BadInput(f"Name another task that {quote_task(task)} shall come before.", where="before")
         other = _place(queue, before)
         to = other - 1 if other > at else other
         if to == at:
-            raise BadInput(f"{quoted(task)} comes right before {quoted(queue[other])} already.", where="before")
+            raise BadInput(f"{quote_task(task)} comes right before {quote_task(queue[other])} already.", where="before")
         return to
-    to = {Where.FIRST: 0, Where.LAST: last, Where.UP: at - 1, Where.DOWN: at + 1}[where]
+    to = {QueuePlace.FIRST: 0, QueuePlace.LAST: last, QueuePlace.UP: at - 1, QueuePlace.DOWN: at + 1}[where]
     if to == at or not 0 <= to <= last:
-        end = "first" if to <= 0 and where in {Where.FIRST, Where.UP} else "last"
-        raise BadInput(f"{quoted(task)} is {end} already.", where="place")
+        end = "first" if to <= 0 and where in {QueuePlace.FIRST, QueuePlace.UP} else "last"
+        raise BadInput(f"{quote_task(task)} is {end} already.", where="place")
     return to
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fateforger.tasks.model import QueuedTask, TaskSpec
-from fateforger.workflow import Checked, Step, Verdict, Workflow, check, shipped, shipped_names
-from fateforger.workflow.predicates import planned
+from fateforger.workflow import CheckedRule, Step, Verdict, Workflow, check, list_shipped, load_shipped
+from fateforger.workflow.predicates import plan_steps
 
 NONE: Mapping[str, bool] = {}
 OF_THE_QUEUE = {"one_task_in_progress": True, "changes_tracked_in_task": True, "at_least_one_actionable_task": True}
@@ -19,10 +19,10 @@ MOST_NAMED = 4
 
 def workflow_of(spec: TaskSpec) -> Workflow | None:
     """Return the workflow whose rules apply, or ``None`` if no shipped one has that name."""
-    return shipped(spec.workflow) if spec.workflow in shipped_names() else None
+    return load_shipped(spec.workflow) if spec.workflow in list_shipped() else None
 
 
-def rules_named(spec: TaskSpec) -> tuple[str, ...]:
+def rule_names(spec: TaskSpec) -> tuple[str, ...]:
     """Return the rules that will apply, as a person reads them, with a count of those left out."""
     workflow = workflow_of(spec)
     if workflow is None:
@@ -33,7 +33,7 @@ def rules_named(spec: TaskSpec) -> tuple[str, ...]:
     return (*named[:MOST_NAMED], *((f"and {more} more",) if more > 0 else ()))
 
 
-def stepped(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> Step:
+def next_step(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> Step:
     """Return the next step, with the states as it begins.
 
     ``facts`` are states that no action of the workflow sets; those not given are false.
@@ -43,29 +43,31 @@ def stepped(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -
         return Step(do=actions)
     unset = {name: False for name, predicate in workflow.predicates.items() if not predicate.set_by}
     before = [step.do for step in task.steps]
-    steps = planned(tuple(workflow.predicates.values()), [*before, actions], given={**unset, **OF_THE_QUEUE, **facts})
+    steps = plan_steps(
+        tuple(workflow.predicates.values()), [*before, actions], given={**unset, **OF_THE_QUEUE, **facts}
+    )
     return steps[-1]
 
 
 def with_steps(task: QueuedTask, *actions: Sequence[str], facts: Mapping[str, bool] = NONE) -> QueuedTask:
     """Return the task with these steps done, in order."""
     for do in actions:
-        task = task.model_copy(update={"steps": (*task.steps, stepped(task, *do, facts=facts))})
+        task = task.model_copy(update={"steps": (*task.steps, next_step(task, *do, facts=facts))})
     return task
 
 
-def objections(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> tuple[Checked, ...]:
+def objections(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> tuple[CheckedRule, ...]:
     """Return the rules that forbid these actions now."""
     workflow = workflow_of(task.spec)
     if workflow is None:
         return ()
     report = check(
-        workflow.rules, (*task.steps, stepped(task, *actions, facts=facts)), workflow.vocabulary, closed=False
+        workflow.rules, (*task.steps, next_step(task, *actions, facts=facts)), workflow.vocabulary, closed=False
     )
-    return tuple(each for each in report.rules if each.blocks and _late(each, len(task.steps)))
+    return tuple(each for each in report.rules if each.blocks and _is_late(each, len(task.steps)))
 
 
-def unfinished(task: QueuedTask) -> tuple[Checked, ...]:
+def unfinished_rules(task: QueuedTask) -> tuple[CheckedRule, ...]:
     """Return the rules that fail if nothing more is done.
 
     While there are any, the task is not done.
@@ -76,12 +78,12 @@ def unfinished(task: QueuedTask) -> tuple[Checked, ...]:
     return tuple(each for each in check(workflow.rules, task.steps, workflow.vocabulary).rules if each.blocks)
 
 
-def refusal(checked: Sequence[Checked]) -> tuple[str, ...]:
+def refusal(checked: Sequence[CheckedRule]) -> tuple[str, ...]:
     """Return the remedies, and the rules behind them."""
     remedies = dict.fromkeys(each.remedy for each in checked)
     return (*remedies, *(f"Rule: {each.stated.title or each.stated.text}." for each in checked))
 
 
-def _late(checked: Checked, first: int) -> bool:
+def _is_late(checked: CheckedRule, first: int) -> bool:
     steps = checked.judgement.violations if checked.verdict is Verdict.VIOLATED else checked.judgement.unknown
     return any(at >= first for at in steps)

@@ -24,12 +24,12 @@ STATES: Mapping[TaskState, str] = {
 """Names of the states."""
 
 
-def spoken_priority(priority: int) -> str:
+def priority_words(priority: int) -> str:
     """Return a priority with its name: ``2 (normal)``."""
     return f"{priority} ({PRIORITIES[priority]})"
 
 
-def quoted(task: QueuedTask) -> str:
+def quote_task(task: QueuedTask) -> str:
     """Return the title in quotes, on one line, truncated."""
     title = " ".join(task.spec.title.split())
     return f"“{title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1].rstrip() + '…'}”"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from fateforger.errors import ModelTimedOut, ModelUnusable, UserError
 from fateforger.plan.mistakes import first_mistake
 from fateforger.ports import Completion, Model, Prompt
-from fateforger.turn.answers import json_in
+from fateforger.turn.answers import extract_json
 
 T = TypeVar("T", bound=BaseModel)
 QUOTED = 4_000
@@ -20,7 +20,7 @@ QUOTED = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[T]):
+class ModelQuestion(Generic[T]):
     """Question to a model, with the type of its answer.
 
     ``seconds`` limits all tries together, ``tries`` their number; a wrong answer is sent back with its mistake.
@@ -35,14 +35,14 @@ class Question(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
+class ModelAnswer(Generic[T]):
     """Value of the answer, with every exchange that led to it."""
 
     value: T
     exchanges: tuple[Completion, ...]
 
 
-async def ask(model: Model, question: Question[T]) -> Asked[T]:
+async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
     """Ask a model and return its answer as a value.
 
     Raises ``ModelUnusable`` if no try gave a usable answer. Any other ``ModelError`` is raised at once: the adapter has
@@ -56,7 +56,7 @@ async def ask(model: Model, question: Question[T]) -> Asked[T]:
                 completion = await model.complete(prompt, seconds=left)
                 exchanges.append(completion)
                 try:
-                    return Asked(_read(completion.text, question), tuple(exchanges))
+                    return ModelAnswer(_parse_answer(completion.text, question), tuple(exchanges))
                 except ValueError as error:
                     mistake = str(error)
                 prompt = replace(prompt, history=(*prompt.history, (completion.text[:QUOTED], mistake)))
@@ -65,10 +65,10 @@ async def ask(model: Model, question: Question[T]) -> Asked[T]:
     raise ModelUnusable(f"The language model's answer cannot be used: {mistake}", where=question.prompt.name)
 
 
-def _read(text: str, question: Question[T]) -> T:
+def _parse_answer(text: str, question: ModelQuestion[T]) -> T:
     """Parse and validate an answer. Raises ``ValueError`` with the one mistake to fix."""
     try:
-        value = question.answer.model_validate(json_in(text))
+        value = question.answer.model_validate(extract_json(text))
     except ValidationError as error:
         mistake = first_mistake(error)
         raise ValueError(f"{mistake.sentence} (at {mistake.where or 'the top'})") from None

@@ -24,18 +24,18 @@ from fateforger.ports import Model
 from fateforger.session.commands import ExplainBlock, SessionCommand, TimeboxingUserReply
 from fateforger.session.model import LastWords, Notice
 from fateforger.session.pending import pending_questions
-from fateforger.session.recall import nameable
+from fateforger.session.recall import nameable_constraints
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage, target
 from fateforger.turn.constants import MOST_STEPS
-from fateforger.turn.hearing import hear
+from fateforger.turn.hearing import read_message
 from fateforger.turn.model import Effect, MemoryReading, StageInput, TurnInput, TurnOutcome
 from fateforger.turn.nodes.besides import LOOKS
-from fateforger.turn.nodes.decision import asked_of
-from fateforger.turn.nodes.presenter import presented
+from fateforger.turn.nodes.decision import get_requested_move
+from fateforger.turn.nodes.presenter import present_outcome
 from fateforger.turn.nodes.refine import JUDGEMENTS
 from fateforger.turn.nodes.stage import run_stage
-from fateforger.turn.nodes.transition import objection
-from fateforger.turn.nodes.turn_init import begun
+from fateforger.turn.nodes.transition import find_objection
+from fateforger.turn.nodes.turn_init import begin_turn
 
 TURN_INIT, DECISION, TRANSITION, PRESENTER = "turn_init", "decision", "transition", "presenter"
 
@@ -82,7 +82,7 @@ class Node(BaseChatAgent):
         if not isinstance(step, StructuredMessage) or not isinstance(step.content, Step):
             raise TypeError(f"{self.name} was handed a {type(step).__name__}")
         done = self._work(step.content)
-        content = await cancellation_token.link_future(asyncio.ensure_future(done)) if _waits(done) else done
+        content = await cancellation_token.link_future(asyncio.ensure_future(done)) if _is_awaitable(done) else done
         return Response(chat_message=Message(content=content, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
@@ -97,7 +97,7 @@ def stage_node(stage: TimeboxingStage) -> str:
 def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
     """Build a graph for one turn. Without a ``model``, messages are not read."""
     builder = DiGraphBuilder()
-    works: dict[str, Work] = {TURN_INIT: _turn_init, DECISION: _deciding_with(model), TRANSITION: _transition}
+    works: dict[str, Work] = {TURN_INIT: _turn_init, DECISION: _build_decision(model), TRANSITION: _transition}
     works |= {stage_node(stage): _in_thread for stage in TimeboxingStage}
     works[PRESENTER] = _presenter
     for name, work in works.items():
@@ -107,7 +107,7 @@ def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
     _edge(builder, TRANSITION, PRESENTER, lambda step: step.refused)
     for stage in TimeboxingStage:
         _edge(builder, TRANSITION, stage_node(stage), _lets_in(stage))
-        for goal, moves in leading(stage).items():
+        for goal, moves in group_moves_by_goal(stage).items():
             name = PRESENTER if goal is stage else stage_node(goal)
             _edge(builder, stage_node(stage), name, _makes_one_of(moves))
     builder.set_entry_point(TURN_INIT)
@@ -116,7 +116,7 @@ def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
     )
 
 
-def leading(stage: TimeboxingStage) -> dict[TimeboxingStage, frozenset[Move]]:
+def group_moves_by_goal(stage: TimeboxingStage) -> dict[TimeboxingStage, frozenset[Move]]:
     """Return the moves from a stage, by the stage they lead to. A move to the stage itself ends the turn."""
     moves = {Move.STAY, *TRANSITIONS[stage]}
     goals = {target(stage, move) for move in moves} - {None}
@@ -144,7 +144,7 @@ async def run(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
     return outcome
 
 
-def _waits(done: Step | Awaitable[Step]) -> TypeGuard[Awaitable[Step]]:
+def _is_awaitable(done: Step | Awaitable[Step]) -> TypeGuard[Awaitable[Step]]:
     return inspect.isawaitable(done)
 
 
@@ -165,9 +165,9 @@ def _makes_one_of(moves: frozenset[Move]) -> Callable[[Step], bool]:
 
 def _turn_init(step: Step) -> Step:
     """Clear the last notice and apply the fresh readings to the session."""
-    turn = _given(step.turn)
+    turn = _require(step.turn)
     first = StageInput(
-        session=begun(turn),
+        session=begin_turn(turn),
         asked=Move.STAY,
         command=turn.command,
         cause=turn.command.command_id,
@@ -184,24 +184,24 @@ def _turn_init(step: Step) -> Step:
     )
 
 
-def _deciding_with(model: Model | None) -> Work:
+def _build_decision(model: Model | None) -> Work:
     async def decision(step: Step) -> Step:
         """Determine the move that a command asks for. A message in words is read by the model first."""
-        given = _given(step.stage_input)
+        given = _require(step.stage_input)
         if model is None or not isinstance(given.command, TimeboxingUserReply):
             return _asking(step, given, given.command)
         memory = given.memory or MemoryReading()
-        listed = nameable(given.session, memory.versions, memory.near)
+        listed = nameable_constraints(given.session, memory.versions, memory.near)
         # A yes refers to the card that the person had in view, whatever has been found out since.
-        turn = _given(step.turn)
+        turn = _require(step.turn)
         in_view = pending_questions(turn.session, turn.proposals)
-        heard = await hear(given.command, given.session, model, listed, in_view)
+        heard = await read_message(given.command, given.session, model, listed, in_view)
         before = given.session.last_words if heard.asks_back else None
         words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
         step = step.model_copy(update={"last_words": words or before})
         if heard.trouble or not heard.commands:
             notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble))
-            return _refusing(step, given, notice)
+            return _refuse(step, given, notice)
         first, *rest = heard.commands
         asking = _asking(step, given.model_copy(update={"command": first}), first)
         return asking.model_copy(
@@ -212,11 +212,11 @@ def _deciding_with(model: Model | None) -> Work:
 
 
 def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> Step:
-    asked = Move.STAY if command is None else asked_of(command)
+    asked = Move.STAY if command is None else get_requested_move(command)
     return step.model_copy(update={"move": asked, "stage_input": given.model_copy(update={"asked": asked})})
 
 
-def _refusing(step: Step, given: StageInput, notice: Notice) -> Step:
+def _refuse(step: Step, given: StageInput, notice: Notice) -> Step:
     session = given.session.model_copy(update={"notice": notice})
     stopped = given.model_copy(update={"session": session})
     return step.model_copy(update={"move": Move.STAY, "refused": True, "rest": (), "stage_input": stopped})
@@ -224,9 +224,9 @@ def _refusing(step: Step, given: StageInput, notice: Notice) -> Step:
 
 def _transition(step: Step) -> Step:
     """Refuse a command that is not allowed in the current stage."""
-    given = _given(step.stage_input)
-    no = None if step.refused or given.command is None else objection(given.session, given.command, given.asked)
-    return step if no is None else _refusing(step, given, no)
+    given = _require(step.stage_input)
+    no = None if step.refused or given.command is None else find_objection(given.session, given.command, given.asked)
+    return step if no is None else _refuse(step, given, no)
 
 
 async def _in_thread(step: Step) -> Step:
@@ -236,7 +236,7 @@ async def _in_thread(step: Step) -> Step:
 
 def _stage(step: Step) -> Step:
     """Run the stage, command by command, and hand over to the next stage if a move leads there."""
-    given = _given(step.stage_input)
+    given = _require(step.stage_input)
     output = run_stage(given)
     done = {"effects": (*step.effects, *output.effects)}
     goal = target(step.stage, output.move)
@@ -265,21 +265,21 @@ def _stage(step: Step) -> Step:
 
 def _presenter(step: Step) -> Step:
     """Build the outcome of the turn."""
-    given = _given(step.stage_input)
+    given = _require(step.stage_input)
     session = given.session
     if not isinstance(given.command, LOOKS):
         session = session.model_copy(update={"last_words": step.last_words})
-    if session.held is not None and session.held.asked != given.cause and not _leaves_standing(given.command):
+    if session.held is not None and session.held.asked != given.cause and not _keeps_held(given.command):
         session = session.model_copy(update={"held": None})
     if step.lines:
         said = session.notice or Notice(lines=step.lines)
         lines = tuple(dict.fromkeys((*said.lines, *step.lines)))
         session = session.model_copy(update={"notice": said.model_copy(update={"lines": lines})})
-    outcome = presented(session, step.effects).model_copy(update={"heard": step.heard, "lines": step.lines})
+    outcome = present_outcome(session, step.effects).model_copy(update={"heard": step.heard, "lines": step.lines})
     return Step(stage=step.stage, outcome=outcome)
 
 
-def _leaves_standing(command: SessionCommand | None) -> bool:
+def _keeps_held(command: SessionCommand | None) -> bool:
     """Check whether a held change can still be answered after this command.
 
     That is so after opening or closing a view, a question, or words without effect, such as an answer that has to be
@@ -288,7 +288,7 @@ def _leaves_standing(command: SessionCommand | None) -> bool:
     return isinstance(command, (*LOOKS, ExplainBlock, TimeboxingUserReply))
 
 
-def _given(value: T | None) -> T:
+def _require(value: T | None) -> T:
     if value is None:
         raise RuntimeError("a node ran before the one it depends on")
     return value

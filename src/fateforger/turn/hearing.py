@@ -14,17 +14,17 @@ from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable
 from fateforger.ports import Model, Role
 from fateforger.session.commands import ApplyPatch, ExplainBlock, SessionCommand, TimeboxingUserReply
 from fateforger.session.model import Session
-from fateforger.session.moves import offered
+from fateforger.session.moves import offered_moves
 from fateforger.session.pending import PendingQuestion, pending_questions
-from fateforger.session.recall import following, left_out
+from fateforger.session.recall import count_left_out, followed_constraints
 from fateforger.stages import TimeboxingStage
-from fateforger.turn.asking import Question, ask
+from fateforger.turn.asking import ModelQuestion, ask
 from fateforger.turn.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.turn.patcher import TimeboxPatcher
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts, meaning
-from fateforger.turn.reading.answering import answered, held_up
-from fateforger.turn.reading.besides import besides_of
+from fateforger.turn.reading.answering import answer_pending, find_unanswered
+from fateforger.turn.reading.besides import read_aside
 from fateforger.turn.reading.course import course_commands
 from fateforger.turn.reading.facts import Row, Table
 from fateforger.turn.reading.remembered import memory, reminders
@@ -55,7 +55,7 @@ REMEDY = "The buttons and forms on this card do the same."
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class MessageReading:
     """Result of reading a message.
 
     ``commands`` are in order, ``lines`` are for the person, and ``trouble`` says why the message could not be read.
@@ -71,13 +71,13 @@ class Heard:
     """If true, the pending question and the last words stay as they are."""
 
 
-async def hear(
+async def read_message(
     reply: TimeboxingUserReply,
     session: Session,
     model: Model,
     nameable: Sequence[Version] = (),
     waiting: Sequence[PendingQuestion] | None = None,
-) -> Heard:
+) -> MessageReading:
     """Read a message. Changes nothing, and raises nothing for a failing model.
 
     A classification that fails or times out counts as giving information, never as a move (S124). ``nameable`` are the
@@ -85,26 +85,26 @@ async def hear(
     in view; by default those of the session. A yes or no refers only to these (see
     :mod:`fateforger.turn.reading.answering`).
     """
-    ear = _Ear(reply, session, model, nameable, pending_questions(session) if waiting is None else waiting)
+    ear = _MessageReader(reply, session, model, nameable, pending_questions(session) if waiting is None else waiting)
     try:
         decision = await ear.classify()
     except (ModelTimedOut, ModelUnusable):
         decision = Decision(intent=Intent.ANSWER, number=None, also=False)
     except ModelError as error:
-        return Heard(trouble=(error.message, REMEDY))
+        return MessageReading(trouble=(error.message, REMEDY))
     try:
-        heard = await _meant(ear, decision)
+        heard = await _follow_decision(ear, decision)
     except ModelError as error:
-        return Heard(trouble=(error.message, REMEDY))
+        return MessageReading(trouble=(error.message, REMEDY))
     except UserError as error:
-        return Heard(trouble=(error.message,), spoken=error.message, asks=False)
-    return heard if heard.commands or heard.lines else Heard(lines=(NOTHING,))
+        return MessageReading(trouble=(error.message,), spoken=error.message, asks=False)
+    return heard if heard.commands or heard.lines else MessageReading(lines=(NOTHING,))
 
 
-async def _meant(ear: _Ear, decision: Decision) -> Heard:
-    first = held_up(ear.waiting, decision.intent)
+async def _follow_decision(ear: _MessageReader, decision: Decision) -> MessageReading:
+    first = find_unanswered(ear.waiting, decision.intent)
     if first:
-        return Heard(lines=first, asks_back=True)
+        return MessageReading(lines=first, asks_back=True)
     match decision.intent:
         case Intent.ACCEPT_PENDING | Intent.REFUSE_PENDING:
             return await ear.answer_pending(decision)
@@ -121,12 +121,12 @@ async def _meant(ear: _Ear, decision: Decision) -> Heard:
             on = meaning.move_of(ear.reply, ear.session, Intent.PROCEED)
             return replace(told, commands=(*told.commands, on)) if not told.lines else told
         case _:
-            aside = besides_of(ear.reply, ear.session, decision, ear.waiting)
+            aside = read_aside(ear.reply, ear.session, decision, ear.waiting)
             command = aside or meaning.move_of(ear.reply, ear.session, decision.intent)
-            return Heard((command,), (ONE_AT_A_TIME,) if decision.also else ())
+            return MessageReading((command,), (ONE_AT_A_TIME,) if decision.also else ())
 
 
-class _Ear:
+class _MessageReader:
     """Reader of one message in one session."""
 
     def __init__(
@@ -146,7 +146,7 @@ class _Ear:
 
     async def classify(self) -> Decision:
         """Classify the message."""
-        there = offered(self.session)
+        there = offered_moves(self.session)
         possible = [intent.value for intent, move in meaning.MOVES.items() if move in there]
         return await self._ask(
             "decide",
@@ -169,22 +169,22 @@ class _Ear:
 
     def _list_numbered_rows(self) -> list[Table]:
         """Return the lists whose rows the message can refer to by number."""
-        tables = [facts.pending(self.waiting)] if self.waiting else []
+        tables = [facts.list_pending(self.waiting)] if self.waiting else []
         return [*tables, facts.history(self.session)] if self.session.history is not None else tables
 
-    async def answer_pending(self, decision: Decision) -> Heard:
+    async def answer_pending(self, decision: Decision) -> MessageReading:
         """Answer the pending question. A message that answers the last words is read together with them."""
-        answer = answered(self.reply, self.waiting, decision)
+        answer = answer_pending(self.reply, self.waiting, decision)
         if answer.in_words:
             return await self.read_stage_values()
         more = (ONE_AT_A_TIME,) if decision.also else ()
-        return Heard(
+        return MessageReading(
             () if answer.command is None else (answer.command,), (*answer.lines, *more), asks_back=answer.asks_back
         )
 
-    async def answer_question(self) -> Heard:
+    async def answer_question(self) -> MessageReading:
         """Answer a question from the tables alone. Code explains the position of a block."""
-        kept = reminders(following(self.session), left_out=left_out(self.session))
+        kept = reminders(followed_constraints(self.session), left_out=count_left_out(self.session))
         words = await self._ask(
             "ask",
             Role.GATE,
@@ -201,38 +201,45 @@ class _Ear:
         )
         events = () if self.session.plan is None else self.session.plan.events
         if words.block is None or not 0 <= words.block < len(events):
-            return Heard(lines=(words.answer,), spoken=words.answer, asks=False)
-        return Heard((ExplainBlock(**meaning.envelope(self.reply), key=events[words.block].block_key),))
+            return MessageReading(lines=(words.answer,), spoken=words.answer, asks=False)
+        return MessageReading((ExplainBlock(**meaning.envelope(self.reply), key=events[words.block].block_key),))
 
-    async def read_memory_request(self, *, also: bool) -> Heard:
+    async def read_memory_request(self, *, also: bool) -> MessageReading:
         """Extract the change of memory that the message asks for; the plan is not touched (S24)."""
         words = await self._ask(
             "memory",
             Role.GATE,
             MemoryWords,
-            tables=(memory(self._nameable, following(self.session)), facts.upcoming(self._now, self.session.tz)),
+            tables=(
+                memory(self._nameable, followed_constraints(self.session)),
+                facts.list_upcoming_days(self._now, self.session.tz),
+            ),
         )
         wanted = memory_commands(self.reply, self.session, self._nameable, words)
-        return Heard(wanted, (*_said(words.question), *((ONE_AT_A_TIME,) if also else ())), spoken=words.question)
+        return MessageReading(
+            wanted, (*_to_lines(words.question), *((ONE_AT_A_TIME,) if also else ())), spoken=words.question
+        )
 
-    async def read_progress(self, *, also: bool) -> Heard:
+    async def read_progress(self, *, also: bool) -> MessageReading:
         """Extract the progress of the day: delays, finished blocks, and blocks that are not for today."""
         words = await self._ask(
             "replan",
             Role.GATE,
             ReplanWords,
             shown=(("clock", facts.clock(self.session, self._now)), ("frame", facts.frame_facts(self.session))),
-            tables=(facts.blocks(self.session), facts.meetings(self.session), facts.no_room(self.session)),
+            tables=(facts.blocks(self.session), facts.meetings(self.session), facts.list_unplaced(self.session)),
             words=self._step(),
         )
-        lines = (*_said(words.question), *((ONE_AT_A_TIME,) if also else ()))
-        return Heard(course_commands(self.reply, self.session, words), lines, spoken=words.question)
+        lines = (*_to_lines(words.question), *((ONE_AT_A_TIME,) if also else ()))
+        return MessageReading(course_commands(self.reply, self.session, words), lines, spoken=words.question)
 
-    async def read_stage_values(self) -> Heard:
+    async def read_stage_values(self) -> MessageReading:
         """Extract the values that the message gives for the current stage."""
         match self.session.stage:
             case Stage.DATE:
-                return await self._day("date", [facts.upcoming(self._now, self.session.tz), facts.tasks(self.session)])
+                return await self._day(
+                    "date", [facts.list_upcoming_days(self._now, self.session.tz), facts.tasks(self.session)]
+                )
             case Stage.COLLECT_CONSTRAINTS | Stage.CAPTURE_INPUTS:
                 return await self._day("facts", [*self._list_tasks(), facts.meetings(self.session)])
             case Stage.SKELETON:
@@ -245,11 +252,15 @@ class _Ear:
 
     def _list_tasks(self) -> list[Table]:
         """Return the tasks of the day, and those that could be added."""
-        more = [facts.left_over(self.session)] if self.session.offered else []
+        more = [facts.list_left_over(self.session)] if self.session.offered else []
         return [facts.tasks(self.session), *more]
 
-    async def _day(self, name: str, tables: Sequence[Table]) -> Heard:
-        kept = reminders(following(self.session), left_out=left_out(self.session)) if name == "facts" else ()
+    async def _day(self, name: str, tables: Sequence[Table]) -> MessageReading:
+        kept = (
+            reminders(followed_constraints(self.session), left_out=count_left_out(self.session))
+            if name == "facts"
+            else ()
+        )
         words = await self._ask(
             name,
             Role.GATE,
@@ -259,15 +270,15 @@ class _Ear:
             words={**self._step(), "drafted": self.session.stage is Stage.SKELETON, "remembered": bool(kept)},
         )
         wanted = meaning.day_commands(self.reply, self.session, words)
-        return Heard(wanted, _said(words.question), spoken=words.question)
+        return MessageReading(wanted, _to_lines(words.question), spoken=words.question)
 
-    async def _patch(self) -> Heard:
+    async def _patch(self) -> MessageReading:
         # A correction of the committed plan is carried out in Refine within the same turn (S52).
         refining = self.session.model_copy(update={"stage": Stage.REFINE})
         patcher = TimeboxPatcher(self._model)
         asked = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
         change = ApplyPatch(**meaning.envelope(self.reply), patch=asked.patch)
-        heard = Heard((change,) if asked.patch.ops else (), _said(asked.question), spoken=asked.question)
+        heard = MessageReading((change,) if asked.patch.ops else (), _to_lines(asked.question), spoken=asked.question)
         if asked.memory is None:
             return heard
         try:
@@ -302,9 +313,9 @@ class _Ear:
             tables=tables,
             words={**(words or {}), "last_words": last is not None},
         )
-        asked = await ask(self._model, Question(prompt, answer, seconds=seconds))
+        asked = await ask(self._model, ModelQuestion(prompt, answer, seconds=seconds))
         return asked.value
 
 
-def _said(question: str | None) -> tuple[str, ...]:
+def _to_lines(question: str | None) -> tuple[str, ...]:
     return (question,) if question else ()

@@ -8,11 +8,11 @@ from pydantic import ValidationError
 
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.tasks import BlockTime, Decompose, Do, PlanDay, QueuedTask, ReviewConstraints, TaskSpec, Work
-from fateforger.tasks.hydrated import ExecutionPath, Hydrated, Purpose, path_of
+from fateforger.tasks.hydrated import ExecutionPath, HydratedMessage, Purpose, path_of
 from fateforger.tasks.model import NORMAL, TEXT_LENGTH, TITLE_LENGTH
 from fateforger.turn.reading.facts import Table, cut
 from fateforger.turn.reading.values import StartWords, WorkWords
-from fateforger.workflow import shipped, shipped_names
+from fateforger.workflow import list_shipped, load_shipped
 
 MOST_TASKS = 25
 OWN = "timeboxing"
@@ -20,13 +20,13 @@ OWN = "timeboxing"
 DECOMPOSE = "decompose"
 
 
-def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask]) -> Hydrated | None:
+def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask]) -> HydratedMessage | None:
     """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
     path = path_of(words.wants, changes=words.changes)
-    named = _named(words.number, queue)
+    named = _find_task_id(words.number, queue)
     if words.wants is Purpose.WORK and words.work is not None and path is ExecutionPath.ENQUEUE:
-        spec = _spec(reply, words.work)
-        return Hydrated(
+        spec = _build_spec(reply, words.work)
+        return HydratedMessage(
             intent=words.wants,
             execution_path=path,
             workflow=spec.workflow,
@@ -36,12 +36,12 @@ def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[Queue
         )
     if words.wants in _OF_ONE and words.number is not None and named is None:
         # A task that does not exist must not start or end another one: the queue is shown instead (S223).
-        return Hydrated(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
+        return HydratedMessage(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
     if words.wants is Purpose.DONE and named is None:
         return None
     if path is ExecutionPath.ENQUEUE or (words.wants in _TALK and not words.answer):
         return None
-    return Hydrated(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
+    return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
 
 
 _OF_ONE = frozenset({Purpose.PULL, Purpose.DONE})
@@ -64,20 +64,20 @@ def queue_table(queue: Sequence[QueuedTask]) -> Table:
 
 def workflow_table() -> Table:
     """Return the workflows whose rules can apply to a task."""
-    rows = [{"name": name, "for": "; ".join(shipped(name).applies_when)} for name in shipped_names() if name != OWN]
+    rows = [{"name": name, "for": "; ".join(load_shipped(name).applies_when)} for name in list_shipped() if name != OWN]
     return "workflows", rows, 0
 
 
-def _named(number: int | None, queue: Sequence[QueuedTask]) -> str | None:
+def _find_task_id(number: int | None, queue: Sequence[QueuedTask]) -> str | None:
     if number is None or not 1 <= number <= min(len(queue), MOST_TASKS):
         return None
     return queue[number - 1].id
 
 
-def _spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
+def _build_spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
     """Build the task. Values that cannot be used are left out rather than guessed."""
-    work = _work(words)
-    known = words.workflow if words.workflow in shipped_names() and words.workflow != OWN else None
+    work = _build_work(words)
+    known = words.workflow if words.workflow in list_shipped() and words.workflow != OWN else None
     given = {
         "title": words.title,
         "work": work,
@@ -95,7 +95,7 @@ def _spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
         return TaskSpec(title=words.title[:TITLE_LENGTH], work=work, context=reply.text[:TEXT_LENGTH])
 
 
-def _work(words: WorkWords) -> Work:
+def _build_work(words: WorkWords) -> Work:
     minutes = words.minutes if words.minutes is not None and 0 < words.minutes <= 24 * 60 else None
     match words.kind:
         case "plan_day" if words.date is not None:

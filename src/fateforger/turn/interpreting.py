@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fateforger.constraints import ConstraintRecord, uid_for
+from fateforger.constraints import ConstraintRecord, compute_uid
 from fateforger.constraints.kinds import (
     Dimension,
     Domain,
@@ -30,7 +30,7 @@ from fateforger.plan.mistakes import first_mistake
 from fateforger.ports import Model, Role
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.model import Session
-from fateforger.turn.asking import Question, ask
+from fateforger.turn.asking import ModelQuestion, ask
 from fateforger.turn.constants import EXTRACT_LIMIT
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts
@@ -99,17 +99,17 @@ async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) 
         ConstraintInterpretation,
         reply.text,
         facts=(("day", facts.day_facts(session, reply.at)),),
-        tables=(facts.upcoming(reply.at, session.tz),),
+        tables=(facts.list_upcoming_days(reply.at, session.tz),),
     )
 
     def fits(interpretation: ConstraintInterpretation) -> None:
-        records(interpretation, session)
+        build_records(interpretation, session)
 
-    question = Question(prompt, ConstraintInterpretation, seconds=EXTRACT_LIMIT, accept=fits)
+    question = ModelQuestion(prompt, ConstraintInterpretation, seconds=EXTRACT_LIMIT, accept=fits)
     return (await ask(model, question)).value
 
 
-def records(interpretation: ConstraintInterpretation, session: Session) -> tuple[ConstraintRecord, ...]:
+def build_records(interpretation: ConstraintInterpretation, session: Session) -> tuple[ConstraintRecord, ...]:
     """Convert an interpretation to constraint records, proposed until confirmed, each with its uid (S5).
 
     Returns nothing if there was nothing to extract, or if the message holds a secret. Raises ``BadInput`` for an
@@ -117,10 +117,10 @@ def records(interpretation: ConstraintInterpretation, session: Session) -> tuple
     """
     if not interpretation.should_extract or interpretation.holds_secret:
         return ()
-    return tuple(_record(words, interpretation.scope, session) for words in interpretation.constraints)
+    return tuple(_build_record(words, interpretation.scope, session) for words in interpretation.constraints)
 
 
-def _record(words: ConstraintWords, scope: Scope, session: Session) -> ConstraintRecord:
+def _build_record(words: ConstraintWords, scope: Scope, session: Session) -> ConstraintRecord:
     document: dict[str, Any] = {
         "name": words.name,
         "description": words.description,
@@ -151,4 +151,4 @@ def _record(words: ConstraintWords, scope: Scope, session: Session) -> Constrain
         record = ConstraintRecord.model_validate(document)
     except ValidationError as error:
         raise BadInput(f"“{words.name[:80]}”: {first_mistake(error).sentence}") from None
-    return record.with_uid(uid_for(record, session.user_id, session.id))
+    return record.with_uid(compute_uid(record, session.user_id, session.id))

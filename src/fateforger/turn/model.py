@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fateforger.constraints import Version
 from fateforger.plan import TBPlan
 from fateforger.session.commands import SessionCommand
-from fateforger.session.memory import Recalled
+from fateforger.session.memory import RecalledConstraints
 from fateforger.session.model import LastWords, OfferedInput, Question, Session
 from fateforger.session.pending import WaitingProposal
 from fateforger.stages import Move, StageGateOutput
@@ -45,7 +45,7 @@ class MemoryReading(BaseModel):
     """
 
     model_config = _FROZEN
-    recalled: Recalled | None = None
+    recalled: RecalledConstraints | None = None
     said: tuple[Version, ...] | None = None
     versions: tuple[Version, ...] = ()
     near: tuple[str, ...] = ()

@@ -10,8 +10,8 @@ from fateforger.ports import Model, Role
 from fateforger.session.commands import SessionCommand, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.tasks import QueuedTask
-from fateforger.tasks.hydrated import Hydrated
-from fateforger.turn.asking import Question, ask
+from fateforger.tasks.hydrated import HydratedMessage
+from fateforger.turn.asking import ModelQuestion, ask
 from fateforger.turn.constants import DECISION_LIMIT
 from fateforger.turn.hydrating import hydrate, queue_table, workflow_table
 from fateforger.turn.prompting import prompt_for
@@ -20,7 +20,7 @@ from fateforger.turn.reading.values import StartWords
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpeningReading:
     """Result of a first message: commands for the session that it begins, and lines for the person.
 
     If the message does not ask for a plan, ``hydrated`` is the request it makes instead.
@@ -28,12 +28,12 @@ class Opened:
 
     commands: Sequence[SessionCommand] = ()
     lines: tuple[str, ...] = ()
-    hydrated: Hydrated | None = None
+    hydrated: HydratedMessage | None = None
 
 
-async def hear_opening(
+async def read_opening(
     reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
-) -> Opened | None:
+) -> OpeningReading | None:
     """Read a message that may begin ``session``, from a person with the given ``queue``.
 
     Returns ``None`` if there is nothing to do, or if the message cannot be read. A failing model raises nothing.
@@ -47,17 +47,17 @@ async def hear_opening(
             ("day", {**facts.day_facts(session, reply.at), **facts.clock(session, reply.at)}),
             ("frame", facts.frame_facts(session)),
         ),
-        tables=(facts.upcoming(reply.at, session.tz), queue_table(queue), workflow_table()),
+        tables=(facts.list_upcoming_days(reply.at, session.tz), queue_table(queue), workflow_table()),
     )
     try:
-        words = (await ask(model, Question(prompt, StartWords, seconds=DECISION_LIMIT))).value
+        words = (await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))).value
     except ModelError:
         return None
     if not words.plan:
         wanted = hydrate(reply, words, queue)
-        return None if wanted is None else Opened(hydrated=wanted)
+        return None if wanted is None else OpeningReading(hydrated=wanted)
     try:
         commands = meaning.day_commands(reply, session, words)
     except BadInput as error:
-        return Opened(lines=(error.message,))
-    return Opened(commands, (words.question,) if words.question else ())
+        return OpeningReading(lines=(error.message,))
+    return OpeningReading(commands, (words.question,) if words.question else ())

@@ -14,11 +14,11 @@ from fateforger.ops.wire import AddEvents, ReplaceEvents, TBOp
 from fateforger.plan import TBEvent, TBPlan
 from fateforger.ports import Model, Role
 from fateforger.session.commands import ApplyPatch
-from fateforger.session.edits import edited
+from fateforger.session.edits import apply_edit
 from fateforger.session.model import Session
-from fateforger.session.recall import following, left_out
+from fateforger.session.recall import count_left_out, followed_constraints
 from fateforger.stages import TimeboxingStage
-from fateforger.turn.asking import Question, ask
+from fateforger.turn.asking import ModelQuestion, ask
 from fateforger.turn.constants import PATCH_LIMIT, PATCH_TRIES
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts
@@ -28,7 +28,7 @@ from fateforger.turn.reading.values import PatchWords
 
 
 @dataclass(frozen=True, slots=True)
-class Patched:
+class PatchResult:
     """Patch that fits the plan, with the model's question or remark about the rest of the message.
 
     ``memory`` is the change of memory that the message also asks for; ``shown`` are the constraints it refers to by
@@ -47,7 +47,7 @@ class TimeboxPatcher:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    async def patch(self, session: Session, message: str, *, cause: str, now: datetime) -> Patched:
+    async def patch(self, session: Session, message: str, *, cause: str, now: datetime) -> PatchResult:
         """Return the patch that a message asks for, by block keys.
 
         The patch has been applied once, so it fits; it names only the person's own blocks. The plan is never changed
@@ -56,8 +56,8 @@ class TimeboxPatcher:
         if session.stage is not TimeboxingStage.REFINE:
             raise InternalError(f"Patches are made in Refine, not in {session.stage.heading}.")
         plan = session.plan or TBPlan(date=session.date, tz=session.tz)
-        answer, last = following(session), session.last_words
-        kept = reminders(answer, left_out=left_out(session))
+        answer, last = followed_constraints(session), session.last_words
+        kept = reminders(answer, left_out=count_left_out(session))
         wanted = ChangeWords if kept else PatchWords
         prompt = prompt_for(
             "patch",
@@ -91,15 +91,15 @@ class TimeboxPatcher:
                 user_id=session.user_id,
                 at=now,
                 session_id=session.id,
-                patch=by_keys(plan, wire),
+                patch=to_block_keys(plan, wire),
             )
             mend, told_off = told_off, True
-            edited(session, command, mend=mend)
+            apply_edit(session, command, mend=mend)
 
-        question = Question(prompt, wanted, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
+        question = ModelQuestion(prompt, wanted, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
         value = (await ask(self._model, question)).value
         memory = value.memory if isinstance(value, ChangeWords) else None
-        return Patched(by_keys(plan, value), value.question, memory, list_shown(answer))
+        return PatchResult(to_block_keys(plan, value), value.question, memory, list_shown(answer))
 
 
 def patch_schema(answer: type[PatchWords] = PatchWords) -> dict[str, Any]:
@@ -109,26 +109,26 @@ def patch_schema(answer: type[PatchWords] = PatchWords) -> dict[str, Any]:
     return schema
 
 
-def by_keys(plan: TBPlan, wire: TBPatch) -> Patch:
+def to_block_keys(plan: TBPlan, wire: TBPatch) -> Patch:
     """Convert a model's patch to block keys, ignoring any keys in it. Raises ``PatchInvalid``.
 
     New blocks get a key derived from their content; a list that replaces the plan keeps the keys of blocks with the
     same title.
     """
-    return to_keys(plan, TBPatch(ops=tuple(_ours(plan, op) for op in wire.ops)))
+    return to_keys(plan, TBPatch(ops=tuple(_assign_keys(plan, op) for op in wire.ops)))
 
 
-def _ours(plan: TBPlan, op: TBOp) -> TBOp:
+def _assign_keys(plan: TBPlan, op: TBOp) -> TBOp:
     match op:
         case AddEvents(events=events):
             return op.model_copy(update={"events": tuple(e.model_copy(update={"key": None}) for e in events)})
         case ReplaceEvents(events=events):
-            return op.model_copy(update={"events": _recognised(plan, events)})
+            return op.model_copy(update={"events": _recognize_events(plan, events)})
         case _:
             return op
 
 
-def _recognised(plan: TBPlan, events: Iterable[TBEvent]) -> tuple[TBEvent, ...]:
+def _recognize_events(plan: TBPlan, events: Iterable[TBEvent]) -> tuple[TBEvent, ...]:
     left = list(plan.events)
     known: list[TBEvent] = []
     for event in events:

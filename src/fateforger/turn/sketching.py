@@ -10,24 +10,24 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from fateforger.constraints import Applicable
-from fateforger.constraints.day_breaches import day_breaches
+from fateforger.constraints.day_breaches import find_order_violations
 from fateforger.constraints.kinds import Necessity
-from fateforger.drafting import Day, Draft, Proposed, taken_up
+from fateforger.drafting import Day, Draft, ProposedBlock, accept_proposal
 from fateforger.drafting.draft import TRIAL_STEPS, draft_lunch, instance_of
 from fateforger.drafting.instance import Told
-from fateforger.drafting.keeping import broken_by
-from fateforger.drafting.mend import Mended, Moved, mended
+from fateforger.drafting.keeping import check_plan
+from fateforger.drafting.mend import BlockMove, RepairResult, repair_plan
 from fateforger.errors import BadInput, ModelError, ModelTimedOut
 from fateforger.plan import ET, TBPlan, resolve
 from fateforger.ports import Model, Role
 from fateforger.session.day_rules import day_meetings
-from fateforger.session.fitting import named
+from fateforger.session.fitting import to_unplaced
 from fateforger.session.frame import instant_in
-from fateforger.session.keys import minted
+from fateforger.session.keys import mint_key
 from fateforger.session.model import Session, Sketch
-from fateforger.session.recall import drafting, left_out
-from fateforger.session.skeleton import basis, day_of, own_draft, told
-from fateforger.turn.asking import Question, ask
+from fateforger.session.recall import constraints_for_draft, count_left_out
+from fateforger.session.skeleton import basis, day_of, draft_constraints, own_draft
+from fateforger.turn.asking import ModelQuestion, ask
 from fateforger.turn.constants import DRAFT_LIMIT
 from fateforger.turn.prompting import prompt_for
 from fateforger.turn.reading import facts
@@ -42,7 +42,7 @@ NO_USE = (
 LONGEST_TITLE = 80
 
 
-async def sketched(
+async def sketch_day(
     session: Session,
     model: Model,
     *,
@@ -56,10 +56,10 @@ async def sketched(
     in time, ``BadInput`` if the frame is invalid.
     """
     session = session.at_time(now)
-    day, rules = day_of(session), told(session)
+    day, rules = day_of(session), draft_constraints(session)
     ours = own_draft(session, steps=TRIAL_STEPS)
     musts, order = _musts(session, ours), _order(session, ours)
-    kept = reminders(drafting(session), left_out=left_out(session))
+    kept = reminders(constraints_for_draft(session), left_out=count_left_out(session))
     prompt = prompt_for(
         "draft",
         Role.DRAFT,
@@ -72,27 +72,27 @@ async def sketched(
     told_off = False
 
     def build_draft(words: DraftWords) -> Draft:
-        return taken_up(day, tuple(_proposed(session, words.blocks)), rules)
+        return accept_proposal(day, tuple(_propose(session, words.blocks)), rules)
 
     def fits(words: DraftWords) -> None:
         """Reject a draft that breaks a must once; repair it the second time."""
         nonlocal told_off
         plan = build_draft(words).plan
-        mistake = _broken(day, musts, plan) or _out_of_order(session, order, plan)
+        mistake = _find_broken_must(day, musts, plan) or _find_broken_order(session, order, plan)
         if mistake is not None and not told_off:
             told_off = True
             raise BadInput(mistake)
 
-    asked = await ask(model, Question(prompt, DraftWords, seconds=seconds, accept=fits))
+    asked = await ask(model, ModelQuestion(prompt, DraftWords, seconds=seconds, accept=fits))
     result = build_draft(asked.value)
-    whole = _mended(day, musts, result.plan)
-    if whole is None or _out_of_order(session, order, whole.plan) is not None:
+    whole = _repair(day, musts, result.plan)
+    if whole is None or _find_broken_order(session, order, whole.plan) is not None:
         return Sketch(basis=basis(session), trouble=NO_USE)
     return Sketch(
         basis=basis(session),
         plan=whole.plan,
         mended=tuple(map(_moved_words, whole.moved)),
-        unplaced=named(session, result.unplaced),
+        unplaced=to_unplaced(session, result.unplaced),
     )
 
 
@@ -103,70 +103,70 @@ def without_sketch(session: Session, error: ModelError | BadInput) -> Sketch:
 
 def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPlan | None) -> Iterator[Table]:
     yield facts.tasks(session)
-    yield facts.taken(session, resolve(draft_lunch(day, rules).plan))
+    yield facts.list_taken(session, resolve(draft_lunch(day, rules).plan))
     if instead_of is not None:
         yield facts.blocks(session.model_copy(update={"plan": instead_of}))
 
 
-def _proposed(session: Session, blocks: Sequence[BlockWords]) -> Iterator[Proposed]:
+def _propose(session: Session, blocks: Sequence[BlockWords]) -> Iterator[ProposedBlock]:
     times = Counter[str]()
     for number, words in enumerate(blocks, 1):
         if words.start.tzinfo is not None:
             raise BadInput(f"Block {number} starts at a time with a zone; give the local time, HH:MM.")
         title = _clean(words.title or "")
         times[title] += 1
-        yield Proposed(
+        yield ProposedBlock(
             work=words.task,
             title=title,
             type=ET(words.type),
             start=instant_in(session, words.start),
             minutes=words.minutes,
             # The same pause in another draft is the same block, moved.
-            key=minted("d", session.date, title.casefold(), times[title]),
+            key=mint_key("d", session.date, title.casefold(), times[title]),
         )
 
 
 def _musts(session: Session, ours: Draft) -> tuple[Told, ...]:
     """Return the musts that can be followed: those that the solver's draft follows."""
     impossible = ours.relaxed
-    rules = (rule for rule in told(session) if rule.constraint_record.necessity is Necessity.MUST)
+    rules = (rule for rule in draft_constraints(session) if rule.constraint_record.necessity is Necessity.MUST)
     return tuple(rule for rule in rules if rule.id not in impossible)
 
 
 def _order(session: Session, ours: Draft) -> tuple[Applicable, ...]:
     """Return the musts for the order of the day that the solver's draft follows."""
-    items = (item for item in drafting(session).applicable if item.record.payload.day_rule is not None)
+    items = (item for item in constraints_for_draft(session).applicable if item.record.payload.day_rule is not None)
     musts = tuple(item for item in items if item.record.necessity is Necessity.MUST)
     if not musts:
         return ()
-    broken = {breach.item.uid for breach in day_breaches(musts, ours.plan, day_meetings(session))}
+    broken = {breach.item.uid for breach in find_order_violations(musts, ours.plan, day_meetings(session))}
     return tuple(item for item in musts if item.uid not in broken)
 
 
-def _out_of_order(session: Session, order: Sequence[Applicable], plan: TBPlan) -> str | None:
-    """Return the first violated rule for the order of the day, as :func:`_broken` does."""
-    found = day_breaches(order, plan, day_meetings(session))
+def _find_broken_order(session: Session, order: Sequence[Applicable], plan: TBPlan) -> str | None:
+    """Return the first violated rule for the order of the day, as :func:`_find_broken_must` does."""
+    found = find_order_violations(order, plan, day_meetings(session))
     return f"{found[0].sentence} It must be kept; put the blocks elsewhere." if found else None
 
 
-def _broken(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:
+def _find_broken_must(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:
     """Return a sentence about the first must that a draft breaks, for the model to fix."""
-    found = broken_by(plan, instance_of(day, musts)) if musts else ()
+    found = check_plan(plan, instance_of(day, musts)) if musts else ()
     if not found:
         return None
     titles = ", ".join(f"“{plan.block(key).name}”" for key in found[0].keys)
     return f"{titles} breaks what must be followed: “{found[0].rule.words}”. Put it elsewhere."
 
 
-def _mended(day: Day, musts: Sequence[Told], plan: TBPlan) -> Mended | None:
+def _repair(day: Day, musts: Sequence[Told], plan: TBPlan) -> RepairResult | None:
     """Move blocks that break a must; return ``None`` if that is not possible."""
-    if _broken(day, musts, plan) is None:
-        return Mended(plan)
-    result = mended(plan, instance_of(day, musts))
-    return result if _broken(day, musts, result.plan) is None else None
+    if _find_broken_must(day, musts, plan) is None:
+        return RepairResult(plan)
+    result = repair_plan(plan, instance_of(day, musts))
+    return result if _find_broken_must(day, musts, result.plan) is None else None
 
 
-def _moved_words(moved: Moved) -> str:
+def _moved_words(moved: BlockMove) -> str:
     when = f"from {moved.before:%H:%M} to {moved.after:%H:%M}"
     return f"To keep your rules, I moved “{moved.title}” {when} in the model's draft."
 

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
 from fateforger.workflow.checking import check, wrap_rule, write_report
-from fateforger.workflow.conflicts import conflicts
+from fateforger.workflow.conflicts import find_conflicts
 from fateforger.workflow.parsing import read_rule
 from fateforger.workflow.rules import Rule
 from fateforger.workflow.trace import read_step
-from fateforger.workflow.vocabulary import Vocabulary, declared
+from fateforger.workflow.vocabulary import Vocabulary, declare_names
 
 
 class _Case(BaseModel):
@@ -42,11 +42,11 @@ def check_case(document: object) -> dict[str, Any]:
     except ValidationError as error:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=mistake.where or None) from None
-    vocabulary = declared(case.actions or (), case.states or ())
+    vocabulary = declare_names(case.actions or (), case.states or ())
     rules = [wrap_rule(_rule(text, vocabulary, at), text) for at, text in enumerate(case.rules)]
     steps = [read_step(step, vocabulary, f"trace, step {at}") for at, step in enumerate(case.trace)]
     report = write_report(check(rules, steps, vocabulary, closed=case.closed is not False))
-    clashing = conflicts([each.rule for each in rules])
+    clashing = find_conflicts([each.rule for each in rules])
     return {**report, "conflicts": [list(pair) for pair in clashing]}
 
 

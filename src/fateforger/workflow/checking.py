@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from fateforger.workflow.judging import Judgement, Verdict, judge, weightiest
-from fateforger.workflow.remedies import remedy_for
+from fateforger.workflow.judging import Judgement, Verdict, combine_verdicts, judge
+from fateforger.workflow.remedies import suggest_remedy
 from fateforger.workflow.rules import Rule, RuleKind, write_rule
-from fateforger.workflow.trace import Step, timeline
+from fateforger.workflow.trace import Step, build_timeline
 from fateforger.workflow.vocabulary import Vocabulary
 
 
@@ -44,7 +44,7 @@ def wrap_rule(rule: Rule, text: str | None = None) -> StatedRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedRule:
     """Rule with its verdict."""
 
     stated: StatedRule
@@ -61,7 +61,7 @@ class Checked:
     @property
     def remedy(self) -> str:
         """Suggested fix, in one sentence."""
-        return self.stated.remedy or remedy_for(self.stated.rule)
+        return self.stated.remedy or suggest_remedy(self.stated.rule)
 
     @property
     def blocks(self) -> bool:
@@ -75,10 +75,10 @@ class Report:
     """Combined verdict, and the verdict of each rule."""
 
     verdict: Verdict
-    rules: tuple[Checked, ...]
+    rules: tuple[CheckedRule, ...]
 
     @property
-    def violated(self) -> tuple[Checked, ...]:
+    def violated_rules(self) -> tuple[CheckedRule, ...]:
         """Rules that are violated."""
         return tuple(each for each in self.rules if each.verdict is Verdict.VIOLATED)
 
@@ -88,9 +88,9 @@ def check(rules: Sequence[StatedRule], steps: Sequence[Step], vocabulary: Vocabu
 
     A trace that is not ``closed`` may continue. Rules and steps may only use names of the vocabulary.
     """
-    line = timeline(steps, vocabulary)
-    checked = tuple(Checked(each, judge(each.rule, line, closed=closed)) for each in rules)
-    return Report(weightiest(each.verdict for each in checked), checked)
+    line = build_timeline(steps, vocabulary)
+    checked = tuple(CheckedRule(each, judge(each.rule, line, closed=closed)) for each in rules)
+    return Report(combine_verdicts(each.verdict for each in checked), checked)
 
 
 def write_report(report: Report) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def write_report(report: Report) -> dict[str, Any]:
     return {"verdict": report.verdict.value, "rules": [_document(each) for each in report.rules]}
 
 
-def _document(checked: Checked) -> dict[str, Any]:
+def _document(checked: CheckedRule) -> dict[str, Any]:
     judgement = checked.judgement
     return {
         "rule": checked.stated.text,

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fateforger.plan import ET
-from fateforger.workflow.conflicts import conflicts
-from fateforger.workflow.day_names import day_name
+from fateforger.workflow.conflicts import find_conflicts
+from fateforger.workflow.day_names import parse_day_name
 from fateforger.workflow.expressions import And, Atom, Expression, Or
 from fateforger.workflow.rules import Rule, RuleKind
 
 _ORDERING = (RuleKind.BEFORE, RuleKind.AFTER)
 
 
-def day_conflicts(rules: Sequence[Rule]) -> tuple[tuple[int, ...], ...]:
+def find_day_conflicts(rules: Sequence[Rule]) -> tuple[tuple[int, ...], ...]:
     """Return the groups of rules, by position, that cannot be kept together.
 
     Groups are pairs (a rule that no block can keep is paired with itself) and cycles such as ``BEFORE deep_work:
     admin_done`` with ``BEFORE admin: deep_work_done``.
     """
-    circles = (circle for kind in _ORDERING for circle in _circles(rules, kind))
-    return (*conflicts(rules), *circles)
+    circles = (circle for kind in _ORDERING for circle in _find_cycles(rules, kind))
+    return (*find_conflicts(rules), *circles)
 
 
-def _circles(rules: Sequence[Rule], kind: RuleKind) -> Iterator[tuple[int, ...]]:
+def _find_cycles(rules: Sequence[Rule], kind: RuleKind) -> Iterator[tuple[int, ...]]:
     """Yield each cycle once, as the rules along it.
 
     In a cycle, no block of its kinds could be the first (or the last) one.
@@ -31,13 +31,13 @@ def _circles(rules: Sequence[Rule], kind: RuleKind) -> Iterator[tuple[int, ...]]
     waits = [(at, *edge) for at, rule in enumerate(rules) if rule.kind is kind for edge in _edges(rule)]
     found: set[frozenset[int]] = set()
     for _, start, _ in waits:
-        for circle in _back_to(start, start, waits, ()):
+        for circle in _find_paths_back(start, start, waits, ()):
             if frozenset(circle) not in found:
                 found.add(frozenset(circle))
                 yield tuple(dict.fromkeys(circle))
 
 
-def _back_to(
+def _find_paths_back(
     start: ET, here: ET, waits: Sequence[tuple[int, ET, ET]], way: tuple[tuple[int, ET], ...]
 ) -> Iterator[tuple[int, ...]]:
     for at, first, second in waits:
@@ -46,7 +46,7 @@ def _back_to(
         if second is start:
             yield (*(rule for rule, _ in way), at)
         elif second not in {kind for _, kind in way}:
-            yield from _back_to(start, second, waits, (*way, (at, second)))
+            yield from _find_paths_back(start, second, waits, (*way, (at, second)))
 
 
 def _edges(rule: Rule) -> Iterator[tuple[ET, ET]]:
@@ -71,6 +71,6 @@ def _all_of(expression: Expression, *, done: bool) -> Iterator[ET]:
 
 
 def _block(part: Expression, *, done: bool) -> Iterator[ET]:
-    known = day_name(part.name) if isinstance(part, Atom) else None
+    known = parse_day_name(part.name) if isinstance(part, Atom) else None
     if known is not None and known.kind is not None and known.aspect in ({"block", "done"} if done else {"block"}):
         yield known.kind

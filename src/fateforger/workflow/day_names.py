@@ -44,7 +44,7 @@ class DayName:
     word: str = ""
 
 
-def day_name(text: str) -> DayName | None:
+def parse_day_name(text: str) -> DayName | None:
     """Parse a name; return ``None`` if it has no meaning."""
     if text in WEEKDAYS:
         return DayName("weekday", number=WEEKDAYS.index(text))
@@ -52,36 +52,36 @@ def day_name(text: str) -> DayName | None:
         return DayName("block", KINDS[text], word=text)
     for kind, et in KINDS.items():
         if text.startswith(f"{kind}_"):
-            found = _compared(et, text.removeprefix(f"{kind}_"))
+            found = _parse_comparison(et, text.removeprefix(f"{kind}_"))
             if found is not None:
                 return replace(found, word=kind)
     return None
 
 
-def _compared(kind: ET, text: str) -> DayName | None:
+def _parse_comparison(kind: ET, text: str) -> DayName | None:
     if text == "done":
         return DayName("done", kind)
     how, _, value = text.partition("_")
     match how:
         case "after" | "before":
-            clock = _clock(value)
+            clock = _parse_clock(value)
             return None if clock is None else DayName("after" if how == "after" else "before", kind, clock=clock)
         case "longer":
-            minutes = _number(value.removeprefix("than_"), LONGEST) if value.startswith("than_") else None
+            minutes = _parse_number(value.removeprefix("than_"), LONGEST) if value.startswith("than_") else None
             return None if minutes is None else DayName("longer", kind, minutes)
         case _:
             return None
 
 
-def _clock(text: str) -> timedelta | None:
+def _parse_clock(text: str) -> timedelta | None:
     hours, _, minutes = text.partition("_")
-    hour, minute = _number(hours, 24), _number(minutes or "0", 59)
+    hour, minute = _parse_number(hours, 24), _parse_number(minutes or "0", 59)
     if hour is None or minute is None or (hour == 24 and minute):
         return None
     return timedelta(hours=hour, minutes=minute)
 
 
-def _number(text: str, most: int) -> int | None:
+def _parse_number(text: str, most: int) -> int | None:
     if not (text.isascii() and text.isdecimal()) or len(text) > 4:
         return None
     return number if (number := int(text)) <= most else None
@@ -92,7 +92,7 @@ class DayNames:
 
     def kind_of(self, name: str) -> AtomKind | None:
         """Return the kind of a name. See :meth:`Vocabulary.kind_of`."""
-        found = day_name(name)
+        found = parse_day_name(name)
         if found is None:
             return None
         return AtomKind.ACTION if found.aspect == "block" else AtomKind.STATE
@@ -106,7 +106,7 @@ class DayNames:
             written, found, rest = name.partition(how)
             for kind in get_close_matches(written, KINDS, n=1) if found else ():
                 kept = f"{kind}{how}{rest}"
-                return (kept if day_name(kept) is not None else f"{kind}{how}{value}",)
+                return (kept if parse_day_name(kept) is not None else f"{kind}{how}{value}",)
         examples = [example for kind in KINDS for example in (kind, f"{kind}_done")]
         return tuple(get_close_matches(name, [*examples, *WEEKDAYS], n=1))
 

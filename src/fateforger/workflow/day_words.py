@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, assert_never
 
-from fateforger.workflow.day_names import WEEKDAYS, DayName, day_name
+from fateforger.workflow.day_names import WEEKDAYS, DayName, parse_day_name
 from fateforger.workflow.expressions import And, Atom, Expression, Not, Or
 from fateforger.workflow.rules import Rule, RuleKind
 
@@ -19,29 +19,29 @@ _COUNTED = frozenset({"meeting", "commute", "habit", "break", "buffer", "plan_re
 """Words that take an article."""
 
 
-def told(rule: Rule) -> str:
+def describe_day_rule(rule: Rule) -> str:
     """Describe a rule in a sentence, such as ``No meeting runs past 17:00.``"""
     target, activation = rule.target, rule.activation
     match rule.kind:
         case RuleKind.NEVER:
             both = isinstance(target, And)
-            text = f"never at once: {_said(target, _now)}" if both else _said(target, _now, holds=False)
+            text = f"never at once: {_phrase(target, _now)}" if both else _phrase(target, _now, holds=False)
         case RuleKind.ALWAYS:
-            text = f"for each block, {_said(target, _now)}"
+            text = f"for each block, {_phrase(target, _now)}"
         case RuleKind.BEFORE:
-            text = f"{_when(activation)}, {_said(target, _by_then)}"
+            text = f"{_when(activation)}, {_phrase(target, _by_then)}"
         case RuleKind.AFTER:
-            text = f"{_when(activation)}, {_said(target, _later)}"
+            text = f"{_when(activation)}, {_phrase(target, _later)}"
         case RuleKind.IF:
-            text = f"{_when(activation)}, {_said(target, _now)}{_in_time(target, 'at that block or later')}"
+            text = f"{_when(activation)}, {_phrase(target, _now)}{_in_time(target, 'at that block or later')}"
         case RuleKind.ON:
-            text = f"each time {_said(activation, _now)}, {_said(target, _now)}, there or before the next time"
+            text = f"each time {_phrase(activation, _now)}, {_phrase(target, _now)}, there or before the next time"
         case _:
             assert_never(rule.kind)
     return f"{text[0].upper()}{text[1:]}."
 
 
-def way_out(rule: Rule, *, ours: bool) -> str:
+def suggest_day_remedy(rule: Rule, *, ours: bool) -> str:
     """Suggest in one sentence what to do about blocks that violate a rule.
 
     ``ours`` is true if a block of the plan is among them.
@@ -62,7 +62,7 @@ def way_out(rule: Rule, *, ours: bool) -> str:
 
 
 def _when(activation: Expression | None) -> str:
-    return f"when {_said(activation, _now)}"
+    return f"when {_phrase(activation, _now)}"
 
 
 def _in_time(target: Expression, words: str) -> str:
@@ -73,7 +73,7 @@ def _in_time(target: Expression, words: str) -> str:
 def _any_block(expression: Expression) -> bool:
     match expression:
         case Atom(name):
-            found = day_name(name)
+            found = parse_day_name(name)
             return found is not None and found.aspect == "block"
         case Not(of):
             return _any_block(of)
@@ -83,19 +83,19 @@ def _any_block(expression: Expression) -> bool:
             assert_never(expression)
 
 
-def _said(expression: Expression | None, clause: Clause, *, holds: bool = True) -> str:
+def _phrase(expression: Expression | None, clause: Clause, *, holds: bool = True) -> str:
     """Join the clauses of an expression. A negation of the whole is applied to the parts, as people phrase it."""
     match expression:
         case None:
             return ""
         case Atom(name):
-            known = day_name(name)
+            known = parse_day_name(name)
             return f"“{name}”" if known is None else clause(known, holds=holds)
         case Not(of):
-            return _said(of, clause, holds=not holds)
+            return _phrase(of, clause, holds=not holds)
         case And(parts) | Or(parts):
             joined = " and " if isinstance(expression, And) is holds else " or "
-            return joined.join(_said(part, clause, holds=holds) for part in parts)
+            return joined.join(_phrase(part, clause, holds=holds) for part in parts)
         case _:
             assert_never(expression)
 
@@ -108,9 +108,9 @@ def _now(name: DayName, *, holds: bool) -> str:
         case "done":
             return f"{_one(name)} is {'' if holds else 'not '}over"
         case "after":
-            return f"{which} runs past {_clock(name)}"
+            return f"{which} runs past {_format_clock(name)}"
         case "before":
-            return f"{which} begins before {_clock(name)}"
+            return f"{which} begins before {_format_clock(name)}"
         case "longer":
             return f"{which} takes more than {name.number} minutes"
         case "weekday":
@@ -144,6 +144,6 @@ def _word(name: DayName) -> str:
     return name.word.replace("_", " ")
 
 
-def _clock(name: DayName) -> str:
+def _format_clock(name: DayName) -> str:
     minutes = int(name.clock.total_seconds()) // 60
     return f"{minutes // 60:02}:{minutes % 60:02}"

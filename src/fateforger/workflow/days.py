@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo
 
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, instant_of, resolve
-from fateforger.workflow.checking import Checked, Report, StatedRule, check, wrap_rule
-from fateforger.workflow.day_conflicts import day_conflicts
-from fateforger.workflow.day_names import DayName, DayNames, day_name
+from fateforger.workflow.checking import CheckedRule, Report, StatedRule, check, wrap_rule
+from fateforger.workflow.day_conflicts import find_day_conflicts
+from fateforger.workflow.day_names import DayName, DayNames, parse_day_name
 from fateforger.workflow.expressions import And, Atom, Expression, Not, Or, all_of
 from fateforger.workflow.parsing import Place, PlaceOf, read_rule
 from fateforger.workflow.rules import Rule, RuleKind, write_rule
@@ -46,7 +46,7 @@ class JudgedDay:
     report: Report
     blocks: tuple[DayBlock, ...]
 
-    def broken_by(self, checked: Checked) -> tuple[DayBlock, ...]:
+    def find_violating_blocks(self, checked: CheckedRule) -> tuple[DayBlock, ...]:
         """Return the blocks at which a rule is violated."""
         return tuple(self.blocks[at] for at in checked.judgement.violations)
 
@@ -56,7 +56,7 @@ def read_day_rule(text: str) -> Rule:
     """Parse one rule. Raises :class:`BadInput` like :func:`read_day_rules`."""
     rule = read_rule(text, NAMES)
     _refuse_denied_blocks(rule)
-    if day_conflicts([rule]):
+    if find_day_conflicts([rule]):
         raise BadInput(f"No block can keep “{write_rule(rule)}”.")
     return rule
 
@@ -76,7 +76,7 @@ def read_day_rules(text: str) -> tuple[StatedRule, ...]:
     rules = tuple(found.values())
     if len(rules) > MOST_RULES:
         raise BadInput(f"More than {MOST_RULES} rules for a day are more than it can keep.")
-    for together in day_conflicts([rule.rule for rule in rules]):
+    for together in find_day_conflicts([rule.rule for rule in rules]):
         texts = [f"“{rules[at].text}”" for at in dict.fromkeys(together)]
         if len(texts) == 1:
             raise BadInput(f"No block can keep {texts[0]}.")
@@ -89,7 +89,7 @@ def _refuse_denied_blocks(rule: Rule) -> None:
     """Refuse rules that require a block to be absent: the first block of any other kind would satisfy them."""
     if rule.kind not in {RuleKind.IF, RuleKind.AFTER, RuleKind.ON} or rule.activation is None:
         return
-    denied = next(iter(_denied(rule.target, holds=True)), None)
+    denied = next(iter(_find_denied_blocks(rule.target, holds=True)), None)
     if denied is None:
         return
     better = write_rule(Rule(RuleKind.NEVER, all_of((rule.activation, Atom(denied)))))
@@ -97,17 +97,17 @@ def _refuse_denied_blocks(rule: Rule) -> None:
     raise BadInput(f"Any other block keeps “NOT {denied}”. Say what must not be with NEVER{instead}.")
 
 
-def _denied(expression: Expression, *, holds: bool) -> Iterator[str]:
+def _find_denied_blocks(expression: Expression, *, holds: bool) -> Iterator[str]:
     """Yield the kinds of blocks that the expression requires to be absent."""
     match expression:
         case Atom(name):
             if not holds and NAMES.kind_of(name) is AtomKind.ACTION:
                 yield name
         case Not(of):
-            yield from _denied(of, holds=not holds)
+            yield from _find_denied_blocks(of, holds=not holds)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from _denied(part, holds=holds)
+                yield from _find_denied_blocks(part, holds=holds)
         case _:
             assert_never(expression)
 
@@ -121,12 +121,14 @@ def judge_day(
     """
     own = (DayBlock(r.event.type, r.event.name, r.start, r.end, r.key) for r in resolve(plan))
     blocks = tuple(sorted((*own, *meetings), key=lambda b: (_utc(b.start), _utc(b.end), b.title)))
-    names = {name: known for rule in rules for name in rule.rule.names if (known := day_name(name)) is not None}
-    steps = [_step(block, blocks, names, day or plan.date, plan.zone) for block in blocks]
+    names = {name: known for rule in rules for name in rule.rule.names if (known := parse_day_name(name)) is not None}
+    steps = [_build_step(block, blocks, names, day or plan.date, plan.zone) for block in blocks]
     return JudgedDay(check(rules, steps, NAMES), blocks)
 
 
-def _step(block: DayBlock, blocks: Sequence[DayBlock], names: dict[str, DayName], day: date, tz: ZoneInfo) -> Step:
+def _build_step(
+    block: DayBlock, blocks: Sequence[DayBlock], names: dict[str, DayName], day: date, tz: ZoneInfo
+) -> Step:
     so = [name for name, known in names.items() if _is_so(known, block, blocks, day, tz)]
     done = tuple(name for name in so if names[name].aspect == "block")
     return Step(do=done, true=tuple(name for name in so if name not in done))
@@ -141,14 +143,14 @@ def _is_so(name: DayName, block: DayBlock, blocks: Sequence[DayBlock], day: date
         case "block":
             return block.kind is name.kind
         case "after":
-            return block.kind is name.kind and _utc(block.end) > _at(name, day, tz)
+            return block.kind is name.kind and _utc(block.end) > _instant_of(name, day, tz)
         case "before":
-            return block.kind is name.kind and _utc(block.start) < _at(name, day, tz)
+            return block.kind is name.kind and _utc(block.start) < _instant_of(name, day, tz)
         case "longer":
             return block.kind is name.kind and (_utc(block.end) - _utc(block.start)).total_seconds() > name.number * 60
 
 
-def _at(name: DayName, day: date, tz: ZoneInfo) -> datetime:
+def _instant_of(name: DayName, day: date, tz: ZoneInfo) -> datetime:
     """Return the instant of a time of day; 24:00 is the midnight at the end of the day."""
     return _utc(instant_of(datetime.combine(day, time()) + name.clock, tz))
 

@@ -21,12 +21,12 @@ from fateforger.workflow.predicates import (
 )
 from fateforger.workflow.trace import Step
 
-Look = FileContent | CommandOutput
+Lookup = FileContent | CommandOutput
 """Check that the caller has to answer by reading a file or running a command."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CheckAnswer:
     """Answer to a check. ``holds`` is ``None`` if it cannot be decided; ``why`` is a sentence."""
 
     holds: bool | None
@@ -34,7 +34,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownValues:
     """Values available without reading files or running commands.
 
     ``session`` holds facts by name, ``task`` the fields of the current task, and ``stated`` the kinds of statements
@@ -47,7 +47,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class EvaluatedState:
     """Current value of a state.
 
     ``why`` holds the sentences of the checks that decide it, or of all undecided checks.
@@ -58,44 +58,44 @@ class Evaluated:
     why: tuple[str, ...]
 
 
-def looks(predicates: Sequence[Predicate]) -> tuple[Look, ...]:
+def collect_lookups(predicates: Sequence[Predicate]) -> tuple[Lookup, ...]:
     """Return the checks of files and commands, each once."""
     checks = (check for predicate in predicates for check in predicate.checks)
     return tuple(dict.fromkeys(check for check in checks if isinstance(check, FileContent | CommandOutput)))
 
 
-def evaluated(predicate: Predicate, known: Known, looked: Mapping[Check, Told]) -> Evaluated:
+def evaluate_state(predicate: Predicate, known: KnownValues, looked: Mapping[Check, CheckAnswer]) -> EvaluatedState:
     """Evaluate a state from its checks: true if any check holds, false if all fail."""
-    told = [answer(check, known, looked) for check in predicate.checks]
+    told = [answer_check(check, known, looked) for check in predicate.checks]
     if not told:
-        return Evaluated(predicate.name, None, ("Nothing says how it can be told.",))
+        return EvaluatedState(predicate.name, None, ("Nothing says how it can be told.",))
     holds = True if any(each.holds for each in told) else None if any(each.holds is None for each in told) else False
-    return Evaluated(predicate.name, holds, tuple(each.why for each in told if each.holds is holds))
+    return EvaluatedState(predicate.name, holds, tuple(each.why for each in told if each.holds is holds))
 
 
-def answer(check: Check, known: Known, looked: Mapping[Check, Told]) -> Told:
+def answer_check(check: Check, known: KnownValues, looked: Mapping[Check, CheckAnswer]) -> CheckAnswer:
     """Answer one check."""
     match check:
         case SessionState(fact):
             if fact not in known.session:
-                return Told(None, f"The session knows nothing of “{fact}”.")
-            return Told(known.session[fact], f"The session says so of “{fact}”.")
+                return CheckAnswer(None, f"The session knows nothing of “{fact}”.")
+            return CheckAnswer(known.session[fact], f"The session says so of “{fact}”.")
         case TaskState():
-            return _of_task(check, known.task)
+            return _answer_task_check(check, known.task)
         case UserStatement(statement):
             if known.stated is None:
-                return Told(None, "Nobody read what the person stated.")
+                return CheckAnswer(None, "Nobody read what the person stated.")
             stated = statement in known.stated
-            return Told(stated, f"The person stated {'' if stated else 'no '}“{statement}”.")
+            return CheckAnswer(stated, f"The person stated {'' if stated else 'no '}“{statement}”.")
         case FileContent() | CommandOutput():
-            return looked.get(check, Told(None, "Nobody looked."))
+            return looked.get(check, CheckAnswer(None, "Nobody looked."))
         case Described(sentence):
-            return looked.get(check, Told(None, f"Somebody has to judge it: {sentence}"))
+            return looked.get(check, CheckAnswer(None, f"Somebody has to judge it: {sentence}"))
         case _:
             assert_never(check)
 
 
-def as_step(states: Sequence[Evaluated], do: Sequence[str] = ()) -> Step:
+def as_step(states: Sequence[EvaluatedState], do: Sequence[str] = ()) -> Step:
     """Return the current step: the given actions with the current value of each state."""
     return Step(
         do=tuple(do),
@@ -104,14 +104,16 @@ def as_step(states: Sequence[Evaluated], do: Sequence[str] = ()) -> Step:
     )
 
 
-def _of_task(check: TaskState, task: Mapping[str, Any]) -> Told:
+def _answer_task_check(check: TaskState, task: Mapping[str, Any]) -> CheckAnswer:
     if check.field not in task:
-        return Told(None, f"The task has no “{check.field}”.")
+        return CheckAnswer(None, f"The task has no “{check.field}”.")
     value = task[check.field]
     if check.contains is not None:
         holds = check.contains in value if isinstance(value, str | list | tuple | set | frozenset) else False
-        return Told(holds, f"“{check.field}” of the task {'holds' if holds else 'does not hold'} “{check.contains}”.")
+        return CheckAnswer(
+            holds, f"“{check.field}” of the task {'holds' if holds else 'does not hold'} “{check.contains}”."
+        )
     if check.equals is not None:
         holds = value is not None and str(value) == check.equals
-        return Told(holds, f"“{check.field}” of the task is {'' if holds else 'not '}“{check.equals}”.")
-    return Told(bool(value), f"“{check.field}” of the task is {'there' if value else 'empty'}.")
+        return CheckAnswer(holds, f"“{check.field}” of the task is {'' if holds else 'not '}“{check.equals}”.")
+    return CheckAnswer(bool(value), f"“{check.field}” of the task is {'there' if value else 'empty'}.")

@@ -12,11 +12,11 @@ from fateforger.workflow.rules import Rule, RuleKind
 from fateforger.workflow.trace import Timeline
 from fateforger.workflow.truth import (
     Truth,
-    later,
-    negated,
+    mark_eventually,
+    mark_now_or_eventually,
+    mark_yesterday,
+    negate,
     next_until,
-    now_or_later,
-    previous,
     steps_in,
     truth_of,
 )
@@ -44,7 +44,7 @@ class Verdict(StrEnum):
 WEIGHT = {verdict: weight for weight, verdict in enumerate(Verdict)}
 
 
-def weightiest(verdicts: Iterable[Verdict]) -> Verdict:
+def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the heaviest verdict, or vacuous if there are none."""
     return min(verdicts, key=WEIGHT.__getitem__, default=Verdict.VACUOUS)
 
@@ -70,7 +70,7 @@ class _Answer(NamedTuple):
 def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
     """Judge a rule. A trace that is not ``closed`` may continue."""
     full = timeline.full
-    activation, answer = _activated(rule, timeline, closed=closed)
+    activation, answer = _find_activations(rule, timeline, closed=closed)
     violated = activation.sure & answer.fails
     pending = activation.sure & answer.waits
     satisfied = activation.sure & answer.comes
@@ -87,12 +87,12 @@ def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
     return Judgement(verdict, *(steps_in(steps, timeline.numbers) for steps in (violated, unknown, pending)))
 
 
-def _activated(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, _Answer]:
+def _find_activations(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, _Answer]:
     """Return the steps that activate the rule, and the outcome of its target at each step."""
     full = timeline.full
     if rule.activation is None:
         wanted = truth_of(rule.target, timeline.values, full)
-        held = negated(wanted, full) if rule.kind is RuleKind.NEVER else wanted
+        held = negate(wanted, full) if rule.kind is RuleKind.NEVER else wanted
         return Truth(full, full), _at_once(held, full)
     activation = truth_of(rule.activation, timeline.values, full)
     if rule.kind is RuleKind.BEFORE:
@@ -100,19 +100,20 @@ def _activated(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, 
     target = truth_of(rule.target, timeline.values, full)
     match rule.kind:
         case RuleKind.AFTER:
-            reached = Truth(later(target.sure, full), later(target.maybe, full))
+            reached = Truth(mark_eventually(target.sure, full), mark_eventually(target.maybe, full))
             return activation, _in_time(reached, full, closed=closed)
         case RuleKind.IF:
             if not _has_action(rule.target, timeline):
                 return activation, _at_once(target, full)
-            reached = Truth(now_or_later(target.sure, full), now_or_later(target.maybe, full))
+            reached = Truth(mark_now_or_eventually(target.sure, full), mark_now_or_eventually(target.maybe, full))
             return activation, _in_time(reached, full, closed=closed)
         case RuleKind.ON:
             if all(map(timeline.is_action, names_in(rule.activation))):
                 firing = activation
             else:
                 firing = Truth(
-                    activation.sure & ~previous(activation.maybe), activation.maybe & ~previous(activation.sure)
+                    activation.sure & ~mark_yesterday(activation.maybe),
+                    activation.maybe & ~mark_yesterday(activation.sure),
                 )
             return firing, _before_the_next(firing, target, full, closed=closed)
         case RuleKind.ALWAYS | RuleKind.NEVER:
@@ -132,7 +133,7 @@ def _in_time(reached: Truth, full: int, *, closed: bool) -> _Answer:
 
 def _before_the_next(firing: Truth, target: Truth, full: int, *, closed: bool) -> _Answer:
     """Evaluate a target that must come in the same step, or later but before the next firing."""
-    quiet = negated(firing, full)
+    quiet = negate(firing, full)
     sure = next_until(quiet.sure, target.sure & quiet.sure, full, at_end=False)
     maybe = next_until(quiet.maybe, target.maybe & quiet.maybe, full, at_end=False)
     comes = target.sure | sure

@@ -24,12 +24,12 @@ import yaml
 
 from fateforger.errors import BadInput
 from fateforger.workflow.checking import StatedRule
-from fateforger.workflow.conflicts import conflicts
+from fateforger.workflow.conflicts import find_conflicts
 from fateforger.workflow.documents import fields_of, items_of, read_yaml, refuse, text_of, texts_of
 from fateforger.workflow.predicate_documents import read_predicates
 from fateforger.workflow.predicates import Predicate
 from fateforger.workflow.rule_documents import read_stated
-from fateforger.workflow.vocabulary import Names, declared, is_name
+from fateforger.workflow.vocabulary import Names, declare_names, is_name
 from fateforger.workflow.workflows import Workflow
 
 _ROOT = frozenset({"workflow", "description", "context", "actions", "predicates", "constraints", "triggers"})
@@ -52,7 +52,7 @@ def read_workflow(text: str, parents: Parents = no_parents) -> Workflow:
 
     Raises :class:`BadInput` with one sentence, line and column; also if two of its rules contradict each other.
     """
-    return _read(text, parents, ())
+    return _load_workflow(text, parents, ())
 
 
 class _Own(NamedTuple):
@@ -62,7 +62,7 @@ class _Own(NamedTuple):
     rules: tuple[tuple[StatedRule, yaml.Node], ...]
 
 
-def _read(text: str, parents: Parents, children: tuple[str, ...]) -> Workflow:
+def _load_workflow(text: str, parents: Parents, children: tuple[str, ...]) -> Workflow:
     document = read_yaml(text)
     fields = fields_of(document, _ROOT | _CHILD, "A workflow")
     if "workflow" not in fields:
@@ -76,16 +76,16 @@ def _read(text: str, parents: Parents, children: tuple[str, ...]) -> Workflow:
     predicates = {**parent.predicates}
     if "predicates" in fields:
         predicates |= read_predicates(fields["predicates"], actions)
-    names = _declared(fields, actions, predicates)
+    names = _declare_names(fields, actions, predicates)
     own = _Own(fields, _own_rules(fields, names))
-    kept = _inherited(fields, parent)
+    kept = _inherit_rules(fields, parent)
     _refuse_doubles(kept, own)
     context = fields_of(fields["context"], _CONTEXT, "A context") if "context" in fields else {}
     workflow = Workflow(
         name=name,
         description=text_of(fields["description"], "A description") if "description" in fields else parent.description,
-        applies_when=_said(context, "applies_when", parent.applies_when),
-        not_when=_said(context, "not_when", parent.not_when),
+        applies_when=_read_context(context, "applies_when", parent.applies_when),
+        not_when=_read_context(context, "not_when", parent.not_when),
         actions=names.actions,
         predicates=predicates,
         rules=(*kept, *(rule for rule, _ in own.rules)),
@@ -112,12 +112,12 @@ def _parent(node: yaml.Node, parents: Parents, children: tuple[str, ...]) -> Wor
     if text is None:
         refuse(node, f"I know no workflow “{name}” that could be extended.")
     try:
-        return _read(text, parents, children)
+        return _load_workflow(text, parents, children)
     except BadInput as error:
         raise BadInput(error.message, where=f"{name}, {error.where}" if error.where else name) from None
 
 
-def _said(context: Mapping[str, yaml.Node], key: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+def _read_context(context: Mapping[str, yaml.Node], key: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     return texts_of(context[key], f"“{key}”") if key in context else otherwise
 
 
@@ -131,9 +131,11 @@ def _actions(fields: Mapping[str, yaml.Node]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _declared(fields: Mapping[str, yaml.Node], actions: frozenset[str], predicates: Mapping[str, Predicate]) -> Names:
+def _declare_names(
+    fields: Mapping[str, yaml.Node], actions: frozenset[str], predicates: Mapping[str, Predicate]
+) -> Names:
     try:
-        return declared(actions, predicates)
+        return declare_names(actions, predicates)
     except BadInput as error:
         refuse(fields["predicates" if "predicates" in fields else "workflow"], error.message)
 
@@ -146,7 +148,7 @@ def _own_rules(fields: Mapping[str, yaml.Node], names: Names) -> tuple[tuple[Sta
     return tuple((read_stated(item, names, triggers=triggers), item) for item, triggers in items)
 
 
-def _inherited(fields: Mapping[str, yaml.Node], parent: Workflow) -> tuple[StatedRule, ...]:
+def _inherit_rules(fields: Mapping[str, yaml.Node], parent: Workflow) -> tuple[StatedRule, ...]:
     disabled: set[str] = set()
     for item in items_of(fields["disable"], "“disable”") if "disable" in fields else ():
         rule_id = _rule_id(item)
@@ -176,7 +178,7 @@ def _refuse_doubles(kept: tuple[StatedRule, ...], own: _Own) -> None:
 
 def _refuse_conflicts(workflow: Workflow, own: _Own) -> None:
     places = {rule.id: node for rule, node in own.rules}
-    for first, second in conflicts([rule.rule for rule in workflow.rules]):
+    for first, second in find_conflicts([rule.rule for rule in workflow.rules]):
         one, other = workflow.rules[first], workflow.rules[second]
         node = places.get(other.id) or places.get(one.id) or own.fields["workflow"]
         if first == second:

@@ -66,7 +66,7 @@ class _Reader:
     def rule(self) -> Rule:
         first = self._take()
         if first.text not in set(RuleKind):
-            self._fail(f"A rule begins with {BEGINNINGS}, not with {_quoted(first)}.", first.at)
+            self._fail(f"A rule begins with {BEGINNINGS}, not with {_quote_token(first)}.", first.at)
         kind = RuleKind(first.text)
         activation = None if kind in {RuleKind.ALWAYS, RuleKind.NEVER} else self._any(0)
         self._expect("THEN" if kind is RuleKind.IF else ":", kind)
@@ -77,7 +77,9 @@ class _Reader:
         target = self._any(0)
         rest = self._take()
         if rest.text:
-            self._fail(f"The rule should end here, or go on with AND or OR, but there is {_quoted(rest)}.", rest.at)
+            self._fail(
+                f"The rule should end here, or go on with AND or OR, but there is {_quote_token(rest)}.", rest.at
+            )
         return Rule(kind, target, activation)
 
     def _any(self, depth: int) -> Expression:
@@ -103,23 +105,23 @@ class _Reader:
             inner = self._any(depth + 1)
             closing = self._take()
             if closing.text != ")":
-                self._fail(f"A “)” is missing here, before {_quoted(closing)}.", closing.at)
+                self._fail(f"A “)” is missing here, before {_quote_token(closing)}.", closing.at)
             return inner
         return self._name(token)
 
     def _name(self, token: _Token) -> Expression:
         if not is_name(token.text):
-            self._fail(f"There should be a state or an action here, not {_quoted(token)}.", token.at)
+            self._fail(f"There should be a state or an action here, not {_quote_token(token)}.", token.at)
         if self._vocabulary.kind_of(token.text) is None:
             near = self._vocabulary.near(token.text)
             meant = f" Did you mean {' or '.join(near)}?" if near else ""
-            self._fail(f"Nothing is declared with the name {_quoted(token)}.{meant}", token.at)
+            self._fail(f"Nothing is declared with the name {_quote_token(token)}.{meant}", token.at)
         return Atom(token.text)
 
     def _expect(self, text: str, kind: RuleKind) -> None:
         token = self._take()
         if token.text != text:
-            self._fail(f"There should be “{text}” here, not {_quoted(token)}; it goes {_FORMS[kind]}.", token.at)
+            self._fail(f"There should be “{text}” here, not {_quote_token(token)}; it goes {_FORMS[kind]}.", token.at)
 
     def _peek(self) -> _Token:
         return self._tokens[self._next]
@@ -163,5 +165,5 @@ _FORMS = {
 }
 
 
-def _quoted(token: _Token) -> str:
+def _quote_token(token: _Token) -> str:
     return f"“{token.text}”" if token.text else "the end"

@@ -95,10 +95,10 @@ def _check(node: yaml.Node) -> Check:
         wanted = " or ".join(sorted(needed | allowed)) or "nothing"
         refuse(node, f"Beside “{asked[0]}” stands {wanted}.")
     values = {key: text_of(value, f"“{key}”") for key, value in fields.items()}
-    return _built(asked[0], values, node)
+    return _build_check(asked[0], values, node)
 
 
-def _built(asked: str, values: Mapping[str, str], node: yaml.Node) -> Check:
+def _build_check(asked: str, values: Mapping[str, str], node: yaml.Node) -> Check:
     value = values[asked]
     match asked:
         case "session":

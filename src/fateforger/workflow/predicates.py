@@ -85,7 +85,7 @@ class Allowed:
     files: frozenset[str] = frozenset()
 
 
-def permitted(check: Check, allowed: Allowed) -> bool:
+def is_permitted(check: Check, allowed: Allowed) -> bool:
     """Check whether a check is allowed."""
     match check:
         case CommandOutput(command=command):
@@ -100,13 +100,13 @@ def permitted(check: Check, allowed: Allowed) -> bool:
             assert_never(check)
 
 
-def holds(predicate: Predicate, answers: Mapping[Check, bool], allowed: Allowed) -> bool | None:
+def evaluate_predicate(predicate: Predicate, answers: Mapping[Check, bool], allowed: Allowed) -> bool | None:
     """Decide whether a state holds from the answers to its checks; ``None`` if they do not decide it.
 
     An answer to a check that is not allowed does not count. A described check is decided by the given answer.
     """
     known = [
-        answers.get(check) if isinstance(check, Described) or permitted(check, allowed) else None
+        answers.get(check) if isinstance(check, Described) or is_permitted(check, allowed) else None
         for check in predicate.checks
     ]
     if True in known:
@@ -114,11 +114,11 @@ def holds(predicate: Predicate, answers: Mapping[Check, bool], allowed: Allowed)
     return False if known and None not in known else None
 
 
-def observed(
+def observe_step(
     predicates: Sequence[Predicate], answers: Mapping[Check, bool], allowed: Allowed, *, do: Sequence[str] = ()
 ) -> Step:
     """Return a step at run time: the actions done, with each state as its checks decide."""
-    told = {predicate.name: holds(predicate, answers, allowed) for predicate in predicates}
+    told = {predicate.name: evaluate_predicate(predicate, answers, allowed) for predicate in predicates}
     return Step(
         do=tuple(do),
         true=tuple(name for name, value in told.items() if value),
@@ -126,7 +126,7 @@ def observed(
     )
 
 
-def planned(
+def plan_steps(
     predicates: Sequence[Predicate], actions: Sequence[Sequence[str]], *, given: Mapping[str, bool] | None = None
 ) -> tuple[Step, ...]:
     """Return the steps of a plan, with the states that its actions bring about.

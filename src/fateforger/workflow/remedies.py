@@ -8,10 +8,10 @@ from fateforger.workflow.expressions import And, Atom, Expression, Not, Or
 from fateforger.workflow.rules import Rule, RuleKind
 
 
-def remedy_for(rule: Rule) -> str:
+def suggest_remedy(rule: Rule) -> str:
     """Suggest a fix in one sentence."""
-    target = spoken(rule.target)
-    activation = "" if rule.activation is None else spoken(rule.activation)
+    target = describe_expression(rule.target)
+    activation = "" if rule.activation is None else describe_expression(rule.activation)
     match rule.kind:
         case RuleKind.BEFORE:
             return f"See to {target} before {activation}."
@@ -29,17 +29,17 @@ def remedy_for(rule: Rule) -> str:
             assert_never(rule.kind)
 
 
-def spoken(expression: Expression, *, inside: bool = False) -> str:
+def describe_expression(expression: Expression, *, inside: bool = False) -> str:
     """Describe an expression in words, with names in quotation marks."""
     match expression:
         case Atom(name):
             return f"“{name}”"
         case Not(of):
-            return f"not {spoken(of, inside=True)}"
+            return f"not {describe_expression(of, inside=True)}"
         case And(parts):
-            text = " and ".join(spoken(part, inside=True) for part in parts)
+            text = " and ".join(describe_expression(part, inside=True) for part in parts)
         case Or(parts):
-            text = " or ".join(spoken(part, inside=True) for part in parts)
+            text = " or ".join(describe_expression(part, inside=True) for part in parts)
         case _:
             assert_never(expression)
     return f"({text})" if inside else text

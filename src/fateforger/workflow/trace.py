@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
-from fateforger.workflow.truth import Truth, earlier
+from fateforger.workflow.truth import Truth, mark_once
 from fateforger.workflow.vocabulary import AtomKind, Vocabulary
 
 
@@ -90,7 +90,7 @@ class Timeline:
     @cached_property
     def beforehand(self) -> Mapping[str, Truth]:
         """Steps in which each state holds, or before which each action was done."""
-        done = {name: Truth(earlier(value.sure), earlier(value.maybe)) for name, value in self.done.items()}
+        done = {name: Truth(mark_once(value.sure), mark_once(value.maybe)) for name, value in self.done.items()}
         return {**done, **self.held}
 
     def is_action(self, name: str) -> bool:
@@ -98,7 +98,7 @@ class Timeline:
         return self.vocabulary.kind_of(name) is AtomKind.ACTION
 
 
-def timeline(steps: Sequence[Step], vocabulary: Vocabulary) -> Timeline:
+def build_timeline(steps: Sequence[Step], vocabulary: Vocabulary) -> Timeline:
     """Index a trace by name. The steps must have been read with this vocabulary."""
     done: dict[str, bytearray] = {}
     true: dict[str, bytearray] = {}
@@ -112,7 +112,10 @@ def timeline(steps: Sequence[Step], vocabulary: Vocabulary) -> Timeline:
     return Timeline(
         count=len(steps),
         done={name: Truth(int(marks, 2), int(marks, 2)) for name, marks in done.items()},
-        held={name: _held(true.get(name, _NEVER), unknown.get(name, _NEVER)) for name in true.keys() | unknown.keys()},
+        held={
+            name: _build_state_truth(true.get(name, _NEVER), unknown.get(name, _NEVER))
+            for name in true.keys() | unknown.keys()
+        },
         vocabulary=vocabulary,
     )
 
@@ -121,6 +124,6 @@ _ONE = ord("1")
 _NEVER = bytearray(b"0")
 
 
-def _held(true: bytearray, unknown: bytearray) -> Truth:
+def _build_state_truth(true: bytearray, unknown: bytearray) -> Truth:
     sure = int(true, 2)
     return Truth(sure, sure | int(unknown, 2))

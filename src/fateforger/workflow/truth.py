@@ -34,7 +34,7 @@ def truth_of(expression: Expression, values: Mapping[str, Truth], full: int) -> 
         case Atom(name):
             return values.get(name, NOWHERE)
         case Not(of):
-            return negated(truth_of(of, values, full), full)
+            return negate(truth_of(of, values, full), full)
         case And(parts):
             sure = maybe = full
             for part in parts:
@@ -51,27 +51,27 @@ def truth_of(expression: Expression, values: Mapping[str, Truth], full: int) -> 
             assert_never(expression)
 
 
-def negated(value: Truth, full: int) -> Truth:
+def negate(value: Truth, full: int) -> Truth:
     """Return the negation."""
     return Truth(full & ~value.maybe, full & ~value.sure)
 
 
-def earlier(steps: int) -> int:
+def mark_once(steps: int) -> int:
     """Return the steps before which there is one of these (once, strictly)."""
     return (1 << (steps.bit_length() - 1)) - 1 if steps else 0
 
 
-def later(steps: int, full: int) -> int:
+def mark_eventually(steps: int, full: int) -> int:
     """Return the steps after which there is one of these (eventually, strictly)."""
     return full & ~(((steps & -steps) << 1) - 1) if steps else 0
 
 
-def now_or_later(steps: int, full: int) -> int:
+def mark_now_or_eventually(steps: int, full: int) -> int:
     """Return the steps in or after which there is one of these (eventually)."""
     return full & ~((steps & -steps) - 1) if steps else 0
 
 
-def previous(steps: int) -> int:
+def mark_yesterday(steps: int) -> int:
     """Return the steps whose predecessor is one of these (yesterday, strong)."""
     return steps >> 1
 

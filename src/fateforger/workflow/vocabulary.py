@@ -50,7 +50,7 @@ class Names:
         return tuple(get_close_matches(name, sorted(self.actions | self.states), n=3))
 
 
-def declared(actions: Iterable[str], states: Iterable[str]) -> Names:
+def declare_names(actions: Iterable[str], states: Iterable[str]) -> Names:
     """Create a vocabulary. Raises :class:`BadInput` for an invalid name, or one that is both a state and an action."""
     names = Names(frozenset(actions), frozenset(states))
     for name in sorted(names.actions | names.states):

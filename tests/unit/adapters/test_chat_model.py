@@ -15,10 +15,10 @@ from fateforger.adapters.model import (
     Endpoint,
     EndpointReport,
     Price,
-    look_at_model,
     open_model,
+    probe_model,
 )
-from fateforger.bootstrap.ollama import ollama_models
+from fateforger.bootstrap.ollama import find_ollama_models
 from fateforger.errors import (
     ModelAuthFailed,
     ModelBusy,
@@ -204,25 +204,25 @@ async def test_no_key_and_no_prompt_is_ever_logged_or_said(caplog: pytest.LogCap
 
 async def test_doctor_finds_the_strictest_way_that_works() -> None:
     async with model_server(lambda _: Says('{"sum": 42}')) as server:
-        report = await look_at_model(endpoint(server), Role.DECIDE)
+        report = await probe_model(endpoint(server), Role.DECIDE)
         assert (report.answers, report.model) == (Answers.SCHEMA, MODEL)
     async with model_server(lambda _: Says('{"sum": 42}'), keeps_to=frozenset({"json_object"})) as server:
-        assert (await look_at_model(endpoint(server), Role.DECIDE)).answers is Answers.JSON
+        assert (await probe_model(endpoint(server), Role.DECIDE)).answers is Answers.JSON
     async with model_server(lambda _: Says("It is 42.")) as server:
-        report = await look_at_model(endpoint(server), Role.DECIDE)
+        report = await probe_model(endpoint(server), Role.DECIDE)
         assert report == EndpointReport(MODEL, None, report.seconds, "It is 42.")
 
 
 async def test_doctor_says_what_is_wrong_with_the_endpoint() -> None:
     async with model_server(in_turn()) as server:
         with pytest.raises(ModelAuthFailed):
-            await look_at_model(endpoint(server, key="sk-wrong"), Role.DECIDE)
+            await probe_model(endpoint(server, key="sk-wrong"), Role.DECIDE)
 
 
 async def test_ollama_on_this_machine_is_found() -> None:
     async with model_server(in_turn()) as server:
-        assert await ollama_models(server.url.removesuffix("/v1")) == ("gemma3:4b", "qwen3:8b")
-    assert await ollama_models("http://127.0.0.1:9") == ()
+        assert await find_ollama_models(server.url.removesuffix("/v1")) == ("gemma3:4b", "qwen3:8b")
+    assert await find_ollama_models("http://127.0.0.1:9") == ()
 
 
 def test_nothing_connects_before_it_is_asked() -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from fateforger.adapters.facts import AllowedCommand, AllowList, LocalFacts, read_allow_file, read_allow_list
-from fateforger.adapters.facts.files import MOST_BYTES, fits, regular_files, text_in
+from fateforger.adapters.facts.files import MOST_BYTES, iter_regular_files, matches_pattern, read_file_bytes
 from fateforger.adapters.facts.local import NOTHING_ALLOWED
 from fateforger.errors import BadInput
-from fateforger.workflow.evaluating import Told
+from fateforger.workflow.evaluating import CheckAnswer
 
 PYTHON = sys.executable
 
@@ -48,17 +48,19 @@ def command(folder: Path, *words: str, seconds: float = 60) -> AllowedCommand:
 @pytest.mark.parametrize(
     ("pattern", "text", "told"),
     [
-        ("docs/*.md", "## Approved Plan", Told(holds=True, why="docs/plan.md holds “## Approved Plan”.")),
-        ("docs/*.md", "## Rejected", Told(holds=False, why="No file like “docs/*.md” holds “## Rejected”.")),
-        ("docs/**/*.md", "nothing yet", Told(holds=True, why="docs/deep/notes.md holds “nothing yet”.")),
-        ("docs/*.md", "nothing yet", Told(holds=False, why="No file like “docs/*.md” holds “nothing yet”.")),
-        ("docs/*.rst", "x", Told(None, "There is no file like “docs/*.rst”.")),
-        ("tests/*.py", "def test_", Told(None, "Some files like “tests/*.py” may not be looked at.")),
-        ("**", "TOKEN", Told(None, "Some files like “**” may not be looked at.")),
-        (".env", "TOKEN", Told(None, "Some files like “.env” may not be looked at.")),
+        ("docs/*.md", "## Approved Plan", CheckAnswer(holds=True, why="docs/plan.md holds “## Approved Plan”.")),
+        ("docs/*.md", "## Rejected", CheckAnswer(holds=False, why="No file like “docs/*.md” holds “## Rejected”.")),
+        ("docs/**/*.md", "nothing yet", CheckAnswer(holds=True, why="docs/deep/notes.md holds “nothing yet”.")),
+        ("docs/*.md", "nothing yet", CheckAnswer(holds=False, why="No file like “docs/*.md” holds “nothing yet”.")),
+        ("docs/*.rst", "x", CheckAnswer(None, "There is no file like “docs/*.rst”.")),
+        ("tests/*.py", "def test_", CheckAnswer(None, "Some files like “tests/*.py” may not be looked at.")),
+        ("**", "TOKEN", CheckAnswer(None, "Some files like “**” may not be looked at.")),
+        (".env", "TOKEN", CheckAnswer(None, "Some files like “.env” may not be looked at.")),
     ],
 )
-async def test_a_file_is_looked_at_as_far_as_it_was_allowed(project: Path, pattern: str, text: str, told: Told) -> None:
+async def test_a_file_is_looked_at_as_far_as_it_was_allowed(
+    project: Path, pattern: str, text: str, told: CheckAnswer
+) -> None:
     """Three answers: it holds the text, no such file does, or it cannot be told and why."""
     assert await facts(project, "docs/**/*.md").contains(pattern, text) == told
 
@@ -68,7 +70,7 @@ async def test_a_pattern_never_leaves_its_folder(project: Path, pattern: str) ->
     """Whatever is allowed: the pattern of a check is not trusted either."""
     for allowed in ("**", "../*.md", pattern or "**"):
         told = await facts(project, allowed).contains(pattern, "## Approved Plan")
-        assert told == Told(None, f"Files like “{pattern}” may not be looked at.")
+        assert told == CheckAnswer(None, f"Files like “{pattern}” may not be looked at.")
 
 
 @pytest.mark.parametrize("link", ["file", "folder", "inside", "loop"])
@@ -83,40 +85,42 @@ async def test_links_are_passed_by(project: Path, link: str) -> None:
     (project / "docs" / "plan.md").unlink()
     (project / "docs" / ("link.md" if link == "file" else "link")).symlink_to(target)
     told = await facts(project, "**").contains("docs/**/*.md", "## Approved Plan")
-    assert told == Told(holds=False, why="No file like “docs/**/*.md” holds “## Approved Plan”.")
+    assert told == CheckAnswer(holds=False, why="No file like “docs/**/*.md” holds “## Approved Plan”.")
 
 
 def test_a_link_that_takes_a_files_place_in_between_is_refused(project: Path) -> None:
     """After the file was found, before it is opened; on the way to it, too."""
-    assert "docs/plan.md" in list(regular_files(project))
+    assert "docs/plan.md" in list(iter_regular_files(project))
     (project / "docs" / "plan.md").unlink()
     (project / "docs" / "plan.md").symlink_to(project.parent / "secret.md")
     with pytest.raises(OSError):
-        text_in(project, "docs/plan.md")
+        read_file_bytes(project, "docs/plan.md")
     (project / "docs").rename(project.parent / "docs")
     (project / "docs").symlink_to(project.parent / "docs")
     with pytest.raises(OSError):
-        text_in(project, "docs/deep/notes.md")
+        read_file_bytes(project, "docs/deep/notes.md")
 
 
 async def test_what_is_no_plain_file_is_never_opened(project: Path) -> None:
     """A pipe would wait for a writer for ever."""
     os.mkfifo(project / "docs" / "pipe.md")
-    assert "docs/pipe.md" not in list(regular_files(project))
-    assert text_in(project, "docs/pipe.md") is None
+    assert "docs/pipe.md" not in list(iter_regular_files(project))
+    assert read_file_bytes(project, "docs/pipe.md") is None
 
 
 async def test_a_file_that_is_too_large_or_not_ours_to_read_is_unknown(project: Path) -> None:
     (project / "docs" / "plan.md").write_bytes(b"x" * (MOST_BYTES + 1))
     told = await facts(project, "**").contains("docs/*.md", "## Approved Plan")
-    assert told == Told(None, "docs/plan.md cannot be read, or is too large.")
+    assert told == CheckAnswer(None, "docs/plan.md cannot be read, or is too large.")
 
 
 async def test_a_look_ends(project: Path) -> None:
     slow = LocalFacts(AllowList(project, ("**",)), seconds=0)
-    assert await slow.contains("**", "x") == Told(None, "There are too many files to look for “**” among them.")
+    assert await slow.contains("**", "x") == CheckAnswer(None, "There are too many files to look for “**” among them.")
     gone = LocalFacts(AllowList(project / "gone", ("**",)))
-    assert await gone.contains("**", "x") == Told(None, "The files cannot be looked at: No such file or directory.")
+    assert await gone.contains("**", "x") == CheckAnswer(
+        None, "The files cannot be looked at: No such file or directory."
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,11 +137,11 @@ async def test_a_look_ends(project: Path) -> None:
     ],
 )
 def test_a_star_stays_within_a_name(path: str, pattern: str, *, so: bool) -> None:
-    assert fits(path, pattern) is so
+    assert matches_pattern(path, pattern) is so
 
 
 def test_a_pattern_of_many_stars_takes_no_time() -> None:
-    assert fits("/".join("a" * 200), "/".join(["**", "a"] * 100) + "/b") is False
+    assert matches_pattern("/".join("a" * 200), "/".join(["**", "a"] * 100) + "/b") is False
 
 
 # --- commands ---
@@ -145,10 +149,10 @@ def test_a_pattern_of_many_stars_takes_no_time() -> None:
 
 async def test_a_command_is_known_by_its_name_only(project: Path) -> None:
     allowed = facts(project, good=command(project, "true"), bad=command(project, "false"))
-    assert await allowed.succeeds("good") == Told(holds=True, why="“good” ended with status 0.")
-    assert await allowed.succeeds("bad") == Told(holds=False, why="“bad” ended with status 1.")
+    assert await allowed.succeeds("good") == CheckAnswer(holds=True, why="“good” ended with status 0.")
+    assert await allowed.succeeds("bad") == CheckAnswer(holds=False, why="“bad” ended with status 1.")
     for name in ("true", "good; touch x", "good && bad", "../good", ""):
-        assert await allowed.succeeds(name) == Told(None, f"“{name}” may not be run.")
+        assert await allowed.succeeds(name) == CheckAnswer(None, f"“{name}” may not be run.")
 
 
 async def test_there_is_no_shell(project: Path) -> None:
@@ -169,14 +173,14 @@ async def test_it_runs_in_its_folder_without_our_keys(project: Path, monkeypatch
         "sys.exit(not ok)"
     )
     allowed = facts(project, look=command(project / "docs", PYTHON, "-c", script))
-    assert await allowed.succeeds("look") == Told(holds=True, why="“look” ended with status 0.")
+    assert await allowed.succeeds("look") == CheckAnswer(holds=True, why="“look” ended with status 0.")
 
 
 async def test_one_that_takes_too_long_is_ended_with_all_that_it_started(project: Path) -> None:
     """Told apart from one that fails: unknown."""
     script = "sleep 60 & echo $! > child; wait"
     slow = facts(project, slow=command(project, "sh", "-c", script, seconds=2))
-    assert await slow.succeeds("slow") == Told(None, "“slow” took longer than 2 seconds, so it was ended.")
+    assert await slow.succeeds("slow") == CheckAnswer(None, "“slow” took longer than 2 seconds, so it was ended.")
     pid = int((project / "child").read_text())
     async with asyncio.timeout(60):
         while _alive(pid):  # noqa: ASYNC110  no event tells of the end of another program's child
@@ -206,7 +210,7 @@ async def test_one_that_says_a_lot_fills_nothing(project: Path) -> None:
     ],
 )
 async def test_one_that_cannot_tell_is_unknown(project: Path, words: tuple[str, ...], why: str) -> None:
-    assert await facts(project, odd=command(project, *words)).succeeds("odd") == Told(None, why)
+    assert await facts(project, odd=command(project, *words)).succeeds("odd") == CheckAnswer(None, why)
 
 
 # --- what is allowed ---
@@ -214,8 +218,8 @@ async def test_one_that_cannot_tell_is_unknown(project: Path, words: tuple[str, 
 
 async def test_by_default_nothing_is_allowed() -> None:
     nothing = LocalFacts(AllowList())
-    assert await nothing.contains("*", "x") == Told(None, NOTHING_ALLOWED)
-    assert await nothing.succeeds("true") == Told(None, NOTHING_ALLOWED)
+    assert await nothing.contains("*", "x") == CheckAnswer(None, NOTHING_ALLOWED)
+    assert await nothing.succeeds("true") == CheckAnswer(None, NOTHING_ALLOWED)
 
 
 def test_a_list_says_all_of_it(project: Path) -> None:

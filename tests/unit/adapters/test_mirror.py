@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.factories.mirror import mirror_file
 
-from fateforger.adapters.mirror import Mirror
+from fateforger.adapters.mirror import SqliteConstraintSource
 from fateforger.constraints import read_row, write_version
-from fateforger.constraints.migration import migration
+from fateforger.constraints.migration import plan_migration
 from fateforger.constraints.moved import StoredRow
 from fateforger.errors import BadInput, SourceUnavailable
 
@@ -27,7 +27,7 @@ FULL = {
 
 
 async def read(path: Path) -> list[StoredRow]:
-    return [row async for row in Mirror(path, patience=0.01).rows()]
+    return [row async for row in SqliteConstraintSource(path, patience=0.01).rows()]
 
 
 async def refusal(path: Path) -> str:
@@ -39,7 +39,7 @@ async def refusal(path: Path) -> str:
 async def test_every_field_comes_across(tmp_path: Path) -> None:
     """S8-S12, S38: the columns, what the free-form ones hold, and what has no place of its own."""
     [row] = await read(mirror_file(tmp_path / "old.db", FULL))
-    [version] = migration([row], (), "U0ALEX", "SQLite").versions
+    [version] = plan_migration([row], (), "U0ALEX", "SQLite").versions
     assert write_version(version) == {
         "user_id": "U0ALEX",
         "constraint_record": {

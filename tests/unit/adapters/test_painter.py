@@ -8,11 +8,11 @@ import pytest
 from tests.factories.days import DAY, TZ, block, plan_of
 from tests.factories.pictures import before_and_after
 
-from fateforger.adapters.painter import ResvgPainter, png_of
+from fateforger.adapters.painter import ResvgRasterizer, render_png
 from fateforger.errors import InternalError
 from fateforger.picture import DayView, draw, planned_blocks
-from fateforger.picture.layout import laid_out
-from fateforger.picture.metrics import runs, width
+from fateforger.picture.layout import lay_out
+from fateforger.picture.metrics import split_by_font, width
 
 
 def titled(title: str) -> str:
@@ -20,18 +20,18 @@ def titled(title: str) -> str:
 
 
 async def test_a_picture_has_two_pixels_for_each_of_its_own() -> None:
-    scene = laid_out(before_and_after())
-    png = await ResvgPainter().png(draw(before_and_after()))
+    scene = lay_out(before_and_after())
+    png = await ResvgRasterizer().render_png(draw(before_and_after()))
     assert png.startswith(b"\x89PNG")
     assert struct.unpack(">II", png[16:24]) == (round(2 * scene.width), round(2 * scene.height))
-    assert png == png_of(draw(before_and_after()))
+    assert png == render_png(draw(before_and_after()))
 
 
 def test_a_picture_of_hundreds_of_blocks_is_not_enlarged() -> None:
     blocks = [block(f"k{n}", f"{n // 20 + 7:02d}:{n % 20 * 3:02d}", 2) for n in range(150)]
     view = DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(*blocks)))
-    scene = laid_out(view)
-    assert struct.unpack(">II", png_of(draw(view))[16:24]) == (round(scene.width), round(scene.height))
+    scene = lay_out(view)
+    assert struct.unpack(">II", render_png(draw(view))[16:24]) == (round(scene.width), round(scene.height))
 
 
 @pytest.mark.parametrize("title", ["Größe ŁΩЖ", "שלום", "اجتماع", "🚀 go", "❤️", "👩‍💻"])
@@ -41,12 +41,12 @@ def test_each_script_of_our_fonts_leaves_ink(title: str) -> None:
     shown = svg.partition("</title>")[2]
     blank = svg.partition("</title>")[0] + "</title>" + shown.replace(title.replace("go", "").strip(), "\u00a0")
     assert blank != svg
-    assert png_of(svg) != png_of(blank)
+    assert render_png(svg) != render_png(blank)
 
 
 def test_what_is_no_picture_is_refused() -> None:
     with pytest.raises(InternalError, match="cannot be drawn"):
-        png_of("no svg")
+        render_png("no svg")
 
 
 @pytest.mark.parametrize("bold", [False, True])
@@ -57,11 +57,11 @@ def test_a_text_ends_where_the_layout_takes_it_to_end(words: str, bold: bool) ->
     wide = width(words, 40, bold=bold)
 
     def strip(x: float, text: str) -> bytes:
-        spelled = "".join(f'<tspan font-family="{family}">{piece}</tspan>' for family, piece in runs(text))
+        spelled = "".join(f'<tspan font-family="{family}">{piece}</tspan>' for family, piece in split_by_font(text))
         weight = 700 if bold else 400
         letters = f'<text x="0" y="60" font-size="40" font-family="Noto Sans" font-weight="{weight}">{spelled}</text>'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" width="300" height="90" viewBox="{x} 0 300 90">'
-        return png_of(f"{head}{letters}</svg>")
+        return render_png(f"{head}{letters}</svg>")
 
     assert strip(wide + 1, words) == strip(wide + 1, " ")
     near = wide * (0.6 if "ا" in words else 0.82)

@@ -10,24 +10,24 @@ import pytest
 from pydantic import ValidationError
 from tests.factories.agents import NOW, client
 
-from fateforger.agents import Scope, bounded, executor_of, may_become, read_scopes
+from fateforger.agents import Scope, can_become, format_executor, read_scopes, shorten_arguments
 from fateforger.agents.proposals import ProposalState as S
-from fateforger.agents.tokens import hash_of, is_same, key_in, token_of
+from fateforger.agents.tokens import format_token, hash_token, matches_hash, parse_key
 from fateforger.errors import BadInput
 
 
 def test_a_token_is_known_by_its_hash_alone() -> None:
     key, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    token = token_of(key, secret)
-    assert key_in(token) == key
-    assert is_same(token, hash_of(token))
-    assert not is_same(token[:-1] + ("a" if token[-1] != "a" else "b"), hash_of(token))
-    assert secret not in hash_of(token)
+    token = format_token(key, secret)
+    assert parse_key(token) == key
+    assert matches_hash(token, hash_token(token))
+    assert not matches_hash(token[:-1] + ("a" if token[-1] != "a" else "b"), hash_token(token))
+    assert secret not in hash_token(token)
 
 
 @pytest.mark.parametrize("text", ["", "ffa_", "ffa_123_abc", "Bearer x", f"ffa_{'0' * 12}_{'a' * 200}", "ffa_ä_x"])
 def test_what_is_no_token_has_no_key(text: str) -> None:
-    assert key_in(text) is None
+    assert parse_key(text) is None
 
 
 def test_scopes_are_read_as_they_are_typed() -> None:
@@ -44,28 +44,28 @@ def test_a_name_holds_nothing_that_a_card_could_take_for_markup(name: str) -> No
 
 
 def test_a_client_is_barred_when_it_is_revoked_or_its_time_is_up() -> None:
-    assert client().barred(NOW) is None
-    assert client(expires_at=NOW + timedelta(seconds=1)).barred(NOW) is None
-    assert "expired" in str(client(expires_at=NOW).barred(NOW))
-    assert "revoked" in str(client(revoked_at=NOW).barred(NOW))
-    assert executor_of(client()) == "mcp:robot"
+    assert client().explain_refusal(NOW) is None
+    assert client(expires_at=NOW + timedelta(seconds=1)).explain_refusal(NOW) is None
+    assert "expired" in str(client(expires_at=NOW).explain_refusal(NOW))
+    assert "revoked" in str(client(revoked_at=NOW).explain_refusal(NOW))
+    assert format_executor(client()) == "mcp:robot"
 
 
 def test_what_was_asked_is_kept_short_and_without_secrets() -> None:
-    token = token_of(secrets.token_hex(6), secrets.token_urlsafe(32))
-    asked = bounded({"long": "x" * 5_000, "key": f"it is sk-{'Ab1' * 10}", "n": 3, "list": list(range(900))})
+    token = format_token(secrets.token_hex(6), secrets.token_urlsafe(32))
+    asked = shorten_arguments({"long": "x" * 5_000, "key": f"it is sk-{'Ab1' * 10}", "n": 3, "list": list(range(900))})
     assert json.loads(asked) == {
         "long": "x" * 199 + "…",
         "key": "it is [withheld]",
         "n": 3,
         "list": list(range(50)),
     }
-    assert token not in bounded({"token": token})
-    assert len(bounded({str(n): "y" * 150 for n in range(50)})) == 2_000
-    bounded({"half": "\ud800"}).encode()
+    assert token not in shorten_arguments({"token": token})
+    assert len(shorten_arguments({str(n): "y" * 150 for n in range(50)})) == 2_000
+    shorten_arguments({"half": "\ud800"}).encode()
 
 
 def test_what_was_decided_stays_decided() -> None:
-    legal = {(state, to) for state in S for to in S if may_become(state, to)}
+    legal = {(state, to) for state in S for to in S if can_become(state, to)}
     from_pending = {(S.PENDING, to) for to in (S.APPROVED, S.DENIED, S.EXPIRED, S.SUPERSEDED)}
     assert legal == from_pending | {(S.APPROVED, S.UNDONE)}

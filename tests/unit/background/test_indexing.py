@@ -11,8 +11,8 @@ from tests.factories.constraints import version_of
 from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.memory_index import MemoryIndex
 
-from fateforger.background.indexing import Indexing, IndexingPolicy
-from fateforger.constraints import Version, newest
+from fateforger.background.indexing import Indexer, IndexingPolicy
+from fateforger.constraints import Version, select_newest
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
 
 FAST = IndexingPolicy(
@@ -24,8 +24,8 @@ DOWN = "The index of constraints cannot be used: it is down."
 @asynccontextmanager
 async def at_work(
     constraints: MemoryConstraints, memory: MemoryIndex, policy: IndexingPolicy = FAST
-) -> AsyncIterator[Indexing]:
-    indexing = Indexing(constraints, memory, policy=policy)
+) -> AsyncIterator[Indexer]:
+    indexing = Indexer(constraints, memory, policy=policy)
     task = asyncio.create_task(indexing.run())
     try:
         yield indexing
@@ -47,7 +47,7 @@ async def remember(constraints: MemoryConstraints, *versions: Version) -> None:
 
 async def agreed(constraints: MemoryConstraints, memory: MemoryIndex) -> bool:
     people = await constraints.people()
-    known = {(p, uid): v for p in people for uid, v in newest(await constraints.of(p), p).items()}
+    known = {(p, uid): v for p in people for uid, v in select_newest(await constraints.of(p), p).items()}
     return memory.shown == known
 
 
@@ -69,7 +69,7 @@ async def test_it_follows_what_is_written(constraints: MemoryConstraints, memory
         await until(lambda: memory.shown["U1", "c1"].record.description == "changed")
         await constraints.forget("U2")
         await until(lambda: len(memory.shown) == 7)
-    assert (await agreed(constraints, memory), await constraints.unindexed()) == (True, ())
+    assert (await agreed(constraints, memory), await constraints.list_unindexed()) == (True, ())
 
 
 async def test_it_is_woken(constraints: MemoryConstraints, memory: MemoryIndex) -> None:
@@ -82,7 +82,7 @@ async def test_it_is_woken(constraints: MemoryConstraints, memory: MemoryIndex) 
 
 async def test_nothing_is_opened_while_there_is_nothing(constraints: MemoryConstraints, memory: MemoryIndex) -> None:
     memory.trouble = MemoryUnavailable(DOWN)
-    indexing = Indexing(constraints, memory, policy=FAST)
+    indexing = Indexer(constraints, memory, policy=FAST)
     task = asyncio.create_task(indexing.run())
     for _ in range(50):
         await asyncio.sleep(0)
@@ -119,7 +119,7 @@ async def test_a_damaged_index_is_made_anew(constraints: MemoryConstraints, memo
 
 async def test_an_index_that_was_lost_is_made_anew(constraints: MemoryConstraints) -> None:
     await remember(constraints, *(version_of(f"c{n}") for n in range(5)))
-    await constraints.indexed(await constraints.unindexed())
+    await constraints.mark_indexed(await constraints.list_unindexed())
     memory = MemoryIndex()
     async with at_work(constraints, memory):
         await until(lambda: len(memory.shown) == 5)
@@ -140,4 +140,4 @@ async def test_one_that_is_refused_holds_nobody_up(constraints: MemoryConstraint
     async with at_work(constraints, memory) as indexing:
         await until(lambda: len(memory.shown) == 10)
         await until(lambda: indexing.trouble == "I don't like it.")
-    assert [task.uid for task in await constraints.unindexed()] == ["bad"]
+    assert [task.uid for task in await constraints.list_unindexed()] == ["bad"]

@@ -11,9 +11,9 @@ import pytest
 from tests.factories.agents import NOW, HandClock
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.background.erasing import Dossiers
-from fateforger.background.ownership import CODE_LETTERS, PAGE, SETTING, TRIES, CalendarOwner, Claiming, Ownership
-from fateforger.slack.access import sent_code, typed_code
+from fateforger.background.erasing import PersonalData
+from fateforger.background.ownership import CODE_LETTERS, PAGE, SETTING, TRIES, CalendarOwner, ClaimOutcome, Ownership
+from fateforger.slack.access import parse_sent_code, parse_typed_code
 
 ALEX, ROBIN, REAL = "U0000ALEX", "U0000ROBIN", "U0REAL"
 NOBODY = CalendarOwner()
@@ -30,7 +30,7 @@ class Started:
         return Ownership(self.store.owners, self.clock, named=named, page=(ALEX, ROBIN), real_slack=real_slack)
 
     async def forget(self, user_id: str, ownership: Ownership) -> None:
-        await Dossiers(self.store.people, None, self.clock, ownership).erase(user_id)
+        await PersonalData(self.store.people, None, self.clock, ownership).erase(user_id)
 
 
 @pytest.fixture
@@ -52,12 +52,12 @@ async def test_with_slack_it_is_nobodys_until_somebody_sends_the_code(started: S
     assert await program.owner() == NOBODY
     code = await code_of(program)
     assert (len(code), code[4], set(code) - {"-"} <= set(CODE_LETTERS)) == (9, "-", True)
-    assert await program.claim(ALEX, f" {code.lower().replace('-', '')} ") is Claiming.DONE
+    assert await program.claim(ALEX, f" {code.lower().replace('-', '')} ") is ClaimOutcome.DONE
     again = started.program()
     assert await again.owner() == CalendarOwner(ALEX, "claimed", NOW)
     assert await again.offer_code() is None
-    assert await again.claim(ALEX, code) is Claiming.ALREADY_YOURS
-    assert await again.claim(ROBIN, code) is Claiming.TAKEN
+    assert await again.claim(ALEX, code) is ClaimOutcome.ALREADY_YOURS
+    assert await again.claim(ROBIN, code) is ClaimOutcome.TAKEN
 
 
 async def test_only_the_code_of_the_last_start_counts(started: Started) -> None:
@@ -65,8 +65,8 @@ async def test_only_the_code_of_the_last_start_counts(started: Started) -> None:
     first = await code_of(started.program())
     second = started.program()
     code = await code_of(second)
-    assert await second.claim(ALEX, first) is Claiming.WRONG
-    assert await second.claim(ROBIN, code) is Claiming.DONE
+    assert await second.claim(ALEX, first) is ClaimOutcome.WRONG
+    assert await second.claim(ROBIN, code) is ClaimOutcome.DONE
 
 
 async def test_guessing_is_slow_and_ends(started: Started, caplog: pytest.LogCaptureFixture) -> None:
@@ -76,13 +76,13 @@ async def test_guessing_is_slow_and_ends(started: Started, caplog: pytest.LogCap
     wrong = "AAAA-AAAA" if code != "AAAA-AAAA" else "CCCC-CCCC"
     with caplog.at_level(logging.WARNING):
         for n in range(TRIES):
-            assert await program.claim(ROBIN, wrong) is Claiming.WRONG
-            at_once = Claiming.TOO_SOON if n < TRIES - 1 else Claiming.NO_CODE
+            assert await program.claim(ROBIN, wrong) is ClaimOutcome.WRONG
+            at_once = ClaimOutcome.TOO_SOON if n < TRIES - 1 else ClaimOutcome.NO_CODE
             assert await program.claim(ROBIN, code) is at_once
             started.clock.at += timedelta(seconds=10)
     assert "so the code is void; start fateforger again for a new one" in caplog.messages[-1]
     assert code not in caplog.text
-    assert await program.claim(ALEX, code) is Claiming.NO_CODE
+    assert await program.claim(ALEX, code) is ClaimOutcome.NO_CODE
     assert await program.owner() == NOBODY
 
 
@@ -90,8 +90,8 @@ async def test_one_persons_guesses_do_not_keep_another_one_waiting(started: Star
     """K14"""
     program = started.program()
     code = await code_of(program)
-    assert await program.claim(ROBIN, "CCCC-CCC9") is Claiming.WRONG
-    assert await program.claim(ALEX, code) is Claiming.DONE
+    assert await program.claim(ROBIN, "CCCC-CCC9") is ClaimOutcome.WRONG
+    assert await program.claim(ALEX, code) is ClaimOutcome.DONE
 
 
 async def test_the_setting_wins(started: Started) -> None:
@@ -101,7 +101,7 @@ async def test_the_setting_wins(started: Started) -> None:
     named = started.program(REAL)
     assert await named.owner() == CalendarOwner(REAL, SETTING)
     assert await named.offer_code() is None
-    assert await named.claim(ALEX, "AAAA-AAAA") is Claiming.TAKEN
+    assert await named.claim(ALEX, "AAAA-AAAA") is ClaimOutcome.TAKEN
 
 
 async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
@@ -115,9 +115,9 @@ async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
     assert "nobody inherits it" in caplog.text
     for running in (program, started.program()):
         assert await running.owner() == CalendarOwner(since=NOW, closed=True)
-        assert await running.claim(ROBIN, "AAAA-AAAA") is Claiming.NO_CODE
+        assert await running.claim(ROBIN, "AAAA-AAAA") is ClaimOutcome.NO_CODE
     again = started.program()
-    assert await again.claim(ROBIN, await code_of(again)) is Claiming.DONE
+    assert await again.claim(ROBIN, await code_of(again)) is ClaimOutcome.DONE
 
 
 async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: Started) -> None:
@@ -129,7 +129,7 @@ async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: Sta
     again = started.program(REAL)
     assert (await again.owner()).closed
     assert await started.program(ROBIN).owner() == CalendarOwner(ROBIN, SETTING)
-    assert await again.claim(REAL, await code_of(again)) is Claiming.DONE
+    assert await again.claim(REAL, await code_of(again)) is ClaimOutcome.DONE
     assert (await started.program(REAL).owner()).person == REAL
 
 
@@ -175,7 +175,7 @@ async def test_who_tried_the_page_first_does_not_own_the_calendar_of_a_workspace
 )
 def test_a_command_that_claims(typed: str, code: str | None) -> None:
     """S105: a fixed form."""
-    assert typed_code(typed) == code
+    assert parse_typed_code(typed) == code
 
 
 @pytest.mark.parametrize(
@@ -190,4 +190,4 @@ def test_a_command_that_claims(typed: str, code: str | None) -> None:
 )
 def test_a_message_that_claims(message: str, code: str | None) -> None:
     """S105, K4: what does not look like a code is read as anything else is."""
-    assert sent_code(message) == code
+    assert parse_sent_code(message) == code

@@ -12,8 +12,8 @@ from tests.factories.constraints import version_of
 from tests.unit.coordinator.person import HandClock
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.background.tidying import Tidying, tidy
-from fateforger.constraints import Version, newest
+from fateforger.background.tidying import TidyScheduler, tidy
+from fateforger.constraints import Version, select_newest
 
 NOW = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
 LONG_AGO = "2025-01-01T09:00:00+00:00"
@@ -28,9 +28,9 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 async def rounds(store: Store, clock: HandClock, count: int = 1) -> int:
     """So many rounds of the program that tidies up, then all jobs there are; how many there were."""
-    tidying = Tidying(store.constraints, store.sessions, store.jobs, clock, tz="Europe/Amsterdam")
+    tidying = TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz="Europe/Amsterdam")
     for _ in range(count):
-        await tidying.round()
+        await tidying.run_once()
     done = 0
     while (job := await store.jobs.claim("memory", "w", now=clock.now(), lease_seconds=60)) is not None:
         await tidy(job, store.constraints, clock.now())
@@ -40,7 +40,7 @@ async def rounds(store: Store, clock: HandClock, count: int = 1) -> int:
 
 
 async def in_force(store: Store, user: str = "U1") -> dict[str, Version]:
-    return {uid: v for uid, v in newest(await store.constraints.of(user), user).items() if not v.retired}
+    return {uid: v for uid, v in select_newest(await store.constraints.of(user), user).items() if not v.retired}
 
 
 async def test_what_is_over_faded_or_twice_there_is_put_away(store: Store) -> None:
@@ -58,14 +58,14 @@ async def test_what_is_over_faded_or_twice_there_is_put_away(store: Store) -> No
     clock = HandClock(NOW)
     assert await rounds(store, clock) == 1
     assert sorted(await in_force(store)) == ["kept", "must", "one"]
-    there = newest(await store.constraints.of("U1"), "U1")
+    there = select_newest(await store.constraints.of("U1"), "U1")
     assert {uid: there[uid].event.reason for uid in ("over", "lived", "faded", "two")} == {
         "over": "expired",
         "lived": "expired",
         "faded": "never confirmed",
         "two": "duplicate of one",
     }
-    wrote = await store.constraints.written("U1", "tidy/U1/2026-03-03")
+    wrote = await store.constraints.find_written("U1", "tidy/U1/2026-03-03")
     assert {version.uid for version in wrote} == {"over", "lived", "faded", "two"}
 
 

@@ -14,8 +14,8 @@ from tests.fakes.google_tools import GoogleTools, OneCalendar
 from caldav_mcp.embedded import EmbeddedRadicale
 from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, MOST_A_MINUTE
 from fateforger.adapters.store.quota import USE
-from fateforger.bootstrap.calendars import LOGIN_FIX, START_FIX, STATE_FIRST, look_at_calendars
-from fateforger.bootstrap.ground import local_calendar, local_key, open_state, ticking_clock
+from fateforger.bootstrap.calendars import LOGIN_FIX, START_FIX, STATE_FIRST, check_calendars
+from fateforger.bootstrap.ground import build_clock, find_local_key, open_state, start_local_calendar
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput
 
@@ -50,7 +50,7 @@ def caldav(tmp_path: Path) -> Iterator[str]:
 
 
 async def said(settings: Settings) -> tuple[str, str]:
-    check = await look_at_calendars(settings)
+    check = await check_calendars(settings)
     return check.state, check.message.partition(" answers in ")[2][4:] or check.message
 
 
@@ -74,17 +74,17 @@ async def test_google(google: GoogleMcp, given: dict[str, str], state: str, mess
 
 
 async def test_google_in_another_zone(google: GoogleMcp) -> None:
-    check = await look_at_calendars(read_settings(calendar_url=google.url, time_zone="Asia/Tokyo"))
+    check = await check_calendars(read_settings(calendar_url=google.url, time_zone="Asia/Tokyo"))
     assert check.fix == "It is in Europe/Berlin and you in Asia/Tokyo: FATEFORGER_TIME_ZONE sets yours."
-    check = await look_at_calendars(read_settings(calendar_url=google.url, time_zone="Europe/Berlin"))
+    check = await check_calendars(read_settings(calendar_url=google.url, time_zone="Europe/Berlin"))
     assert (check.state, check.fix) == ("real", "")
 
 
 async def test_google_without_a_login_and_no_server_at_all(google: GoogleMcp) -> None:
     google.inject(Says("MCP error -32600: No authenticated accounts available. Please run authentication first."))
-    check = await look_at_calendars(read_settings(calendar_url=google.url))
+    check = await check_calendars(read_settings(calendar_url=google.url))
     assert (check.state, check.fix) == ("broken", LOGIN_FIX)
-    check = await look_at_calendars(read_settings(calendar_url="http://127.0.0.1:9/mcp"))
+    check = await check_calendars(read_settings(calendar_url="http://127.0.0.1:9/mcp"))
     assert (check.state, check.fix) == ("broken", START_FIX)
 
 
@@ -113,9 +113,9 @@ async def test_caldav(caldav: str, given: dict[str, str], state: str, message: s
 
 
 async def test_an_address_without_calendars(caldav: str) -> None:
-    check = await look_at_calendars(read_settings(caldav_url=f"{caldav}nowhere/", caldav_username="nobody"))
+    check = await check_calendars(read_settings(caldav_url=f"{caldav}nowhere/", caldav_username="nobody"))
     assert (check.state, check.message) == ("broken", f"There is nothing at {caldav}nowhere/.")
-    check = await look_at_calendars(read_settings(caldav_url="http://127.0.0.1:9/"))
+    check = await check_calendars(read_settings(caldav_url="http://127.0.0.1:9/"))
     assert (
         check.message
         == "The CalDAV server cannot be used: request to http://127.0.0.1:9/ failed, reason: connect ECONNREFUSED."
@@ -125,17 +125,17 @@ async def test_an_address_without_calendars(caldav: str) -> None:
 async def test_nothing_is_written_to_a_calendar_that_nobody_chose(caldav: str, tmp_path: Path) -> None:
     settings = read_settings(data_dir=tmp_path, caldav_url=caldav, caldav_username="me")
     with pytest.raises(BadInput, match="Name one with FATEFORGER_CALENDAR_ID"):
-        async with local_calendar(settings, ticking_clock(settings)):
+        async with start_local_calendar(settings, build_clock(settings)):
             pass
     chosen = settings.model_copy(update={"calendar_id": "Work"})
-    async with local_calendar(chosen, ticking_clock(chosen)) as calendar:
+    async with start_local_calendar(chosen, build_clock(chosen)) as calendar:
         assert [about.name for about in calendar.account.calendars] == ["Home", "Work"]
 
 
 def test_the_journals_name_of_a_calendar_holds_no_password() -> None:
     settings = read_settings(caldav_url="https://me:secret@dav.example.com/cal/", calendar_id="Work")
-    assert local_key(settings) == "local:https://dav.example.com/cal/#Work"
-    assert local_key(read_settings(calendar_id="Work")) == "local"
+    assert find_local_key(settings) == "local:https://dav.example.com/cal/#Work"
+    assert find_local_key(read_settings(calendar_id="Work")) == "local"
 
 
 def test_what_is_reserved_leaves_room_for_what_the_server_repeats() -> None:
@@ -146,7 +146,7 @@ def test_what_is_reserved_leaves_room_for_what_the_server_repeats() -> None:
 
 async def test_doctor_counts_what_it_asks(google: GoogleMcp, tmp_path: Path) -> None:
     settings = read_settings(data_dir=tmp_path, calendar_url=google.url)
-    await look_at_calendars(settings)
+    await check_calendars(settings)
     store = await open_state(settings)
     uses = await store.database.read(lambda connection: connection.execute(USE.select()).all())
     await store.aclose()
@@ -155,6 +155,6 @@ async def test_doctor_counts_what_it_asks(google: GoogleMcp, tmp_path: Path) -> 
 
 async def test_doctor_asks_nothing_that_it_cannot_count(google: GoogleMcp, tmp_path: Path) -> None:
     (tmp_path / "fateforger.db").write_text("no database, but a text that is long enough to look at" * 20)
-    check = await look_at_calendars(read_settings(data_dir=tmp_path, calendar_url=google.url))
+    check = await check_calendars(read_settings(data_dir=tmp_path, calendar_url=google.url))
     assert (check.state, check.fix) == ("broken", STATE_FIRST)
     assert google.requests == []

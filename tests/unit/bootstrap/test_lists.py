@@ -6,19 +6,19 @@ import pytest
 from tests.fakes.task_server import TOKEN, TaskServer
 
 from fateforger.bootstrap.check import Check
-from fateforger.bootstrap.lists import LIST_FIX, look_at_lists
+from fateforger.bootstrap.lists import LIST_FIX, check_lists
 from fateforger.config import read_settings
 from fateforger.errors import BadInput
 
 
 async def test_doctor_reads_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await look_at_lists(read_settings()) == ()
+    assert await check_lists(read_settings()) == ()
     async with TaskServer(answer={"result": [{"id": 1, "title": "Taxes"}]}, token=TOKEN).listening() as server:
         monkeypatch.setenv("TICKTICK_MCP_URL", server.url)
-        (refused,) = await look_at_lists(read_settings(), seconds=30)
+        (refused,) = await check_lists(read_settings(), seconds=30)
         monkeypatch.setenv("TICKTICK_MCP_TOKEN", TOKEN)
         settings = read_settings()
-        assert await look_at_lists(settings, seconds=30) == (Check("ticktick", "real", "1 open task can be offered."),)
+        assert await check_lists(settings, seconds=30) == (Check("ticktick", "real", "1 open task can be offered."),)
     said = "I could not read your TickTick list just now. The reason: HTTP 401: the login was refused."
     assert refused == Check("ticktick", "broken", said, LIST_FIX)
     assert settings.secrets == (TOKEN,)

@@ -9,10 +9,10 @@ import pytest
 from tests.factories.constraints import version_of
 
 from fateforger.adapters.memory import Embedded, FastEmbed, LocalNgrams, OpenAiEmbeddings, Pgvector, QdrantServer
-from fateforger.bootstrap.claim import claimed
+from fateforger.bootstrap.claim import lock_data_dir
 from fateforger.bootstrap.ground import open_state
-from fateforger.bootstrap.memory import configured_memory, embedder_of, make_anew, place_of
-from fateforger.bootstrap.memory_health import look_at_memory
+from fateforger.bootstrap.memory import build_embedder, build_memory, read_place, rebuild_index
+from fateforger.bootstrap.memory_health import check_memory
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput
 
@@ -27,29 +27,29 @@ def made(folder: Path) -> list[str]:
 
 def test_where_it_is(tmp_path: Path) -> None:
     database = "postgresql://me:pw@db/ours"
-    assert place_of(settings(tmp_path)) == Embedded(tmp_path / "memory" / "qdrant")
-    assert place_of(settings(tmp_path, store="qdrant", url="http://q:6333", key="k")) == QdrantServer(
+    assert read_place(settings(tmp_path)) == Embedded(tmp_path / "memory" / "qdrant")
+    assert read_place(settings(tmp_path, store="qdrant", url="http://q:6333", key="k")) == QdrantServer(
         "http://q:6333", "k"
     )
-    assert place_of(settings(tmp_path, store="pgvector", url=database)) == Pgvector(database)
+    assert read_place(settings(tmp_path, store="pgvector", url=database)) == Pgvector(database)
     shared = read_settings(data_dir=tmp_path, memory_store="pgvector", database_url=database)
-    assert place_of(shared) == Pgvector(database)
+    assert read_place(shared) == Pgvector(database)
     assert (settings(tmp_path, url=database, key="k1", embedder_key="k2").secrets) == ("k1", "k2", "pw")
     assert "pw" not in f"{Pgvector(database)} {Pgvector(database).words}"
 
 
 def test_what_embeds(tmp_path: Path) -> None:
-    assert embedder_of(settings(tmp_path)) == LocalNgrams()
-    assert embedder_of(settings(tmp_path, embedder="ollama", embedder_model="m")) == OpenAiEmbeddings(
+    assert build_embedder(settings(tmp_path)) == LocalNgrams()
+    assert build_embedder(settings(tmp_path, embedder="ollama", embedder_model="m")) == OpenAiEmbeddings(
         "http://127.0.0.1:11434/v1", "m"
     )
-    assert embedder_of(settings(tmp_path, embedder="openai", embedder_url="http://e/v1/")) == OpenAiEmbeddings(
+    assert build_embedder(settings(tmp_path, embedder="openai", embedder_url="http://e/v1/")) == OpenAiEmbeddings(
         "http://e/v1", "text-embedding-3-small"
     )
-    assert embedder_of(settings(tmp_path, embedder="openai", embedder_key="k")).name == (
+    assert build_embedder(settings(tmp_path, embedder="openai", embedder_key="k")).name == (
         "text-embedding-3-small at https://api.openai.com/v1"
     )
-    assert embedder_of(settings(tmp_path, embedder="fastembed", embedder_model="m")) == FastEmbed(
+    assert build_embedder(settings(tmp_path, embedder="fastembed", embedder_model="m")) == FastEmbed(
         "m", tmp_path / "memory" / "models"
     )
 
@@ -65,28 +65,28 @@ def test_what_embeds(tmp_path: Path) -> None:
 )
 async def test_what_is_missing_is_said(tmp_path: Path, given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
-        configured_memory(settings(tmp_path, **given))
-    check = await look_at_memory(settings(tmp_path, **given))
+        build_memory(settings(tmp_path, **given))
+    check = await check_memory(settings(tmp_path, **given))
     assert (check.state, check.message[: len(sentence)]) == ("broken", sentence)
 
 
 async def test_doctor_on_the_embedded_one(tmp_path: Path) -> None:
     """It makes nothing where there is nothing, and leaves alone what a program has open."""
     here = settings(tmp_path)
-    assert (await look_at_memory(here)).message == "Nothing was remembered yet; the index is made when something is."
+    assert (await check_memory(here)).message == "Nothing was remembered yet; the index is made when something is."
     assert made(tmp_path) == []
     store = await open_state(here)
     await store.constraints.write([version_of("c")], cause="x")
     await store.aclose()
-    assert await make_anew(here, None, lambda _: None)
-    check = await look_at_memory(here)
+    assert await rebuild_index(here, None, lambda _: None)
+    check = await check_memory(here)
     assert (check.state, check.message) == ("local", "1 constraint in embedded Qdrant, found by local-ngrams-1.")
-    with claimed(tmp_path):
-        assert (await look_at_memory(here)).message == (
+    with lock_data_dir(tmp_path):
+        assert (await check_memory(here)).message == (
             "The program that runs here has the index; fateforger health asks it."
         )
     (tmp_path / "memory" / "qdrant" / "meta.json").write_text("garbage")
-    check = await look_at_memory(here)
+    check = await check_memory(here)
     assert (check.state, check.message, check.fix) == (
         "broken",
         "The files of the index of constraints are damaged; it has to be made anew.",
@@ -95,6 +95,6 @@ async def test_doctor_on_the_embedded_one(tmp_path: Path) -> None:
 
 
 async def test_doctor_on_a_server_that_is_not_there(tmp_path: Path) -> None:
-    check = await look_at_memory(settings(tmp_path, store="qdrant", url="http://127.0.0.1:9"))
+    check = await check_memory(settings(tmp_path, store="qdrant", url="http://127.0.0.1:9"))
     assert check.state == "broken"
     assert check.message.startswith("The index of constraints cannot be used: the Qdrant server at 127.0.0.1:9 says: ")

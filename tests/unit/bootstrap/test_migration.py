@@ -14,9 +14,9 @@ from tests.factories.notion import TbDatabases
 from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.notion_server import TOKEN, Failure, NotionServer, notion_server
 
-from fateforger.bootstrap.migration import Report, migrate, notion_source, sqlite_source, take_back
+from fateforger.bootstrap.migration import Report, migrate, open_notion_source, open_sqlite_source, take_back
 from fateforger.config import Settings
-from fateforger.constraints import Version, newest
+from fateforger.constraints import Version, select_newest
 from fateforger.constraints.kinds import Status
 from fateforger.errors import BadInput, SourceUnavailable, StoreUnavailable, VersionConflict
 from fateforger.ports import Constraints
@@ -30,14 +30,14 @@ def silent(_: str, __: int, ___: int | None) -> None: ...
 
 async def moved(path: Path, constraints: Constraints, **asked: Any) -> Report:
     asked = {"user_id": None, "apply": True, "progress": silent, **asked}
-    async with sqlite_source(path) as source:
+    async with open_sqlite_source(path) as source:
         return await migrate(source, constraints, **asked)
 
 
 async def from_notion(server: NotionServer, constraints: Constraints, **asked: Any) -> Report:
     settings = Settings(_env_file=None, notion_token=TOKEN, notion_url=server.url)
     asked = {"user_id": ALEX, "apply": True, "progress": silent, **asked}
-    async with notion_source(settings, databases=(), columns=()) as source:
+    async with open_notion_source(settings, databases=(), columns=()) as source:
         return await migrate(source, constraints, **asked)
 
 
@@ -132,7 +132,7 @@ async def test_notion_there_and_back() -> None:
         assert [(row.name, row.outcome.value) for row in report.rows] == [
             ("Bed by twelve", "new"), ("Bed by eleven", "new"), ("No calls", "waiting"), ("Broken", "bad"),
         ]  # fmt: skip
-        known = newest(await store.of(ALEX), ALEX)
+        known = select_newest(await store.of(ALEX), ALEX)
         assert (sorted(known), known["tb_bed"].record.lifecycle.supersedes_uids) == (["tb_bed", "tb_old"], ("tb_old",))
         assert (await from_notion(server, store)).written == 0
         tb.windows.pages[0].properties["Start Time (local)"]["rich_text"][0]["plain_text"] = "21:30"
@@ -151,7 +151,7 @@ async def test_notion_there_and_back() -> None:
         store, source="Notion", user_id=ALEX, now=datetime(2026, 3, 1, tzinfo=UTC), apply=True, progress=silent
     )
     assert (sorted(version.uid for version in back), stay) == (["tb_bed", "tb_old"], 0)
-    assert {v.record.status for v in newest(await store.of(ALEX), ALEX).values()} == {Status.DECLINED}
+    assert {v.record.status for v in select_newest(await store.of(ALEX), ALEX).values()} == {Status.DECLINED}
 
 
 async def test_a_connection_lost_while_reading_writes_nothing() -> None:
@@ -170,7 +170,7 @@ async def test_a_connection_lost_while_reading_writes_nothing() -> None:
 
 async def test_notion_needs_a_token() -> None:
     with pytest.raises(BadInput) as caught:
-        async with notion_source(Settings(_env_file=None), databases=(), columns=()):
+        async with open_notion_source(Settings(_env_file=None), databases=(), columns=()):
             pass
     assert caught.value.message == (
         "Set NOTION_TOKEN to the token of a Notion integration that may read your databases (docs/notion.md)."

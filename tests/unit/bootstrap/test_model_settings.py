@@ -10,9 +10,9 @@ from tests.fakes.openai_server import KEY, MODEL, Says, in_turn, model_server
 
 from fateforger.adapters.model import Answers, Price
 from fateforger.bootstrap.check import Check
-from fateforger.bootstrap.endpoint import endpoint_of
-from fateforger.bootstrap.health import examine
-from fateforger.bootstrap.mind import configured_model, model_words
+from fateforger.bootstrap.endpoint import build_endpoint
+from fateforger.bootstrap.health import run_checks
+from fateforger.bootstrap.mind import build_model, describe_model
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput
 from fateforger.ports import Role
@@ -23,17 +23,17 @@ def settings(tmp_path: Path, **given: Any) -> Settings:
 
 
 def test_without_a_model_there_is_none(tmp_path: Path) -> None:
-    assert configured_model(settings(tmp_path)) is None
-    assert model_words(settings(tmp_path)) == "Language model: none; buttons and forms do the whole job."
+    assert build_model(settings(tmp_path)) is None
+    assert describe_model(settings(tmp_path)) == "Language model: none; buttons and forms do the whole job."
 
 
 def test_a_key_alone_sends_nothing_to_anybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-somebody-elses")
-    assert configured_model(settings(tmp_path)) is None
+    assert build_model(settings(tmp_path)) is None
 
 
 def test_a_provider_knows_its_address(tmp_path: Path) -> None:
-    endpoint = endpoint_of(settings(tmp_path, model_provider="ollama"), "gemma3:4b")
+    endpoint = build_endpoint(settings(tmp_path, model_provider="ollama"), "gemma3:4b")
     assert (endpoint.url, endpoint.model, endpoint.key) == ("http://127.0.0.1:11434/v1", "gemma3:4b", "")
 
 
@@ -46,7 +46,7 @@ def test_roles_answers_and_prices(tmp_path: Path) -> None:
         model_answers="schema",
         model_prices="small=0.25/2,big=1/8.5",
     )
-    endpoint = endpoint_of(given, "small")
+    endpoint = build_endpoint(given, "small")
     assert [endpoint.model_for(role) for role in Role] == ["small", "small", "big", "big", "small"]
     assert (endpoint.url, endpoint.answers) == ("https://models.example/v1", Answers.SCHEMA)
     assert endpoint.prices == {"small": Price(0.25, 2.0), "big": Price(1.0, 8.5)}
@@ -73,12 +73,12 @@ def test_roles_answers_and_prices(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_used_says_what_to_set(tmp_path: Path, given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(BadInput) as caught:
-        endpoint_of(settings(tmp_path, **given), MODEL)
+        build_endpoint(settings(tmp_path, **given), MODEL)
     assert caught.value.message == sentence
 
 
 async def model_checks(tmp_path: Path, *, ask: bool = True, **given: Any) -> list[Check]:
-    return [c for c in await examine(settings(tmp_path, model=MODEL, **given), ask_model=ask) if c.name == "model"]
+    return [c for c in await run_checks(settings(tmp_path, model=MODEL, **given), ask_model=ask) if c.name == "model"]
 
 
 async def test_doctor_asks_no_model_unless_told_to(tmp_path: Path) -> None:

@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from fateforger.adapters.store import open_store
-from fateforger.bootstrap.claim import claimed, replica_name
-from fateforger.bootstrap.ground import google_calendar, local_calendar, local_key, submitter, ticking_clock
+from fateforger.bootstrap.claim import lock_data_dir, read_replica_name
+from fateforger.bootstrap.ground import (
+    build_clock,
+    build_google_calendar,
+    find_local_key,
+    start_local_calendar,
+    submitter,
+)
 from fateforger.bootstrap.web import WebServer
 from fateforger.config import read_settings
 from fateforger.errors import BadInput, StoreUnavailable
@@ -33,21 +39,25 @@ def test_a_taken_page_port(taken: int) -> None:
 async def test_a_taken_caldav_port(taken: int, tmp_path: Path) -> None:
     settings = read_settings(data_dir=tmp_path)
     with pytest.raises(BadInput, match="choose another one with FATEFORGER_CALDAV_PORT"):
-        async with local_calendar(settings, ticking_clock(settings), port=taken):
+        async with start_local_calendar(settings, build_clock(settings), port=taken):
             pass
 
 
 def test_one_program_per_data_directory(tmp_path: Path) -> None:
     """S161: and the directory is free again as soon as the first one ends."""
-    with claimed(tmp_path), pytest.raises(BadInput, match="Another fateforger is running"), claimed(tmp_path):
+    with (
+        lock_data_dir(tmp_path),
+        pytest.raises(BadInput, match="Another fateforger is running"),
+        lock_data_dir(tmp_path),
+    ):
         pass
-    with claimed(tmp_path):
+    with lock_data_dir(tmp_path):
         assert (tmp_path.stat().st_mode & 0o777) == 0o700
 
 
 def test_a_program_keeps_its_name_and_shares_it_with_no_other(tmp_path: Path) -> None:
     """S161: what a program held when it died is known by this name; what another one holds is not."""
-    names = [replica_name(tmp_path / folder) for folder in ("a", "b", "a", "b")]
+    names = [read_replica_name(tmp_path / folder) for folder in ("a", "b", "a", "b")]
     assert names[:2] == names[2:]
     assert len(set(names)) == 2
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()] == [0o600]
@@ -59,10 +69,10 @@ async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path,
     engines = []
     for folder in ("a", "b"):
         settings = read_settings(data_dir=tmp_path / folder, database_url=postgres)
-        calendar = google_calendar(settings, "http://127.0.0.1:9/mcp", store.quota)
-        engines.append(submitter(settings, calendar, store, ticking_clock(settings), role="house"))
+        calendar = build_google_calendar(settings, "http://127.0.0.1:9/mcp", store.quota)
+        engines.append(submitter(settings, calendar, store, build_clock(settings), role="house"))
 
-        assert local_key(settings).startswith("local@replica-")
+        assert find_local_key(settings).startswith("local@replica-")
     one, two = engines
     now = datetime.now(UTC)
     async with one._holding():
@@ -73,7 +83,10 @@ async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path,
 
 def test_a_data_directory_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreUnavailable, match="I cannot use the data directory"), claimed(tmp_path / "file" / "data"):
+    with (
+        pytest.raises(StoreUnavailable, match="I cannot use the data directory"),
+        lock_data_dir(tmp_path / "file" / "data"),
+    ):
         pass
 
 

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from fateforger.bootstrap.ground import open_state, ticking_clock
-from fateforger.bootstrap.surroundings import open_surroundings
+from fateforger.bootstrap.ground import build_clock, open_state
+from fateforger.bootstrap.surroundings import open_integrations
 from fateforger.config import read_settings
 
 
@@ -30,7 +30,7 @@ async def test_a_page_that_waits_for_news_is_answered(tmp_path: Path, caplog: py
             store = await open_state(settings)
             stack.push_async_callback(store.aclose)
             health_route = Route("/health", health)
-            around = await open_surroundings(stack, settings, ticking_clock(settings), health_route, store.quota)
+            around = await open_integrations(stack, settings, build_clock(settings), health_route, store.quota)
             address = f"{around.page_url}/day/changes"
             known = (await http.get(address)).json()
             waiting = asyncio.create_task(http.get(address, params={"since": known["version"]}))

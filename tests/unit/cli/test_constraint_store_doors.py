@@ -16,8 +16,8 @@ from tests.factories.constraints import line_of, random_context, random_history,
 from tests.factories.inside import run_inside
 
 from fateforger.adapters.store import open_store
-from fateforger.bootstrap.claim import claimed
-from fateforger.cli.documents import json_line
+from fateforger.bootstrap.claim import lock_data_dir
+from fateforger.cli.documents import dump_json_line
 from fateforger.constraints import write_version
 from fateforger.constraints.asked import NO_INDEX
 
@@ -426,7 +426,7 @@ def test_the_store_answers_as_the_file_does(doors: Doors) -> None:
 def test_everything_can_be_indexed_again(doors: Doors) -> None:
     doors.done("import", doors.file("in.jsonl", *history()))
     """By the program that runs on the data directory when there is one; otherwise at once."""
-    with claimed(doors.data):
+    with lock_data_dir(doors.data):
         sentence = "5 constraints will be indexed again by the program that runs here."
         assert doors.done("reindex") == {"constraints": 5, "done": False, "message": sentence}
     sentence = "The index was made anew: 5 constraints."
@@ -472,7 +472,7 @@ async def test_the_same_doors_lead_to_a_database_server(doors: Doors, postgres: 
     store = open_store(postgres)
     rows = [version for user in ("U1", "U2") for version in await store.constraints.of(user)]
     await store.aclose()
-    assert "".join(f"{json_line(write_version(version))}\n" for version in rows) == by_person(history())
+    assert "".join(f"{dump_json_line(write_version(version))}\n" for version in rows) == by_person(history())
 
 
 def test_what_is_known_about_something(doors: Doors) -> None:
@@ -484,7 +484,7 @@ def test_what_is_known_about_something(doors: Doors) -> None:
     gym = {"uid": "gym", **lines[0]}
     assert doors.done(*about, "the gym at seven") == {"constraints": [gym], "message": None}
     assert doors.text(*about, "lights out")[1] == "Nothing is written down about that.\n"
-    with claimed(doors.data):
+    with lock_data_dir(doors.data):
         said = doors.done(*about, "lights out")
         assert said["constraints"] == [gym]
         assert said["message"] == f"The program that runs here has the index of constraints. {NO_INDEX}"

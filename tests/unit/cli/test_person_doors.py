@@ -21,9 +21,9 @@ from tests.fakes.memory_index import MemoryIndex
 
 from fateforger.adapters.store import open_store
 from fateforger.adapters.store.people import UNFINISHED
-from fateforger.background.indexing import Indexing, IndexingPolicy
-from fateforger.bootstrap.claim import claimed
-from fateforger.bootstrap.people import CALENDAR_STAYS, COPIES_STAY, PAGE_STAYS, erased
+from fateforger.background.indexing import Indexer, IndexingPolicy
+from fateforger.bootstrap.claim import lock_data_dir
+from fateforger.bootstrap.people import CALENDAR_STAYS, COPIES_STAY, PAGE_STAYS, erase_person
 from fateforger.config import read_settings
 
 ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
@@ -128,13 +128,13 @@ def test_a_run_that_is_killed_is_completed_by_the_next(doors: Doors, tmp_path: P
 async def test_beside_a_running_program_its_index_follows(doors: Doors) -> None:
     """The program has the data directory and the index; the command waits until that has dropped them."""
     index, program = MemoryIndex(), open_store(doors.database)
-    indexing = Indexing(program.constraints, index, policy=IndexingPolicy(idle_seconds=0.05))
+    indexing = Indexer(program.constraints, index, policy=IndexingPolicy(idle_seconds=0.05))
     following = asyncio.create_task(indexing.run())
-    with claimed(doors.data):
+    with lock_data_dir(doors.data):
         async with asyncio.timeout(60):
             while len(index.shown) < 6:  # noqa: ASYNC110  the index announces nothing
                 await asyncio.sleep(0.01)
-        done = await erased(read_settings(data_dir=doors.data), ANNA.id)
+        done = await erase_person(read_settings(data_dir=doors.data), ANNA.id)
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)
     await program.aclose()

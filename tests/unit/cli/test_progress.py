@@ -62,7 +62,7 @@ def test_a_wait_that_nobody_notices_is_not_said(told: Told) -> None:
 
 
 def test_a_wait_before_anything_is_known(told: Told) -> None:
-    told.lines.reading()
+    told.lines.announce_reading()
     told.lines(0, 0, Wait(23, LIMIT))
-    told.lines.reading()
+    told.lines.announce_reading()
     assert told.said == ["Reading your calendar.", "Waiting 23 s: Google allows 200 requests a minute."]

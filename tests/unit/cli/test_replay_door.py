@@ -14,8 +14,8 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.coordinator.person import Person, open_house_at
 
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.coordinator.cleaning import Cleaning
-from fateforger.coordinator.logbook import Kept
+from fateforger.coordinator.cleaning import Redaction
+from fateforger.coordinator.logbook import RecordingSink
 
 Done = subprocess.CompletedProcess[str]
 
@@ -27,7 +27,7 @@ def replay(*arguments: str | Path) -> Done:
 @pytest.fixture
 async def turns(tmp_path: Path) -> Path:
     """A directory with two turns: a click, and a message."""
-    kept = Kept(RecordingFiles(tmp_path / "turns"), Cleaning())
+    kept = RecordingSink(RecordingFiles(tmp_path / "turns"), Redaction())
     house = await open_house_at(tmp_path, model=ScriptedModel(wants("proceed")), kept=kept)
     anna = Person(house)
     await anna.to_frame()

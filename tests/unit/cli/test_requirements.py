@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 import fateforger
-from fateforger.cli.requirements import NEEDED, missing, refusal
+from fateforger.cli.requirements import NEEDED, describe_missing, find_missing
 
 SOURCE = Path(fateforger.__file__).parents[1]
 BARE = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); from fateforger.cli import main; main()"
@@ -27,17 +27,17 @@ def bare(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_s222_a_start_without_its_packages_lists_them() -> None:
     told = bare("up")
     assert (told.returncode, told.stdout) == (3, "")
-    assert told.stderr == f"{refusal(tuple(NEEDED))}\n"
+    assert told.stderr == f"{describe_missing(tuple(NEEDED))}\n"
     as_json = bare("doctor", "--json")
     assert as_json.returncode == 3
     assert json.loads(as_json.stdout)["error"]["kind"] == "not_installed"
 
 
 def test_s222_one_that_is_missing_is_named_and_nothing_else() -> None:
-    assert missing() == ()
-    lacking = missing(lambda module: None if module == "yaml" else module)
+    assert find_missing() == ()
+    lacking = find_missing(lambda module: None if module == "yaml" else module)
     assert lacking == ("pyyaml",)
-    assert refusal(lacking) == (
+    assert describe_missing(lacking) == (
         "fateforger needs a package that is not installed here: pyyaml."
         " In its folder, make install (or pip install -r requirements.lock) installs everything."
     )

@@ -14,11 +14,11 @@ from tests.factories.trouble import SIDES, Died, DyingJournal, Side, WatchedCale
 from tests.fakes.google_calendar import Crash
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.cli.retry import NEWEST, Request, begin, digest
+from fateforger.cli.retry import NEWEST, Request, begin_attempt, hash_document
 from fateforger.commit import CalendarSubmitter, SyncResult
 from fateforger.errors import NotUndoable
 from fateforger.plan import TBPlan
-from fateforger.sync.model import BrakeKind
+from fateforger.sync.model import SafetyCheckKind
 
 ONE = plan_of(block("a", "09:00"))
 TWO = plan_of(block("a", "09:30"), block("b", "10:30"))
@@ -39,7 +39,7 @@ class Terminal:
         self.world = World(self.inner, ids=itertools.count())
 
     async def apply(self, plan: TBPlan, dies: Place | None = None) -> SyncResult:
-        return await self._type(Request("apply", digest(plan.model_dump_json())), plan, dies)
+        return await self._type(Request("apply", hash_document(plan.model_dump_json())), plan, dies)
 
     async def undo(self, what: str = NEWEST, dies: Place | None = None) -> SyncResult:
         return await self._type(Request("undo", what), None, dies)
@@ -51,7 +51,7 @@ class Terminal:
             _, nth, side = dies
             self.world.calendar.inject(Crash(Died(), side), at=len(self.world.calendar.calls) + nth)
         submitter = self.world.submitter(calendar=calendar, journal=journal)
-        attempt = await begin(self.data_dir, submitter, request)
+        attempt = await begin_attempt(self.data_dir, submitter, request)
         try:
             result = await self._act(submitter, request, plan, attempt.cause)
         finally:
@@ -62,7 +62,7 @@ class Terminal:
 
     async def _act(self, submitter: CalendarSubmitter, request: Request, plan: TBPlan | None, cause: str) -> SyncResult:
         if plan is not None:
-            return await submitter.submit_plan(plan, cause=cause, confirmed=tuple(BrakeKind), finishing=True)
+            return await submitter.submit_plan(plan, cause=cause, confirmed=tuple(SafetyCheckKind), finishing=True)
         if request.what == NEWEST:
             return await submitter.undo_last(cause=cause, finishing=True)
         return await submitter.undo_since(request.what, cause=cause, finishing=True)
@@ -144,7 +144,7 @@ async def test_an_apply_that_died_and_was_settled_meanwhile_needs_one_undo(tmp_p
     for count, dies in enumerate(places(30, 14)):
         terminal, views = await prepared(tmp_path / f"{count}", ONE, TWO)
         deaths += await dying(terminal.apply(THREE, dies))
-        for transaction in await terminal.inner.unsettled():
+        for transaction in await terminal.inner.list_unsettled():
             await terminal.world.submitter().find_out(transaction.id)
         await terminal.apply(THREE)
         await terminal.undo()
@@ -158,7 +158,7 @@ async def test_another_command_does_not_finish_what_died(tmp_path: Path) -> None
     for count, dies in enumerate(places(24, 12)):
         terminal, _ = await prepared(tmp_path / f"{count}", ONE, TWO, THREE)
         deaths += await dying(terminal.undo(dies=dies))
-        for transaction in await terminal.inner.unsettled():
+        for transaction in await terminal.inner.list_unsettled():
             await terminal.world.submitter().find_out(transaction.id)
         between = terminal.shown()
         result = await terminal.apply(OTHER)

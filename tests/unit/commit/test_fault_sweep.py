@@ -23,7 +23,7 @@ from fateforger.commit import CalendarSubmitter, SyncResult
 from fateforger.errors import CalendarError
 from fateforger.journal import TxState
 from fateforger.plan import TBPlan
-from fateforger.sync import desired_day
+from fateforger.sync import build_desired_day
 
 BEFORE = plan_of(block("keep", "08:00"), block("move", "09:00", notes="mine"), block("drop", "10:00"))
 AFTER = plan_of(block("keep", "08:00"), block("move", "09:30", notes="yours"), block("new", "11:00"))
@@ -131,7 +131,7 @@ class History:
         keys = [e.marker.key for e in world.store.shown().values() if e.marker is not None]
         assert len(set(keys)) == len(keys)
         transactions = await world.journal.history(world.calendar.key)
-        assert all(r.state.settled for t in transactions for r in t.records)
+        assert all(r.state.is_settled for t in transactions for r in t.records)
         assert not {t.state for t in transactions} & {TxState.APPLYING, TxState.PAUSED}
         if self.act == "redo all":
             assert {t.id for t in transactions if t.kind == "submit" and t.undoable} >= {"t0", "t1"}
@@ -142,7 +142,7 @@ class History:
 
 def view_of(plan: TBPlan) -> list[tuple[str, ...]]:
     """The managed view of a calendar that shows exactly this plan."""
-    blocks = desired_day(plan).blocks
+    blocks = build_desired_day(plan).blocks
     return sorted(
         (b.fields.summary, b.fields.description, str(b.fields.start), str(b.fields.end), str(b.fields.color_id))
         for b in blocks

@@ -16,7 +16,7 @@ from fateforger.errors import CalendarUnreachable, NotUndoable
 from fateforger.journal import OpState
 from fateforger.plan import ET, TBPlan, read_plan
 from fateforger.ports import Rejected, Unauthorized, Unknown
-from fateforger.sync import Choices, mirror
+from fateforger.sync import Choices, adopt_all
 from fateforger.sync.model import EventImage
 
 DAY_PLAN = plan_of(block("a", "09:00", notes="bring the red folder"), block("b", "10:00"), block("c", "11:00"))
@@ -288,7 +288,7 @@ async def test_s242_a_moved_block_stays_where_it_was_put(world: World) -> None:
     await submitter.submit_plan(renamed, cause="3")
     assert (event(world, "b").start, event(world, "b").summary) == (at("16:00"), "B!")
     preview = await submitter.preview(renamed)
-    taken_over = mirror(renamed, preview)
+    taken_over = adopt_all(renamed, preview)
     result = await submitter.submit_plan(taken_over, cause="4")
     assert (result.status, result.sentences) == ("unchanged", ("Your calendar is already up to date.",))
     await submitter.submit_plan(renamed, cause="5")
@@ -378,7 +378,7 @@ async def test_an_edit_that_an_undo_gives_back_is_told_again(world: World) -> No
     assert event(world, "a").start == at("07:00")
     result = await submitter.submit_plan(DAY_PLAN, cause="4")
     assert (result.status, [a.field for a in result.plan.adopted]) == ("unchanged", ["start", "end"])
-    assert mirror(DAY_PLAN, result.plan).block("a") != DAY_PLAN.block("a")
+    assert adopt_all(DAY_PLAN, result.plan).block("a") != DAY_PLAN.block("a")
 
 
 async def test_a_create_that_lands_after_it_was_given_up_is_not_made_twice(world: World) -> None:

@@ -17,7 +17,7 @@ from fateforger.errors import CalendarAuthFailed, CalendarBusy, CalendarUnreacha
 from fateforger.journal import OpState, TxState
 from fateforger.plan import TBPlan
 from fateforger.ports import Limited, Rejected, Unauthorized, Unknown
-from fateforger.sync.model import BrakeKind, EventImage
+from fateforger.sync.model import EventImage, SafetyCheckKind
 
 PLAN = plan_of(block("a", "09:00"), block("b", "10:00"), block("c", "11:00"))
 NEXT = plan_of(block("a", "08:30"), block("b", "10:00", name="B!"), block("d", "13:00"))
@@ -374,7 +374,7 @@ async def test_an_emptied_calendar_needs_a_yes(world: World) -> None:
         await world.submitter().submit_plan(NEXT, cause="2")
     assert refused.value.reasons == ("emptied_calendar",)
     assert (world.managed(), await states(world)) == ([], [("t0", "committed")])
-    result = await world.submitter().submit_plan(NEXT, cause="2", confirmed={BrakeKind.EMPTIED_CALENDAR})
+    result = await world.submitter().submit_plan(NEXT, cause="2", confirmed={SafetyCheckKind.EMPTIED_CALENDAR})
     assert result.created == 3
 
 
@@ -386,7 +386,7 @@ async def test_a_mass_deletion_needs_a_yes(world: World) -> None:
         await world.submitter().submit_plan(plan_of(many.events[0]), cause="2")
     assert refused.value.reasons == ("mass_deletion",)
     assert len(world.managed()) == 6
-    done = await world.submitter().submit_plan(plan_of(many.events[0]), cause="2", confirmed=set(BrakeKind))
+    done = await world.submitter().submit_plan(plan_of(many.events[0]), cause="2", confirmed=set(SafetyCheckKind))
     assert done.deleted == 5
 
 
@@ -510,7 +510,7 @@ async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
     """P6b, P17: what that undo made not stand stands again, for it did before."""
     submitter = world.submitter()
     for cause, plan in enumerate((plan_of(block("a", "08:00")), plan_of(), plan_of(block("b", "10:00")))):
-        await submitter.submit_plan(plan, cause=f"s{cause}", confirmed=set(BrakeKind))
+        await submitter.submit_plan(plan, cause=f"s{cause}", confirmed=set(SafetyCheckKind))
     view, stood = world.managed(), await states(world)
     await submitter.undo_since("t2", cause="u3")
     assert (await submitter.undo_since("t0", cause="u4")).sentences == (

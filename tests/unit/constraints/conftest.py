@@ -12,7 +12,7 @@ from tests.contracts.stores import new_file
 from tests.factories.constraints import context_of, version_of
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.constraints import Answer, Version, applicability
+from fateforger.constraints import Answer, Version, decide_applicability
 
 
 class Kept:
@@ -36,7 +36,7 @@ class Kept:
 
     async def recall(self, **context: Any) -> Answer:
         """What applies on the usual day."""
-        return applicability(await self.store.constraints.of("U1"), context_of(**context))
+        return decide_applicability(await self.store.constraints.of("U1"), context_of(**context))
 
     async def uids(self, **context: Any) -> list[str]:
         return [item.uid for item in (await self.recall(**context)).applicable]

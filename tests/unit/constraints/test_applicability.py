@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from tests.factories.constraints import DAY, context_of, version_of
 
-from fateforger.constraints import Version, Why, applicability, eras, newest
+from fateforger.constraints import Version, Why, build_eras, decide_applicability, select_newest
 
 
 def uids(versions: list[Version], **context: Any) -> list[str]:
-    return [item.uid for item in applicability(versions, context_of(**context)).applicable]
+    return [item.uid for item in decide_applicability(versions, context_of(**context)).applicable]
 
 
 def why(versions: list[Version], **context: Any) -> dict[str, Why]:
-    return {item.uid: item.why for item in applicability(versions, context_of(**context)).excluded}
+    return {item.uid: item.why for item in decide_applicability(versions, context_of(**context)).excluded}
 
 
 def reasons(versions: list[Version], **context: Any) -> dict[str, str]:
-    return {item.uid: item.reason for item in applicability(versions, context_of(**context)).excluded}
+    return {item.uid: item.reason for item in decide_applicability(versions, context_of(**context)).excluded}
 
 
 # --- A1: newest first, then filter ---
@@ -45,20 +45,20 @@ def test_instants_are_compared_as_instants() -> None:
     """A1: 23:30-08:00 is later than 05:00Z of the day after, whatever the text looks like."""
     late = version_of(at="2026-02-01T23:30:00-08:00", name="late")
     early = version_of(at="2026-02-02T05:00:00Z", name="early")
-    assert newest([late, early], "U1")["c"] is late
+    assert select_newest([late, early], "U1")["c"] is late
 
 
 def test_of_one_instant_the_later_row_is_newer() -> None:
     first, second = version_of(seq=1, name="first"), version_of(seq=2, name="second")
-    assert newest([second, first], "U1")["c"] is newest([first, second], "U1")["c"] is second
+    assert select_newest([second, first], "U1")["c"] is select_newest([first, second], "U1")["c"] is second
 
 
 def test_history_has_both_time_lines() -> None:
     """Valid time is in the record; system time is when each version was the constraint."""
     first, second = version_of(at="2026-01-01T09:00:00Z"), version_of(at="2026-02-01T09:00:00Z")
-    told = eras([second, first, version_of("other")], "U1", "c")
+    told = build_eras([second, first, version_of("other")], "U1", "c")
     assert [(era.version, era.superseded) for era in told] == [(first, second.updated_at), (second, None)]
-    assert eras([first], "U2", "c") == eras([first], "U1", "unknown") == ()
+    assert build_eras([first], "U2", "c") == build_eras([first], "U1", "unknown") == ()
 
 
 # --- A2: only the person's own rows ---
@@ -298,7 +298,7 @@ def test_no_version_later_than_now_exists_yet() -> None:
         version_of("a", at="2026-03-05T09:00:00Z", status="declined", event={"action": "decline"}),
         version_of("b", at="2026-03-05T09:00:00Z", supersedes_uids=["a"]),
     ]
-    answer = applicability(rows, context_of(now="2026-03-03T09:00:00Z"))
+    answer = decide_applicability(rows, context_of(now="2026-03-03T09:00:00Z"))
     assert ([item.uid for item in answer.applicable], answer.excluded) == (["a"], ())
     assert uids(rows) == ["b"]
     assert uids(rows, now="2026-03-05T09:00:00Z") == ["b"]
@@ -399,7 +399,7 @@ def test_what_applies_says_why() -> None:
         applies_event_types=["DW", "M"],
         ttl_days=90,
     )
-    (item,) = applicability([row], context_of(event_types=["DW"])).applicable
+    (item,) = decide_applicability([row], context_of(event_types=["DW"])).applicable
     assert item.reasons == (
         "It has to be kept; you confirmed it.",
         "It holds on 3 March 2026, as on each Tuesday and Thursday, between 1 January 2026 and 31 December 2026.",

@@ -21,10 +21,10 @@ from tests.unit.turn.sessions import session
 
 from fateforger.adapters.store import open_store
 from fateforger.config import read_settings
-from fateforger.constraints import Version, applicability, consolidation, contradictions
+from fateforger.constraints import Version, decide_applicability, find_consolidations, find_contradictions
 from fateforger.constraints.findings import Kind
 from fateforger.errors import StoreUnavailable, VersionConflict
-from fateforger.turn.interpreting import ConstraintInterpretation, records
+from fateforger.turn.interpreting import ConstraintInterpretation, build_records
 
 NOW = "2026-03-03T12:00:00Z"
 HEAVY = ("mem0", "qdrant_client", "openai", "autogen_core", "numpy")
@@ -40,7 +40,7 @@ def calls(versions: list[Version]) -> int:
     context = context_of(event_types=["DW"], k=20)
     sys.setprofile(count)
     try:
-        applicability(versions, context)
+        decide_applicability(versions, context)
     finally:
         sys.setprofile(None)
     return counted["call"]
@@ -50,7 +50,7 @@ def test_e_01_the_work_grows_with_the_number_of_constraints_and_not_with_its_squ
     """S181: each text was cut into words again for each other text. No text is compared; the fields that filters look
     at are made once for each version, and ranking is one sort."""
     rows = [version_of(f"c{n}", applies_event_types=["DW"]) for n in range(800)]
-    applicability(rows, context_of())
+    decide_applicability(rows, context_of())
     assert calls(rows) < 9 * calls(rows[:100])
     assert rows[0].flat is rows[0].flat
 
@@ -62,15 +62,16 @@ def test_e_02_and_e_04_no_model_and_no_embedding_on_the_way(tmp_path: Path) -> N
     script = f"""
 import asyncio, json, sys
 from fateforger.adapters.store import open_store
-from fateforger.constraints import applicability, consolidation, contradictions, sections
+from fateforger.constraints import build_sections, decide_applicability, find_consolidations, find_contradictions
 from tests.factories.constraints import context_of, version_of
 
 async def main():
     store = open_store(sys.argv[1])
     await store.constraints.write([version_of("a"), version_of("b")], cause="c")
     rows, context = await store.constraints.of("U1"), context_of(now={NOW!r})
-    told = sections(applicability(rows, context))
-    print(json.dumps([len(told.consider), len(consolidation(rows, context)), len(contradictions(rows, "U1"))]))
+    told = build_sections(decide_applicability(rows, context))
+    more = [len(find_consolidations(rows, context)), len(find_contradictions(rows, "U1"))]
+    print(json.dumps([len(told.consider), *more]))
     print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))
 
 asyncio.run(main())
@@ -111,7 +112,7 @@ async def test_e_04_fifty_clusters_are_one_write(kept: Kept) -> None:
         await kept.say(*(version_of(f"c{n}-{copy}", name=f"Rule {n}", description=f"{n}") for copy in range(2)))
     kept.statements.clear()
     context = context_of(now=NOW)
-    findings = consolidation(await kept.store.constraints.of("U1"), context)
+    findings = find_consolidations(await kept.store.constraints.of("U1"), context)
     changes = [finding.follows for finding in findings if finding.follows is not None]
     await kept.say(*(change.at(change.version.updated_at) for change in changes))
     assert {finding.kind for finding in findings} == {Kind.DUPLICATE}
@@ -159,7 +160,11 @@ async def test_l_03_a_dead_store_is_no_empty_answer(kept: Kept) -> None:
     await kept.store.database.write(
         lambda connection: connection.exec_driver_sql("ALTER TABLE constraint_version RENAME TO gone")
     )
-    for ask in (kept.store.constraints.of("U1"), kept.store.constraints.people(), kept.store.constraints.unindexed()):
+    for ask in (
+        kept.store.constraints.of("U1"),
+        kept.store.constraints.people(),
+        kept.store.constraints.list_unindexed(),
+    ):
         with pytest.raises(StoreUnavailable):
             await ask
     await kept.store.aclose()
@@ -177,19 +182,19 @@ async def test_constraint_scope_populated(kept: Kept) -> None:
     at = iter(("2026-02-01T09:00:00Z", "2026-02-02T09:00:00Z"))
     for answer, start in ((first, "23:00"), (second, "22:00")):
         spoken = found({**answer, "windows": [{"kind": "prefer", "start": start, "end": "07:00"}]})
-        (record,) = records(ConstraintInterpretation.model_validate_json(json.dumps(spoken)), session())
+        (record,) = build_records(ConstraintInterpretation.model_validate_json(json.dumps(spoken)), session())
         assert (record.topics, [str(kind) for kind in record.applies_event_types]) == (tuple(answer["topics"]), ["R"])
         version = version_of("x", at=next(at)).model_copy(update={"record": record})
         await kept.say(version)
     rows = await kept.store.constraints.of("U1")
-    assert [finding.kind for finding in contradictions(rows, "U1")] == [Kind.REPLACED]
+    assert [finding.kind for finding in find_contradictions(rows, "U1")] == [Kind.REPLACED]
 
 
 async def test_l_06_no_gate_drops_what_was_said(kept: Kept) -> None:
     """S190: “I take medication at 9am” scored below a threshold and was dropped. There is no score on the way in: how
     sure a model was decides the order, and whether the person is asked, never whether it is kept."""
     unsure = rule("Medication", "I take medication at 9am", confidence=0.01, topics=["health"])
-    (record,) = records(ConstraintInterpretation.model_validate_json(json.dumps(found(unsure))), session())
+    (record,) = build_records(ConstraintInterpretation.model_validate_json(json.dumps(found(unsure))), session())
     await kept.say(version_of("x").model_copy(update={"record": record}))
     (recalled,) = (await kept.recall()).applicable
     assert (recalled.record.words, recalled.record.confidence) == ("I take medication at 9am", 0.01)

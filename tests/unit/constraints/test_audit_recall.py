@@ -12,10 +12,17 @@ import pytest
 from tests.factories.constraints import context_of, version_of
 from tests.unit.constraints.conftest import Kept
 
-from fateforger.constraints import Why, consolidation, contradictions, newest, replacing, sections
+from fateforger.constraints import (
+    Why,
+    build_sections,
+    find_consolidations,
+    find_contradictions,
+    mark_replacing,
+    select_newest,
+)
 from fateforger.constraints.findings import Kind
 from fateforger.constraints.record import Aspect
-from fateforger.constraints.supersession import retired_by
+from fateforger.constraints.supersession import retire_replaced
 
 NOW = "2026-03-03T12:00:00Z"
 
@@ -79,7 +86,7 @@ async def test_fast_classify_constraint_dimensions(kept: Kept) -> None:
     for dimension in ("policy", "value", "goal", "state"):
         words = "I should never be stressed about my goals"
         await kept.rule(dimension, words, aspect_classification={"dimension": dimension})
-    told = sections(await kept.recall())
+    told = build_sections(await kept.recall())
     assert sorted(reminder.uid for reminder in told.must_follow) == ["policy", "value"]
     assert sorted(reminder.uid for reminder in told.consider) == ["goal", "state"]
 
@@ -101,7 +108,7 @@ async def test_constraint_supersession(kept: Kept) -> None:
     await kept.rule(
         "10pm", "actually ten", rule_kind="fixed_bedtime", windows=window("22:00"), at="2026-02-20T09:00:00Z"
     )
-    (found,) = contradictions(await kept.store.constraints.of("U1"), "U1")
+    (found,) = find_contradictions(await kept.store.constraints.of("U1"), "U1")
     assert (found.kind, found.uids) == (Kind.REPLACED, ("10pm", "11pm"))
     assert found.follows is not None
     await kept.say(found.follows.at(context_of(now=NOW).now or old.updated_at))
@@ -112,16 +119,16 @@ async def test_constraint_supersession(kept: Kept) -> None:
             ("11pm", Why.SUPERSEDED, "10pm")
         ]
     rows = await kept.store.constraints.of("U1")
-    assert newest(rows, "U1")["10pm"].event.reason == "supersedes 11pm"
-    assert contradictions(rows, "U1") == consolidation(rows, context_of(now=NOW)) == ()
+    assert select_newest(rows, "U1")["10pm"].event.reason == "supersedes 11pm"
+    assert find_contradictions(rows, "U1") == find_consolidations(rows, context_of(now=NOW)) == ()
 
 
 async def test_what_was_superseded_outright_stays_so(kept: Kept) -> None:
     """S179 (C-05), S29: “I'm vegetarian”, then “actually I eat fish now”: only fish, and the old row says by what."""
     vegetarian = await kept.rule("vegetarian", "I'm vegetarian", topics=["diet"])
     fish = version_of("fish", description="actually I eat fish now", topics=["diet"], at=NOW)
-    fish = fish.model_copy(update={"record": replacing(fish.record, vegetarian)})
-    gone = retired_by(vegetarian, fish, context_of().day)
+    fish = fish.model_copy(update={"record": mark_replacing(fish.record, vegetarian)})
+    gone = retire_replaced(vegetarian, fish, context_of().day)
     assert gone is not None
     await kept.say(fish, gone.at(fish.updated_at))
     answer = await kept.recall()
@@ -129,7 +136,7 @@ async def test_what_was_superseded_outright_stays_so(kept: Kept) -> None:
     assert [(out.uid, out.reason) for out in answer.excluded] == [
         ("vegetarian", "“Rule fish” takes its place on that day.")
     ]
-    old = newest(await kept.store.constraints.of("U1"), "U1")["vegetarian"]
+    old = select_newest(await kept.store.constraints.of("U1"), "U1")["vegetarian"]
     assert (old.event.reason, old.record.words) == ("superseded by fish", "I'm vegetarian")
 
 
@@ -140,7 +147,7 @@ async def test_consolidation_preserves_constraint_type(kept: Kept) -> None:
     for n in range(3):
         await kept.rule(f"g{n}", "I never eat gluten", name="Gluten", necessity="must", aspect_classification=policy)
     context = context_of(now=NOW)
-    found = consolidation(await kept.store.constraints.of("U1"), context)
+    found = find_consolidations(await kept.store.constraints.of("U1"), context)
     changes = [finding.follows for finding in found if finding.follows is not None]
     assert [finding.kind for finding in found] == [Kind.DUPLICATE] * 2
     await kept.say(*(change.at(context.now or change.version.updated_at) for change in changes))
@@ -148,5 +155,5 @@ async def test_consolidation_preserves_constraint_type(kept: Kept) -> None:
     assert left.record.necessity == "must"
     assert left.record.aspect == Aspect.model_validate(policy)
     assert left.record.words == "I never eat gluten"
-    assert [reminder.uid for reminder in sections(await kept.recall()).must_follow] == [left.uid]
+    assert [reminder.uid for reminder in build_sections(await kept.recall()).must_follow] == [left.uid]
     assert len(await kept.store.constraints.of("U1")) == 5

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.factories.constraints import DAY, context_of, version_of
 
-from fateforger.constraints import Applicable, applicability
-from fateforger.constraints.blocks import Stand, breaches, reasons_for
+from fateforger.constraints import Applicable, decide_applicability
+from fateforger.constraints.blocks import BlockRelation, find_block_violations, find_reasons
 from fateforger.plan import Resolved, TBPlan, resolve
 
 TZ = "Europe/Amsterdam"
@@ -25,7 +25,7 @@ def plan(*blocks: tuple[str, str, str, str]) -> tuple[Resolved, ...]:
 
 
 def items(**fields: Any) -> tuple[Applicable, ...]:
-    return applicability([version_of("c", **fields)], context_of(timezone=TZ)).applicable
+    return decide_applicability([version_of("c", **fields)], context_of(timezone=TZ)).applicable
 
 
 def avoid(start: str, end: str, **fields: Any) -> tuple[Applicable, ...]:
@@ -34,7 +34,7 @@ def avoid(start: str, end: str, **fields: Any) -> tuple[Applicable, ...]:
 
 
 def broken(rules: tuple[Applicable, ...], *blocks: tuple[str, str, str, str]) -> list[str]:
-    return [key for breach in breaches(rules, plan(*blocks)) for key in breach.keys]
+    return [key for breach in find_block_violations(rules, plan(*blocks)) for key in breach.keys]
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_on_a_day_when_the_clocks_change_windows_are_instants() -> None:
     events = [{"n": "A", "t": "DW", "p": {"a": "fw", "st": "03:00", "et": "03:30"}, "key": "A"}]
     blocks = resolve(TBPlan.model_validate({"date": day, "tz": TZ, "events": events}))
     windows = [{"kind": "avoid", "start": "01:30", "end": "02:00"}]
-    rules = applicability([version_of("c", windows=windows)], context_of(day=day, timezone=TZ)).applicable
-    assert breaches(rules, blocks) == ()
+    rules = decide_applicability([version_of("c", windows=windows)], context_of(day=day, timezone=TZ)).applicable
+    assert find_block_violations(rules, blocks) == ()
     assert blocks[0].start.astimezone(UTC) == datetime(2026, 3, 29, 1, 0, tzinfo=UTC)
 
 
@@ -118,11 +118,11 @@ def test_what_only_a_text_says_breaks_nothing() -> None:
 def test_reasons_name_what_the_person_said_and_when() -> None:
     rules = avoid("08:00", "10:00", description="no calls before 10", applies_event_types=["M"])
     blocks = plan(("A", "M", "09:00", "09:30"))
-    (reason,) = reasons_for(blocks[0], rules, blocks)
+    (reason,) = find_reasons(blocks[0], rules, blocks)
     said = "On 1 February 2026 you said: “no calls before 10”."
     assert (reason.uid, reason.stand, reason.sentence) == (
         "c",
-        Stand.BROKEN,
+        BlockRelation.BROKEN,
         f"That goes against a rule of yours. {said}",
     )
 
@@ -130,19 +130,19 @@ def test_reasons_name_what_the_person_said_and_when() -> None:
 @pytest.mark.parametrize(
     ("fields", "stand"),
     [
-        ({"windows": [{"kind": "prefer", "start": "10:00", "end": "12:00"}]}, Stand.WANTED),
-        ({"windows": [{"kind": "avoid", "start": "08:00", "end": "10:00"}]}, Stand.CLEAR),
-        ({"windows": [{"kind": "avoid", "start": "11:00", "end": "12:00"}]}, Stand.CLEAR),
+        ({"windows": [{"kind": "prefer", "start": "10:00", "end": "12:00"}]}, BlockRelation.WANTED),
+        ({"windows": [{"kind": "avoid", "start": "08:00", "end": "10:00"}]}, BlockRelation.CLEAR),
+        ({"windows": [{"kind": "avoid", "start": "11:00", "end": "12:00"}]}, BlockRelation.CLEAR),
         ({"windows": [{"kind": "avoid", "start": "15:00", "end": "16:00"}]}, None),
-        ({"windows": [], "applies_event_types": ["DW"]}, Stand.ABOUT),
+        ({"windows": [], "applies_event_types": ["DW"]}, BlockRelation.ABOUT),
         ({"windows": [], "applies_event_types": ["SW"]}, None),
         ({"windows": [], "applies_event_types": []}, None),
-        ({"windows": [{"kind": "avoid", "start": "10:30", "end": "12:00"}]}, Stand.BROKEN),
+        ({"windows": [{"kind": "avoid", "start": "10:30", "end": "12:00"}]}, BlockRelation.BROKEN),
     ],
 )
-def test_how_a_rule_explains_a_place(fields: dict[str, Any], stand: Stand | None) -> None:
+def test_how_a_rule_explains_a_place(fields: dict[str, Any], stand: BlockRelation | None) -> None:
     blocks = plan(("A", "DW", "10:00", "11:00"))
-    assert [reason.stand for reason in reasons_for(blocks[0], items(**fields), blocks)] == ([stand] if stand else [])
+    assert [reason.stand for reason in find_reasons(blocks[0], items(**fields), blocks)] == ([stand] if stand else [])
 
 
 def test_the_most_telling_reason_comes_first() -> None:
@@ -152,6 +152,6 @@ def test_the_most_telling_reason_comes_first() -> None:
         version_of("broken", necessity="prefer", windows=[{"kind": "avoid", "start": "10:30", "end": "12:00"}]),
     ]
     blocks = plan(("A", "DW", "10:00", "11:00"))
-    found = reasons_for(blocks[0], applicability(rows, context_of(timezone=TZ)).applicable, blocks)
+    found = find_reasons(blocks[0], decide_applicability(rows, context_of(timezone=TZ)).applicable, blocks)
     assert [reason.uid for reason in found] == ["broken", "wanted", "about"]
     assert blocks[0].duration == timedelta(hours=1)

@@ -10,21 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.factories.constraints import context_of, random_history, version_of
 
-from fateforger.constraints import Context, Version, applicability, newest, read_version
-from fateforger.constraints.consolidation import consolidation, retention
+from fateforger.constraints import Context, Version, decide_applicability, read_version, select_newest
+from fateforger.constraints.consolidation import compute_retention, find_consolidations
 from fateforger.constraints.findings import Finding, Kind
 
 NOW = "2026-03-03T12:00:00Z"
 
 
 def found(*versions: Version, **context: Any) -> list[tuple[Kind, tuple[str, ...]]]:
-    return [(finding.kind, finding.uids) for finding in consolidation(versions, context_of(now=NOW, **context))]
+    return [(finding.kind, finding.uids) for finding in find_consolidations(versions, context_of(now=NOW, **context))]
 
 
 def test_an_exact_duplicate_is_put_away_and_the_confirmed_one_stays() -> None:
     same: dict[str, Any] = {"name": "No calls early", "description": "no calls before 10"}
     first = version_of("a", **same, status="proposed")
-    (finding,) = consolidation([first, version_of("b", **same)], context_of(now=NOW))
+    (finding,) = find_consolidations([first, version_of("b", **same)], context_of(now=NOW))
     assert (finding.kind, finding.uids) == (Kind.DUPLICATE, ("a", "b"))
     assert finding.sentence == "“No calls early” is written down twice; one is enough."
     assert finding.follows is not None
@@ -39,7 +39,7 @@ def test_near_duplicates_are_offered_and_never_merged() -> None:
         "windows": [{"kind": "prefer", "start": "07:00", "end": "08:00"}],
     }
     one, other = version_of("a", **gym, name="Gym"), version_of("b", **gym, name="Sport", description="sport at seven")
-    (finding,) = consolidation([one, other], context_of(now=NOW))
+    (finding,) = find_consolidations([one, other], context_of(now=NOW))
     assert (finding.kind, finding.follows) == (Kind.NEAR_DUPLICATE, None)
     assert finding.sentence == "“Gym” and “Sport” ask for the same. Do you want to keep both?"
     assert found(one, version_of("b", **gym, name="Sport", days_of_week=["SU"])) == []
@@ -68,7 +68,10 @@ def test_an_assumption_fades_and_a_must_never_does() -> None:
     ]
     assert found(*rows) == [(Kind.FADED, ("assumed",)), (Kind.FADED, ("sure",))]
     later = datetime(2026, 5, 2, 9, tzinfo=UTC)
-    assert [retention(version_of(status="proposed", confidence=0.8), later), retention(rows[1], later)] == [0.4, 1.0]
+    assert [
+        compute_retention(version_of(status="proposed", confidence=0.8), later),
+        compute_retention(rows[1], later),
+    ] == [0.4, 1.0]
 
 
 def test_two_that_replace_each_other_are_asked_about() -> None:
@@ -83,14 +86,18 @@ def test_tidying_up_loses_no_must_and_changes_nothing_else(seed: int) -> None:
     lines = random_history(Random(seed), users=("U1",))
     versions = [read_version(line, seq=number) for number, line in enumerate(lines)]
     context = context_of(now="2026-05-01T12:00:00Z", day=None)
-    findings = consolidation(versions, context)
+    findings = find_consolidations(versions, context)
     after = _written(versions, findings, context)
     gone = {finding.uids[0] for finding in findings if finding.follows}
-    before = [item.uid for item in applicability(versions, context).applicable]
-    assert [item.uid for item in applicability(after, context).applicable] == [uid for uid in before if uid not in gone]
+    before = [item.uid for item in decide_applicability(versions, context).applicable]
+    assert [item.uid for item in decide_applicability(after, context).applicable] == [
+        uid for uid in before if uid not in gone
+    ]
     faded = {finding.uids[0] for finding in findings if finding.kind is Kind.FADED}
-    assert all(version.record.necessity != "must" for uid, version in newest(versions, "U1").items() if uid in faded)
-    assert [finding for finding in consolidation(after, context) if finding.follows] == []
+    assert all(
+        version.record.necessity != "must" for uid, version in select_newest(versions, "U1").items() if uid in faded
+    )
+    assert [finding for finding in find_consolidations(after, context) if finding.follows] == []
 
 
 def _written(versions: list[Version], findings: tuple[Finding, ...], context: Context) -> list[Version]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.factories.constraints import context_of, version_of
 
-from fateforger.constraints import Version, applicability
-from fateforger.constraints.contradiction import contradictions
+from fateforger.constraints import Version, decide_applicability
+from fateforger.constraints.contradiction import find_contradictions
 from fateforger.constraints.findings import Kind
 
 OLD, NEW = "2026-01-01T09:00:00Z", "2026-02-01T09:00:00Z"
@@ -33,7 +33,7 @@ def slot(uid: str, name: str, clock: str, **fields: Any) -> Version:
 
 
 def found(*versions: Version) -> list[tuple[Kind, tuple[str, ...]]]:
-    return [(finding.kind, finding.uids) for finding in contradictions(versions, "U1")]
+    return [(finding.kind, finding.uids) for finding in find_contradictions(versions, "U1")]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def found(*versions: Version) -> list[tuple[Kind, tuple[str, ...]]]:
 )
 def test_the_newer_one_takes_the_place(older: Version, newer: Version) -> None:
     """S179 (C-05): as an event that can be written and taken back; afterwards only the newer one applies."""
-    (finding,) = contradictions([older, newer], "U1")
+    (finding,) = find_contradictions([older, newer], "U1")
     assert (finding.kind, finding.uids, finding.sentence) == (
         Kind.REPLACED,
         ("b", "a"),
@@ -61,8 +61,8 @@ def test_the_newer_one_takes_the_place(older: Version, newer: Version) -> None:
     )
     assert finding.follows is not None
     after = [older, newer, finding.follows.at(LATER, seq=9)]
-    assert [item.uid for item in applicability(after, context_of()).applicable] == ["b"]
-    assert contradictions(after, "U1") == ()
+    assert [item.uid for item in decide_applicability(after, context_of()).applicable] == ["b"]
+    assert find_contradictions(after, "U1") == ()
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_what_can_both_be_followed_is_no_contradiction(one: Version, other: Vers
 def test_what_is_less_binding_replaces_nothing_by_itself() -> None:
     """The person is asked."""
     older, newer = bed("a", "22:00", at=OLD, necessity="must"), bed("b", "23:00", at=NEW, necessity="prefer")
-    (finding,) = contradictions([newer, older], "U1")
+    (finding,) = find_contradictions([newer, older], "U1")
     assert (finding.kind, finding.follows) == (Kind.CONTRADICTION, None)
     assert finding.sentence == (
         "“Rule b” and “Rule a” cannot both be followed, and the older one is more binding. Which one counts?"
@@ -107,14 +107,14 @@ def test_a_rule_about_some_things_leaves_the_others_to_the_old_one() -> None:
     """No calls before noon, but deep work from nine: calls stay where they were."""
     older = window("a", "avoid", "08:00", "12:00", at=OLD)
     newer = window("b", "prefer", "09:00", "11:00", at=NEW, applies_event_types=["DW"])
-    (finding,) = contradictions([older, newer], "U1")
+    (finding,) = find_contradictions([older, newer], "U1")
     assert finding.kind is Kind.NARROWED
     assert finding.sentence == "“Rule a” is no longer about deep work."
     assert finding.follows is not None
     after = [older, newer, finding.follows.at(LATER, seq=9)]
-    assert [i.uid for i in applicability(after, context_of(event_types=["DW"])).applicable] == ["b"]
-    assert [i.uid for i in applicability(after, context_of(event_types=["M"])).applicable] == ["a"]
-    assert contradictions(after, "U1") == ()
+    assert [i.uid for i in decide_applicability(after, context_of(event_types=["DW"])).applicable] == ["b"]
+    assert [i.uid for i in decide_applicability(after, context_of(event_types=["M"])).applicable] == ["a"]
+    assert find_contradictions(after, "U1") == ()
 
 
 @pytest.mark.parametrize(
@@ -124,18 +124,20 @@ def test_a_rule_about_some_things_leaves_the_others_to_the_old_one() -> None:
 def test_what_narrows_for_a_time_only_is_asked(limits: dict[str, Any]) -> None:
     """Or the old one would not come back on those days."""
     older, newer = bed("a", "22:00", at=OLD), bed("b", "23:30", at=NEW, days_of_week=["FR"], **limits)
-    (finding,) = contradictions([older, newer], "U1")
+    (finding,) = find_contradictions([older, newer], "U1")
     assert (finding.kind, finding.follows) == (Kind.CONTRADICTION, None)
 
 
 def test_a_rule_for_some_days_leaves_the_others_to_the_old_one() -> None:
     """A replacement holds on all days of its dates (A4), so the old one is narrowed instead."""
     older, newer = bed("a", "22:00", at=OLD), bed("b", "23:30", at=NEW, days_of_week=["FR", "SA"])
-    (finding,) = contradictions([older, newer], "U1")
+    (finding,) = find_contradictions([older, newer], "U1")
     assert finding.kind is Kind.NARROWED
     assert finding.sentence == "“Rule a” is for Monday, Tuesday, Wednesday, Thursday and Sunday only from now on."
     assert finding.follows is not None
     after = [older, newer, finding.follows.at(LATER, seq=9)]
-    applies = [[i.uid for i in applicability(after, context_of(day=date(2026, 3, n))).applicable] for n in (5, 6, 7, 8)]
+    applies = [
+        [i.uid for i in decide_applicability(after, context_of(day=date(2026, 3, n))).applicable] for n in (5, 6, 7, 8)
+    ]
     assert applies == [["a"], ["b"], ["b"], ["a"]]
-    assert contradictions(after, "U1") == ()
+    assert find_contradictions(after, "U1") == ()

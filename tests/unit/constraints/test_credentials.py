@@ -11,7 +11,13 @@ import pytest
 from tests.factories.constraints import version_of
 
 from fateforger.constraints import credentials
-from fateforger.constraints.credentials import LONGEST, WITHHELD, holds_credentials, taken_out, without_credentials
+from fateforger.constraints.credentials import (
+    LONGEST,
+    WITHHELD,
+    holds_credentials,
+    redact_credentials,
+    remove_credentials,
+)
 
 SECRETS = [
     "sk-proj-abcDEF1234567890abcdef1234567890",
@@ -47,19 +53,19 @@ HARMLESS = [
 
 @pytest.mark.parametrize("secret", SECRETS)
 def test_secrets_are_taken_out(secret: str) -> None:
-    text = without_credentials(f"use {secret} on Mondays")
+    text = remove_credentials(f"use {secret} on Mondays")
     assert text == f"use {WITHHELD} on Mondays"
     assert holds_credentials(version_of("a", description=f"use {secret}").record)
     assert holds_credentials(version_of("a", topics=[secret[:150]]).record)
 
 
 def test_a_password_in_an_address() -> None:
-    assert without_credentials("see https://me:s3cr3t@host/x") == f"see https://{WITHHELD}@host/x"
+    assert remove_credentials("see https://me:s3cr3t@host/x") == f"see https://{WITHHELD}@host/x"
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_stays(text: str) -> None:
-    assert without_credentials(text) == text
+    assert remove_credentials(text) == text
     assert not holds_credentials(version_of("a", description=text).record)
 
 
@@ -93,7 +99,7 @@ def _seconds(text: str) -> float:
     took = []
     for _ in range(3):
         begun = time.process_time()
-        without_credentials(text)
+        remove_credentials(text)
         took.append(time.process_time() - begun)
     return min(took)
 
@@ -134,7 +140,7 @@ def test_no_secret_comes_through_where_a_text_is_cut(secret: str) -> None:
     """A secret is never kept: what is beyond the limit is dropped, with the word that the limit cuts in two."""
     for hidden in range(0, len(secret) + 1, 3):
         text = f"{'word ' * (LONGEST // 5)}"[: LONGEST - len(secret) + hidden] + f" {secret} and more"
-        shown, found = taken_out(text)
+        shown, found = redact_credentials(text)
         assert found
         assert len(shown) <= LONGEST + 2 * len(WITHHELD)
         body = shown.replace(WITHHELD, "").rsplit("word", 1)[-1]
@@ -143,4 +149,4 @@ def test_no_secret_comes_through_where_a_text_is_cut(secret: str) -> None:
 
 def test_a_text_without_spaces_is_cut() -> None:
     """What cannot be looked through is withheld as a whole."""
-    assert taken_out("a" * 60_000) == (f" {WITHHELD}", True)
+    assert redact_credentials("a" * 60_000) == (f" {WITHHELD}", True)

@@ -12,20 +12,20 @@ from tests.unit.constraints.test_blocks import TZ, items
 from fateforger.constraints import (
     ConstraintRecord,
     Version,
-    applicability,
-    consolidation,
-    contradictions,
+    compute_uid,
+    decide_applicability,
+    find_consolidations,
+    find_contradictions,
     read_record,
     read_row,
     read_version,
-    uid_for,
     write_record,
     write_version,
 )
-from fateforger.constraints.day_breaches import day_breaches
+from fateforger.constraints.day_breaches import find_order_violations
 from fateforger.constraints.findings import Kind
 from fateforger.constraints.identity import means_the_same
-from fateforger.constraints.sections import times_words
+from fateforger.constraints.sections import describe_times
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, zone
 from fateforger.workflow.days import DayBlock
@@ -51,7 +51,7 @@ def test_a_record_holds_the_rule_as_it_is_written_in_full() -> None:
     """Spaces and parentheses that say nothing are gone, so that the same rule is the same text."""
     record = read_record(record_of(day_rule="BEFORE  deep_work :(admin_done)"))
     assert record.payload.day_rule == ADMIN
-    assert times_words(record) == ADMIN
+    assert describe_times(record) == ADMIN
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_versions_with_and_without_one_come_back_as_they_were() -> None:
 def test_the_rule_is_part_of_what_a_constraint_is() -> None:
     """Another rule is another constraint, and the same one in other words is the same; all other uids stay."""
     one, other = (read_record(record_of(None, name="Rule", day_rule=text)) for text in (LATE, ADMIN))
-    assert uid_for(one, "U1") != uid_for(other, "U1")
+    assert compute_uid(one, "U1") != compute_uid(other, "U1")
     again = one.model_copy(update={"name": "Laat", "description": "geen overleg na vijven"})
     assert means_the_same(one, again)
     assert not means_the_same(one, other)
-    assert uid_for(read_record(record_of(None)), "U1") == "tb_449b3ea757903999ab834140ee6c9a64d0759c0f"
+    assert compute_uid(read_record(record_of(None)), "U1") == "tb_449b3ea757903999ab834140ee6c9a64d0759c0f"
 
 
 def broken(rule: str, day: TBPlan, *meetings: DayBlock, **fields: Any) -> list[tuple[Any, ...]]:
-    found = day_breaches(items(day_rule=rule, **fields), day, meetings)
+    found = find_order_violations(items(day_rule=rule, **fields), day, meetings)
     return [(b.keys, b.named, b.remedy) for b in found]
 
 
@@ -112,7 +112,7 @@ def test_blocks_and_meetings_of_others_are_held_against_it() -> None:
 
 def test_a_breach_is_said_in_the_persons_words_and_in_plain_ones() -> None:
     rules = items(day_rule=LATE, description="geen overleg na vijven")
-    [breach] = day_breaches(rules, plan(("Review", "M", "16:30", "17:30")))
+    [breach] = find_order_violations(rules, plan(("Review", "M", "16:30", "17:30")))
     assert breach.sentence == (
         "On 1 February 2026 you said: “geen overleg na vijven”. No meeting runs past 17:00. "
         "Against it: “Review” (16:30–17:30). Move it, shorten it, or leave it out."
@@ -130,7 +130,7 @@ def version(uid: str, rule: str, hour: int, **fields: Any) -> Version:
 
 
 def clashes(*versions: Version, about: str | None = None) -> list[tuple[tuple[str, ...], str]]:
-    found = contradictions(versions, "U1", about=about)
+    found = find_contradictions(versions, "U1", about=about)
     assert all(finding.kind is Kind.CONTRADICTION and finding.follows is None for finding in found)
     return [(finding.uids, finding.sentence) for finding in found]
 
@@ -174,11 +174,11 @@ def test_rules_that_never_meet_do_not_clash(fields: dict[str, Any]) -> None:
 
 def test_the_same_rule_under_two_names_is_offered_for_tidying_up() -> None:
     one, other = version("a", LATE, 9), version("b", LATE, 10)
-    assert [finding.kind for finding in consolidation([one, other], context_of())] == [Kind.NEAR_DUPLICATE]
+    assert [finding.kind for finding in find_consolidations([one, other], context_of())] == [Kind.NEAR_DUPLICATE]
 
 
 def test_a_rule_applies_whatever_the_day_holds() -> None:
     """What it is about stands in its text, so it is routed by no kind of block."""
-    found = applicability([version("a", LATE, 9)], context_of(event_types=["DW"])).applicable
+    found = decide_applicability([version("a", LATE, 9)], context_of(event_types=["DW"])).applicable
     assert [item.uid for item in found] == ["a"]
     assert isinstance(found[0].record, ConstraintRecord)

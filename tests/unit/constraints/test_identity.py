@@ -8,7 +8,7 @@ import pytest
 from tests.factories.constraints import record_of
 
 from fateforger.constraints import read_record
-from fateforger.constraints.identity import uid_for
+from fateforger.constraints.identity import compute_uid
 
 BASE: dict[str, Any] = {
     "name": "No calls early",
@@ -19,7 +19,7 @@ BASE: dict[str, Any] = {
 
 
 def uid(user: str = "U1", session: str | None = None, **change: Any) -> str:
-    return uid_for(read_record(record_of(None, **{**BASE, **change})), user, session)
+    return compute_uid(read_record(record_of(None, **{**BASE, **change})), user, session)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 
-from fateforger.constraints import Context, Event, Version, applicability
+from fateforger.constraints import Context, Event, Version, decide_applicability
 from fateforger.constraints.kinds import Action, Status
-from fateforger.constraints.migration import migration
+from fateforger.constraints.migration import plan_migration
 from fateforger.constraints.moved import Migration, Outcome, StoredRow, was_moved
-from fateforger.constraints.taking_back import taken_back
+from fateforger.constraints.taking_back import undo_migration
 
 AT, LATER = "2026-01-02T10:00:00+00:00", "2026-01-05T10:00:00+00:00"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -38,7 +38,7 @@ def row(uid: str, **fields: Any) -> StoredRow:
 
 
 def move(rows: Sequence[StoredRow], known: Sequence[Version] = ()) -> Migration:
-    return migration(rows, known, "U1", "SQLite")
+    return plan_migration(rows, known, "U1", "SQLite")
 
 
 def outcomes(told: Migration) -> dict[str, str]:
@@ -52,7 +52,7 @@ def stored(versions: Sequence[Version], known: Sequence[Version] = ()) -> tuple[
 
 
 def in_force(known: Sequence[Version]) -> set[str]:
-    answer = applicability(known, Context(user_id="U1", as_of=date(2026, 3, 3)))
+    answer = decide_applicability(known, Context(user_id="U1", as_of=date(2026, 3, 3)))
     return {item.uid for item in answer.applicable}
 
 
@@ -203,7 +203,7 @@ def test_taking_back() -> None:
     known = stored([mine])
     known = stored(move([row("new"), row("was", name="From there"), row("since")], known).versions, known)
     known = stored([version_of("since", user="U1", at=LATER, name="Since then")], known)
-    back, stay = taken_back(known, "U1", "SQLite", NOW)
+    back, stay = undo_migration(known, "U1", "SQLite", NOW)
     assert ({version.uid: version.record.status for version in back}, stay) == (
         {"new": Status.DECLINED, "was": Status.LOCKED},
         1,
@@ -211,9 +211,9 @@ def test_taking_back() -> None:
     known = stored(back, known)
     assert in_force(known) == {"was", "since"}
     assert {v.uid: v.record for v in back}["was"] == mine.record
-    assert taken_back(known, "U1", "SQLite", NOW + timedelta(days=1)) == ((), 1)
-    assert taken_back(known, "U1", "Notion", NOW) == ((), 0)
-    assert taken_back(known, "U2", "SQLite", NOW) == ((), 0)
+    assert undo_migration(known, "U1", "SQLite", NOW + timedelta(days=1)) == ((), 1)
+    assert undo_migration(known, "U1", "Notion", NOW) == ((), 0)
+    assert undo_migration(known, "U2", "SQLite", NOW) == ((), 0)
     assert outcomes(move([row("new")], known)) == {"new": "newer_here"}
 
 
@@ -224,8 +224,8 @@ def test_taking_back_revives_nothing() -> None:
     before = before.model_copy(update={"event": Event(action=Action.ARCHIVE, reason="superseded by tb_9")})
     known = stored([old, before])
     known = stored(move([row("was", supersedes=["old"])], known).versions, known)
-    back, _ = taken_back(known, "U1", "SQLite", NOW)
+    back, _ = undo_migration(known, "U1", "SQLite", NOW)
     known = stored(back, known)
     assert in_force(known) == set()
     assert not was_moved(back[0])
-    assert taken_back(known, "U1", "SQLite", NOW) == ((), 0)
+    assert undo_migration(known, "U1", "SQLite", NOW) == ((), 0)

@@ -6,11 +6,11 @@ from typing import Any
 
 from tests.factories.constraints import context_of, version_of
 
-from fateforger.constraints import Version, Why, applicability
+from fateforger.constraints import Version, Why, decide_applicability
 
 
 def order(versions: list[Version], **context: Any) -> list[str]:
-    return [item.uid for item in applicability(versions, context_of(**context)).applicable]
+    return [item.uid for item in decide_applicability(versions, context_of(**context)).applicable]
 
 
 def test_precedence() -> None:
@@ -35,5 +35,5 @@ def test_a_budget_keeps_each_must_and_says_what_it_cut() -> None:
     rows += [version_of("p", necessity="prefer"), version_of("s")]
     assert order(rows, k=0) == order(rows, k=2) == order(rows, k=3) == ["m0", "m1", "m2"]
     assert order(rows, k=4) == ["m0", "m1", "m2", "s"]
-    answer = applicability(rows, context_of(k=4))
+    answer = decide_applicability(rows, context_of(k=4))
     assert [(item.uid, item.why) for item in answer.cut] == [("p", Why.CUT)]

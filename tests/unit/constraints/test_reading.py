@@ -9,7 +9,7 @@ import pytest
 from tests.factories.constraints import context_of, line_of, record_of, version_of
 
 from fateforger.constraints import (
-    applicability,
+    decide_applicability,
     read_context,
     read_record,
     read_version,
@@ -179,7 +179,7 @@ def test_null_means_not_given() -> None:
 
 def test_the_result_document() -> None:
     """The contract of ``constraints query``."""
-    answer = applicability([version_of("a"), version_of("b", end_date="2026-01-01")], context_of())
+    answer = decide_applicability([version_of("a"), version_of("b", end_date="2026-01-01")], context_of())
     applies = {
         "constraints": [
             {
@@ -209,7 +209,7 @@ def test_superseding_is_told_in_words_that_every_reader_knows(status: str, reaso
     line = write_version(b)
     assert (line["event"], write_version(read_version(line))) == (event, line)
     rest = [version_of("a"), version_of("c", supersedes_uids=["b"], start_date="2099-01-01")]
-    answers = [applicability([*rest, version], context_of()) for version in (b, read_version(line))]
+    answers = [decide_applicability([*rest, version], context_of()) for version in (b, read_version(line))]
     assert [[item.uid for item in answer.applicable] for answer in answers] == [["b"] if status == "locked" else []] * 2
     one, other = ([(out.uid, out.why) for out in answer.excluded] for answer in answers)
     assert one == other

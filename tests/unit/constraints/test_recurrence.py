@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.factories.constraints import RULES
 
-from fateforger.constraints.recurrence import check_rule, leans_on_start, occurs
+from fateforger.constraints.recurrence import check_rule, depends_on_start, occurs
 
 MORE = (
     "FREQ=WEEKLY;INTERVAL=3;BYDAY=MO,SU;BYSETPOS=1",
@@ -67,7 +67,7 @@ def test_what_dateutil_refuses_is_refused(rule: str) -> None:
 
 def test_which_rules_need_a_start() -> None:
     """“Every second week” says nothing before one knows which week is the first."""
-    assert {rule for rule in (*RULES, *MORE) if not leans_on_start(rule)} == {
+    assert {rule for rule in (*RULES, *MORE) if not depends_on_start(rule)} == {
         "FREQ=WEEKLY;BYDAY=TU,TH",
         "FREQ=MONTHLY;BYDAY=1MO,-1FR",
         "FREQ=MONTHLY;BYMONTHDAY=-1",

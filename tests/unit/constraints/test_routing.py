@@ -6,7 +6,7 @@ import pytest
 from tests.factories.constraints import DAY, context_of, version_of
 
 from fateforger.constraints.kinds import STAGES
-from fateforger.constraints.routing import DayFacts, event_types_for, queries_for, query_types, retrieve
+from fateforger.constraints.routing import DayFacts, build_queries, query_types, retrieve, select_event_types
 from fateforger.plan import ET
 
 
@@ -24,12 +24,12 @@ from fateforger.plan import ET
 )
 def test_event_types_follow_from_facts(stage: str, facts: DayFacts, types: list[str]) -> None:
     """S15."""
-    assert list(event_types_for(stage, facts)) == types
+    assert list(select_event_types(stage, facts)) == types
 
 
 def test_the_filters_are_exactly_these() -> None:
     """S17."""
-    (query,) = queries_for("REFINE", DAY, (ET.MEETING,), ("buffer",))
+    (query,) = build_queries("REFINE", DAY, (ET.MEETING,), ("buffer",))
     assert query.model_dump(mode="json", exclude_defaults=True) == {
         "as_of": "2026-03-03",
         "stage": "REFINE",
@@ -41,7 +41,7 @@ def test_the_filters_are_exactly_these() -> None:
 
 def test_stage_one_asks_for_what_was_marked_and_then_once_more() -> None:
     """S18."""
-    first, second = queries_for("CollectConstraints", DAY, (ET.MEETING,), ("buffer",))
+    first, second = build_queries("CollectConstraints", DAY, (ET.MEETING,), ("buffer",))
     assert (first.tags, first.scopes_any, first.event_types_any, first.type_ids) == (
         ("startup_prefetch",),
         ("profile", "datespan"),
@@ -49,7 +49,7 @@ def test_stage_one_asks_for_what_was_marked_and_then_once_more() -> None:
         (),
     )
     assert second == first.model_copy(update={"tags": ()})
-    assert [len(queries_for(stage, DAY)) for stage in STAGES] == [1, 2, 1, 1, 1, 1]
+    assert [len(build_queries(stage, DAY)) for stage in STAGES] == [1, 2, 1, 1, 1, 1]
     rows = [
         version_of("plain"),
         version_of("session", scope="session", session="S1", topics=["startup_prefetch"]),
@@ -72,6 +72,6 @@ def test_types_are_ranked_and_a_rare_must_comes_first() -> None:
 def test_retrieval_is_not_limited_to_a_few_and_never_cuts_a_must() -> None:
     """S234, S174: 60 musts and 10 others with a limit of 50; what is cut is named."""
     rows = [version_of(f"m{n:02}", necessity="must") for n in range(60)] + [version_of(f"s{n}") for n in range(10)]
-    answer = retrieve(rows, context_of(), queries_for("REFINE", DAY))
+    answer = retrieve(rows, context_of(), build_queries("REFINE", DAY))
     assert ([item.record.necessity for item in answer.applicable], len(answer.cut)) == (["must"] * 60, 10)
     assert answer.cut[0].reason == "There was room for 50 only, and others come first."

@@ -9,7 +9,7 @@ import pytest
 from tests.factories.constraints import line_of, record_of
 
 from fateforger.constraints import read_record, read_version, write_record
-from fateforger.constraints.flat import filter_fields
+from fateforger.constraints.flat import build_filter_fields
 from fateforger.constraints.rows import read_row
 from fateforger.errors import BadInput
 
@@ -80,7 +80,7 @@ def test_filter_fields_are_portable() -> None:
         applies_event_types=["M", "DW"],
         topics=["calls"],
     )
-    assert filter_fields(read_record(record)) == {
+    assert build_filter_fields(read_record(record)) == {
         "uid": "c",
         "status": "locked",
         "scope": "profile",
@@ -93,4 +93,4 @@ def test_filter_fields_are_portable() -> None:
         "event_types": "|DW|M|",
         "topics": "|calls|",
     }
-    assert filter_fields(read_record(record_of("d")))["start_day"] == 0
+    assert build_filter_fields(read_record(record_of("d")))["start_day"] == 0

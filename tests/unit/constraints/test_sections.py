@@ -8,8 +8,8 @@ import pytest
 from tests.factories.constraints import context_of, record_of, version_of
 from toon_format import encode
 
-from fateforger.constraints import applicability, read_record
-from fateforger.constraints.sections import binding, needs_confirmation, sections
+from fateforger.constraints import decide_applicability, read_record
+from fateforger.constraints.sections import build_sections, is_binding, needs_confirmation
 
 
 def test_must_follow_and_consider() -> None:
@@ -26,7 +26,7 @@ def test_must_follow_and_consider() -> None:
         version_of("walk", necessity="prefer", name="A walk", description="", confidence=0.5, source="system"),
         version_of("cut", necessity="prefer", confidence=0.1),
     ]
-    told = sections(applicability(rows, context_of(k=2, timezone="Pacific/Kiritimati")))
+    told = build_sections(decide_applicability(rows, context_of(k=2, timezone="Pacific/Kiritimati")))
     assert [reminder.sentence for reminder in told.must_follow] == [
         "On 1 February 2026 you said: “no calls before 10”."
     ]
@@ -60,7 +60,7 @@ def test_must_follow_and_consider() -> None:
 def test_which_section(necessity: str, dimension: str | None, binds: bool) -> None:  # noqa: FBT001  a table
     """S177, S195."""
     fields: dict[str, Any] = {"necessity": necessity, "aspect_classification": {"dimension": dimension}}
-    assert binding(read_record(record_of(**fields))) is binds
+    assert is_binding(read_record(record_of(**fields))) is binds
 
 
 @pytest.mark.parametrize(("confidence", "asked"), [(0.69, True), (0.7, False), (None, False), (0, True)])

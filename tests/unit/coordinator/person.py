@@ -15,21 +15,21 @@ from sqlalchemy import text
 from tests.fakes.google_calendar import GoogleCalendarFake
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.background.extracting import extract_workers
+from fateforger.background.extracting import build_extract_workers
 from fateforger.background.lane import LanePolicy, LaneWorkers
-from fateforger.background.memory import memory_workers
-from fateforger.background.turns import turn_workers
-from fateforger.commit import CalendarSubmitter, Outside
+from fateforger.background.memory import build_memory_workers
+from fateforger.background.turns import build_turn_workers
+from fateforger.commit import CalendarSubmitter, CommitContext
 from fateforger.coordinator import PlanningCoordinator
-from fateforger.coordinator.door import Door
+from fateforger.coordinator.door import CoordinatorPort
 from fateforger.coordinator.executor.carried import Tools
-from fateforger.coordinator.logbook import Kept, Logbook
-from fateforger.coordinator.memory import MemoryDesk
-from fateforger.coordinator.outside import OutsideList
-from fateforger.coordinator.proposals import ProposalDesk
+from fateforger.coordinator.logbook import RecordingSink, TurnLog
+from fateforger.coordinator.memory import MemoryService
+from fateforger.coordinator.outside import ExternalTaskList
+from fateforger.coordinator.proposals import ProposalService
 from fateforger.coordinator.searching import Finder
-from fateforger.coordinator.taskdesk import TaskDesk
-from fateforger.coordinator.understanding import understanding
+from fateforger.coordinator.taskdesk import QueueService
+from fateforger.coordinator.understanding import build_interpreter
 from fateforger.ports import Calendar, Constraints, Model, OpenTasks, Sent, Sessions, Tasks
 from fateforger.session.cards import (
     Button,
@@ -76,7 +76,7 @@ class House:
     clock: HandClock
     calendar_write: CalendarWrite = "refine"
     model: Model | None = None
-    kept: Kept | None = None
+    kept: RecordingSink | None = None
     sessions: Sessions | None = None
     """What stands in for the store's own sessions, in the coordinator."""
     constraints: Constraints | None = None
@@ -95,8 +95,8 @@ class House:
     """How long a draft or a commit waits for the extractor, which works only while lanes do."""
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
-    desk: TaskDesk = field(init=False)
-    outside: OutsideList | None = field(init=False)
+    desk: QueueService = field(init=False)
+    outside: ExternalTaskList | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.restart()
@@ -105,9 +105,9 @@ class House:
         """A new process over the same database and calendar."""
         ids = itertools.count()
         prefix = f"tx{next(_RUNS)}"
-        outside = Outside(self.port, self.store.journal, self.clock, sleep=self.sleep, jitter=lambda: 0.5)
+        outside = CommitContext(self.port, self.store.journal, self.clock, sleep=self.sleep, jitter=lambda: 0.5)
         self.submitter = CalendarSubmitter(outside, owner=prefix, new_id=lambda: f"{prefix}-{next(ids)}")
-        memory = MemoryDesk(
+        memory = MemoryService(
             self.remembered,
             self.store.jobs,
             self.clock,
@@ -125,8 +125,8 @@ class House:
             rules=memory,
             model=self.model,
         )
-        self.desk = TaskDesk(tools, EXECUTOR)
-        self.outside = None if self.elsewhere is None else OutsideList(self.elsewhere, self.clock)
+        self.desk = QueueService(tools, EXECUTOR)
+        self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
         self.coordinator = PlanningCoordinator(
             sessions=self.sessions or self.store.sessions,
             submitter=self.submitter,
@@ -136,8 +136,8 @@ class House:
             memory=memory,
             tasks=self.desk,
             outside=self.outside,
-            proposals=ProposalDesk(self.store.proposals, self.store.jobs, self.clock),
-            logbook=Logbook(self.clock, self.kept),
+            proposals=ProposalService(self.store.proposals, self.store.jobs, self.clock),
+            logbook=TurnLog(self.clock, self.kept),
         )
 
     @property
@@ -148,12 +148,12 @@ class House:
         """The workers of the program's background, not started yet."""
         jobs, sessions, clock = self.store.jobs, self.store.sessions, self.clock
         policy = LanePolicy(tries=3, backoff_seconds=0.01, idle_seconds=0.02)
-        turns = turn_workers(jobs, sessions, self.coordinator.handle, owner="w", clock=clock, policy=policy)
-        writers = memory_workers(jobs, self.remembered, sessions, owner="w", clock=clock, policy=policy)
+        turns = build_turn_workers(jobs, sessions, self.coordinator.handle, owner="w", clock=clock, policy=policy)
+        writers = build_memory_workers(jobs, self.remembered, sessions, owner="w", clock=clock, policy=policy)
         if self.extractor is None:
             return turns, writers
-        understand = understanding(self.extractor, seconds=self.patience)
-        return turns, writers, extract_workers(jobs, sessions, understand, owner="w", clock=clock, policy=policy)
+        understand = build_interpreter(self.extractor, seconds=self.patience)
+        return turns, writers, build_extract_workers(jobs, sessions, understand, owner="w", clock=clock, policy=policy)
 
     async def work(self) -> None:
         """Let everything be done that waits on a lane and may run by now; a clock that stands still is moved on."""
@@ -220,7 +220,11 @@ def local(moment: datetime | date) -> str:
 
 
 async def open_house_at(
-    path: Path, *, calendar_write: CalendarWrite = "refine", model: Model | None = None, kept: Kept | None = None
+    path: Path,
+    *,
+    calendar_write: CalendarWrite = "refine",
+    model: Model | None = None,
+    kept: RecordingSink | None = None,
 ) -> House:
     """A house on a fresh database. Tables are made once and copied, which takes a tenth of the time."""
     if not _EMPTY:
@@ -246,7 +250,7 @@ class Person:
     session_id: str = ""
 
     @property
-    def door(self) -> Door:
+    def door(self) -> CoordinatorPort:
         return self.house.coordinator
 
     # --- acting ---
@@ -377,7 +381,7 @@ class Person:
         while due := await outbox.pending(now=now):
             for message in due:
                 self._receive(message)
-                await outbox.sent(message.id, Sent(CHANNEL, f"{len(self.arrived)}.0"), now=now)
+                await outbox.mark_sent(message.id, Sent(CHANNEL, f"{len(self.arrived)}.0"), now=now)
         if not self.session_id and self.arrived:
             self.session_id = self.arrived[-1].session_id
             session = await self.session()

@@ -18,9 +18,9 @@ from tests.unit.coordinator.person import ANNA, House, Person, meeting, open_hou
 
 from fateforger.agents import ProposalState
 from fateforger.background.turns import TURN_LANE
-from fateforger.constraints import newest, read_record
+from fateforger.constraints import read_record, select_newest
 from fateforger.coordinator.approving import DECIDED, OTHERWISE, TOO_OLD, UNKNOWN, Approvals
-from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.memory import MemoryService
 from fateforger.errors import ModelRejected
 from fateforger.ports import Job
 from fateforger.ports.agents import PROPOSAL_LANE
@@ -44,7 +44,7 @@ class Town:
     @property
     def approvals(self) -> Approvals:
         house = self.house
-        memory = MemoryDesk(house.store.constraints, house.store.jobs, house.clock)
+        memory = MemoryService(house.store.constraints, house.store.jobs, house.clock)
         return Approvals(
             proposals=house.store.proposals,
             sessions=house.store.sessions,
@@ -52,7 +52,7 @@ class Town:
             jobs=house.store.jobs,
             clock=house.clock,
             carry_out=house.coordinator.handle,
-            said=house.coordinator.said_alone,
+            said=house.coordinator.get_rule_reply,
             tz="Europe/Amsterdam",
         )
 
@@ -89,7 +89,7 @@ class Town:
 
     async def rules(self) -> list[str]:
         """What is in force, in the store itself."""
-        versions = newest(await self.house.store.constraints.of(ANNA), ANNA).values()
+        versions = select_newest(await self.house.store.constraints.of(ANNA), ANNA).values()
         return sorted(version.record.name for version in versions if not version.retired)
 
 
@@ -149,7 +149,7 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
     house.clock.at += timedelta(minutes=1)
     await anna.says("what is it?")
     assert "robot would like to change this plan" not in model.prompts[-2].user
-    await house.store.proposals.placed(proposal, "C1", "5.0")
+    await house.store.proposals.record_place(proposal, "C1", "5.0")
     await anna.says("yes")
     assert "robot would like to change this plan" in model.prompts[-1].user
     shown_to_the_model = "".join(prompt.user for prompt in model.prompts)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.unit.coordinator.person import House, Person
 
-from fateforger.coordinator.closing import Closing, left_alone
+from fateforger.coordinator.closing import SessionCloser, is_abandoned
 from fateforger.session.commands import COMMAND
 from fateforger.session.model import Session, SessionStatus
 
@@ -17,7 +17,7 @@ MIDNIGHT = datetime(2026, 3, 2, 23, 0, tzinfo=UTC)
 
 async def look(house: House) -> int:
     """One round, and what it put on the lane; how many sessions were told."""
-    await Closing(house.store.sessions, house.store.jobs, house.clock).round()
+    await SessionCloser(house.store.sessions, house.store.jobs, house.clock).run_once()
     told, now = 0, house.clock.now()
     while job := await house.store.jobs.claim("turn", "test", now=now, lease_seconds=60):
         await house.coordinator.handle(COMMAND.validate_python(job.payload))
@@ -59,7 +59,7 @@ async def test_what_stands_beside_the_plan_is_put_away_too(house: House, anna: P
 async def test_somebody_who_comes_back_in_between_keeps_it(house: House, anna: Person) -> None:
     await anna.to_committed()
     house.clock.at = MIDNIGHT
-    await Closing(house.store.sessions, house.store.jobs, house.clock).round()
+    await SessionCloser(house.store.sessions, house.store.jobs, house.clock).run_once()
     await anna.press("Back to refine")
     assert await look(house) == 1
     assert (await anna.session()).status is SessionStatus.ACTIVE
@@ -87,11 +87,11 @@ async def test_when_it_is_left_alone(anna: Person, hours: float, touched: float,
         "touched_at": now - timedelta(hours=touched),
         "quality": session.quality.model_copy(update={"level": level}),
     }
-    assert left_alone(session.model_copy(update=changes), now) is closes
+    assert is_abandoned(session.model_copy(update=changes), now) is closes
 
 
 async def test_what_was_never_drafted_or_has_ended_is_left_as_it_is(anna: Person) -> None:
     await anna.to_tasks()
-    assert not left_alone(await anna.session(), MIDNIGHT + timedelta(days=1))
+    assert not is_abandoned(await anna.session(), MIDNIGHT + timedelta(days=1))
     ended: Session = (await anna.session()).model_copy(update={"status": SessionStatus.CANCELLED})
-    assert not left_alone(ended, MIDNIGHT + timedelta(days=1))
+    assert not is_abandoned(ended, MIDNIGHT + timedelta(days=1))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.coordinator.person import ANNA, House, Person, buttons_in, meeting, words_in
 
-from fateforger.constraints import Version, newest
+from fateforger.constraints import Version, select_newest
 from fateforger.constraints.kinds import Necessity, Scope, Status
 from fateforger.coordinator.forms.day_rule_fields import NEEDED
 from fateforger.workflow.day_names import KINDS, WEEKDAYS
@@ -16,7 +16,7 @@ LATE: dict[str, Any] = {"day_rule": "NEVER: meeting_after_17", "necessity": "mus
 
 
 async def rules(house: House) -> list[Version]:
-    return list(newest(await house.store.constraints.of(ANNA), ANNA).values())
+    return list(select_newest(await house.store.constraints.of(ANNA), ANNA).values())
 
 
 async def test_the_form_shows_examples_and_every_name(anna: Person) -> None:

@@ -19,7 +19,7 @@ from fateforger.plan import resolve
 from fateforger.ports import Completion, Prompt
 from fateforger.session.commands import StageAction
 from fateforger.session.model import Session
-from fateforger.session.progress import Doing, Progress
+from fateforger.session.progress import Activity, Progress
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.sketching import NO_USE, TOO_SLOW
 
@@ -436,7 +436,7 @@ async def test_a_turn_says_that_it_drafts_only_while_somebody_waits_for_it(house
             command_id=move, user_id=anna.user, at=house.clock.now(), session_id=anna.session_id, move=move
         )
         await house.coordinator.handle(command, told.append)
-    assert [each.doing for each in told] == [Doing.LOOKING, Doing.LOOKING, Doing.DRAFTING]
+    assert [each.doing for each in told] == [Activity.LOOKING, Activity.LOOKING, Activity.DRAFTING]
 
 
 async def test_two_sessions_draft_at_the_same_time(house: House) -> None:

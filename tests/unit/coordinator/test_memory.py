@@ -16,13 +16,13 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.coordinator.person import AMSTERDAM, House, Person, open_house_at
 
 from fateforger.background.extracting import UNREAD
-from fateforger.constraints import ConstraintRecord, Version, newest, read_record
+from fateforger.constraints import ConstraintRecord, Version, read_record, select_newest
 from fateforger.constraints.credentials import LEFT_OUT, REFUSED
 from fateforger.coordinator.memory import WRITTEN_LATER
 from fateforger.errors import ModelAuthFailed, ModelUnreachable, StoreUnavailable
 from fateforger.ports import Prompt
 from fateforger.session.commands import JudgeConstraint, RememberConstraint, UndoMemory
-from fateforger.session.memory import active, unsaved
+from fateforger.session.memory import active, unsaved_versions
 from fateforger.session.model import Session
 from fateforger.turn.hearing import NOTHING as NOTHING_FOR_THE_PLAN
 
@@ -136,7 +136,7 @@ def counting(session: Session) -> list[str]:
 
 async def stored(house: House, person: Person) -> list[str]:
     """Names of what is in force in the store."""
-    mine = newest(await house.remembered.of(person.user), person.user)
+    mine = select_newest(await house.remembered.of(person.user), person.user)
     return sorted(version.record.name for version in mine.values() if not version.retired)
 
 
@@ -181,7 +181,7 @@ async def test_a_command_that_is_repeated_writes_once(troubled: tuple[House, Per
     session = await anna.session()
     assert await store.of(anna.user) == versions
     assert [write.versions[0].uid for write in session.memory_writes] == [versions[0].uid]
-    assert (counting(session), unsaved(session)) == (["Bed at ten"], ())
+    assert (counting(session), unsaved_versions(session)) == (["Bed at ten"], ())
     await anna.send(command)
     assert await anna.session() == session
 
@@ -208,12 +208,12 @@ async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[House
     assert counting(session) == ["Bed at ten"]
     assert session.notice is not None
     assert session.notice.lines == (WRITTEN_LATER,)
-    assert len(unsaved(session)) == await house.waiting() == 1
+    assert len(unsaved_versions(session)) == await house.waiting() == 1
     store.down = False
     await house.work()
     assert await stored(house, anna) == ["Bed at ten"]
     session = await anna.session()
-    assert (unsaved(session), counting(session)) == ((), ["Bed at ten"])
+    assert (unsaved_versions(session), counting(session)) == ((), ["Bed at ten"])
 
 
 async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[House, Person, Troubled]) -> None:
@@ -222,7 +222,7 @@ async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[Hou
     store.down = True
     await remember(anna, "Bed at ten", "22:00")
     store.down = False
-    (version,) = unsaved(await anna.session())
+    (version,) = unsaved_versions(await anna.session())
     await anna.send(JudgeConstraint(**envelope(anna), uid=version.uid, verdict="archive"))
     await house.work()
     assert await stored(house, anna) == []

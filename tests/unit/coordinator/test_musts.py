@@ -18,7 +18,7 @@ from tests.unit.coordinator.person import ANNA, House, Person, meeting, open_hou
 from fateforger.errors import CalendarUnreachable
 from fateforger.plan import resolve
 from fateforger.ports import Prompt
-from fateforger.session.commands import LookAgain
+from fateforger.session.commands import RefreshCalendar
 from fateforger.session.memory import active
 from fateforger.stages import TimeboxingStage
 
@@ -45,7 +45,7 @@ async def told(anna: Person, **values: Any) -> None:
 
 async def look(anna: Person) -> None:
     """The calendar is looked at again in the background, as the watcher asks for it."""
-    await anna.door.handle(LookAgain(command_id=anna._id(), session_id=anna.session_id))
+    await anna.door.handle(RefreshCalendar(command_id=anna._id(), session_id=anna.session_id))
     await anna.read()
 
 

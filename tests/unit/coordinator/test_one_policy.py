@@ -14,7 +14,7 @@ from fateforger.drafting.draft import instance_of
 from fateforger.drafting.policy import Lunch, Policy
 from fateforger.plan import TBPlan, read_plan, resolve
 from fateforger.quality import Criterion
-from fateforger.session.skeleton import day_of, measure, told
+from fateforger.session.skeleton import day_of, draft_constraints, grading_instance
 
 PLAN_A = [
     "09:00-11:00 DW Thesis (1/2)",
@@ -65,7 +65,11 @@ async def test_a_draft_is_judged_by_what_it_was_drafted_by(anna: Person) -> None
     """K10: nothing is missed that the draft's own policy left out."""
     await to_plan_a(anna)
     session = await anna.session()
-    assert instance_of(day_of(session), told(session)).policy == measure(session).policy == Policy(lunch=Lunch())
+    assert (
+        instance_of(day_of(session), draft_constraints(session)).policy
+        == grading_instance(session).policy
+        == Policy(lunch=Lunch())
+    )
     assert session.quality is not None
     assert (session.quality.level, session.quality.findings) == (4, ())
 
@@ -81,7 +85,9 @@ async def test_the_day_of_a_thread_is_an_instance_that_drafts_the_same(
         meeting(house, title, start, end)
     await anna.to_skeleton(*titles)
     session = await anna.session()
-    document = instance_of(day_of(session), told(session)).model_dump(mode="json", by_alias=True, exclude_none=True)
+    document = instance_of(day_of(session), draft_constraints(session)).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
     assert from_the_command_line(document) == shown(session.plan)
     assert session.quality is not None
     missed = {finding.criterion for finding in session.quality.findings}

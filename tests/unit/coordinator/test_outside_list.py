@@ -11,7 +11,7 @@ from tests.unit.coordinator.person import AMSTERDAM, House, Person
 
 from fateforger.adapters.tasklists import TickTick
 from fateforger.coordinator import outside
-from fateforger.coordinator.outside import OutsideList
+from fateforger.coordinator.outside import ExternalTaskList
 
 SENTENCE = "I could not read your TickTick list just now."
 ROWS = [
@@ -29,7 +29,7 @@ async def server() -> AsyncIterator[TaskServer]:
         yield opened
 
 
-def subscribed(house: House, url: str) -> OutsideList:
+def subscribed(house: House, url: str) -> ExternalTaskList:
     """The house with that list, begun anew."""
     house.elsewhere = TickTick(url, tz=AMSTERDAM, token=TOKEN, seconds=30)
     house.restart()

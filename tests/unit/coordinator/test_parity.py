@@ -14,12 +14,12 @@ from tests.unit.coordinator.person import MORNING, House, Person, buttons_in, me
 from fateforger.constraints import Version
 from fateforger.constraints.kinds import Status
 from fateforger.coordinator.clicks import EXECUTORS, UNKNOWN, read_click
-from fateforger.coordinator.forms import ROOMS, RULES
+from fateforger.coordinator.forms import RULES, SESSION_FORMS
 from fateforger.errors import BadInput, CalendarUnreachable
 from fateforger.ports import Rejected
 from fateforger.session.cards import Button, Menu
 from fateforger.session.commands import Click
-from fateforger.session.moves import offered
+from fateforger.session.moves import offered_moves
 from fateforger.session.pending import LEAVE_PLAN
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.turn.present import ended_reply, home_card, welcome_card
@@ -49,7 +49,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
             (session.stage, b.action) for slot in BESIDE if slot in anna.messages for _, b in anna.buttons_beside(slot)
         )
         shown = {c.action for c in anna.controls() if isinstance(c, Button)} | {"proceed"}
-        assert {m.value for m in offered(session)} <= shown | {"commit_date"}
+        assert {m.value for m in offered_moves(session)} <= shown | {"commit_date"}
 
     await _left_over(Person(house))
     await anna.start()
@@ -204,7 +204,7 @@ def guessed(version: Version) -> Version:
 async def test_every_control_has_an_executor_or_a_form(anna: Person, house: House) -> None:
     """S214: nothing on a card is dead, and no action exists that no card offers."""
     found = {action for _, action in await cards(anna, house)}
-    forms = {f"form.{name}" for name in (*ROOMS, *RULES)}
+    forms = {f"form.{name}" for name in (*SESSION_FORMS, *RULES)}
     assert found - forms <= EXECUTORS.keys()
     assert EXECUTORS.keys() - found == set()
     assert forms - found == set()

@@ -15,12 +15,12 @@ from tests.unit.turn.rules import CALLS, QUIET, RULES
 from tests.unit.turn.sessions import planned
 
 from fateforger.constraints import Version
-from fateforger.coordinator.memory import MemoryDesk
+from fateforger.coordinator.memory import MemoryService
 from fateforger.coordinator.recalling import TOO_LONG, ConstraintRetriever
 from fateforger.errors import ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.model import Session
-from fateforger.session.recall import MOST_NAMED, nameable
+from fateforger.session.recall import MOST_NAMED, nameable_constraints
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.model import MemoryReading
 from fateforger.turn.nodes.turn_init import with_memory
@@ -169,23 +169,23 @@ def reply(text: str) -> TimeboxingUserReply:
     return TimeboxingUserReply(command_id="c1", user_id="U1", at=MORNING, session_id="s1", text=text)
 
 
-async def indexed(house: House, count: int) -> tuple[MemoryDesk, MemoryIndex]:
+async def indexed(house: House, count: int) -> tuple[MemoryService, MemoryIndex]:
     """A person with that many wishes and one rule about lunch, all of them in the index."""
     shelf, index = MemoryConstraints(), MemoryIndex()
     wishes = [version_of(f"w{n:03}", necessity="prefer", description=f"wish {n}") for n in range(count)]
     rows = [version_of("lunch", necessity="prefer", description="lunch outside, at the canal"), *wishes]
     for version in await shelf.write(rows, cause="c0"):
         await index.put(version)
-    return MemoryDesk(shelf, house.store.jobs, house.clock, index=index), index
+    return MemoryService(shelf, house.store.jobs, house.clock, index=index), index
 
 
 async def test_of_too_many_rules_those_near_to_the_message_are_shown_first(house: House) -> None:
     """The index ranks what a model gets to see, and decides nothing else (K5)."""
     desk, _ = await indexed(house, 150)
     reading = await desk.look(REFINE, reply("what do you know about lunch at the canal?"))
-    listed = nameable(with_memory(REFINE, reading, MORNING), reading.versions, reading.near)
+    listed = nameable_constraints(with_memory(REFINE, reading, MORNING), reading.versions, reading.near)
     assert (reading.near[0], listed[0].uid, len(listed)) == ("lunch", "lunch", MOST_NAMED)
-    without = nameable(with_memory(REFINE, reading, MORNING), reading.versions)
+    without = nameable_constraints(with_memory(REFINE, reading, MORNING), reading.versions)
     assert [version.uid for version in without] != [version.uid for version in listed]
     await desk.aclose()
 

@@ -19,12 +19,12 @@ from tests.unit.coordinator.person import AMSTERDAM, ANNA, CHANNEL, MORNING, Hou
 from fateforger import __version__
 from fateforger.adapters.model import ChatModel, Endpoint
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.coordinator.cleaning import SECRET, Cleaning
-from fateforger.coordinator.logbook import Kept
+from fateforger.coordinator.cleaning import SECRET, Redaction
+from fateforger.coordinator.logbook import RecordingSink
 from fateforger.errors import ModelUnreachable
 from fateforger.session.commands import Opening
 from fateforger.turn.recording.replay import replay
-from fateforger.turn.recording.values import DraftRun, OpeningRun, RecordedTurn, Run, recorded_turn
+from fateforger.turn.recording.values import DraftRun, OpeningRun, RecordedTurn, Run, parse_recorded_turn
 
 HIDING = b"only for this test"
 Open = Callable[..., Awaitable[House]]
@@ -35,8 +35,8 @@ async def opening(tmp_path: Path) -> AsyncIterator[Open]:
     """Opens a house that records into ``tmp_path / "turns"``."""
     opened: list[House] = []
 
-    async def open_(model: ScriptedModel, cleaning: Cleaning, folder: Path | None = None) -> House:
-        kept = Kept(RecordingFiles(folder or tmp_path / "turns"), cleaning)
+    async def open_(model: ScriptedModel, cleaning: Redaction, folder: Path | None = None) -> House:
+        kept = RecordingSink(RecordingFiles(folder or tmp_path / "turns"), cleaning)
         opened.append(await open_house_at(tmp_path, model=model, kept=kept))
         return opened[-1]
 
@@ -52,7 +52,7 @@ def texts(folder: Path) -> list[str]:
 async def recorded(house: House, folder: Path) -> list[RecordedTurn]:
     """The turns in the order in which they began, without drafts made in the background."""
     await house.coordinator.aclose()
-    known = [recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
+    known = [parse_recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
     turns = [(len(run.input.session.handled), turn) for turn in known for run in turn.runs if isinstance(run, Run)]
     return [turn for _, turn in sorted(turns, key=lambda each: each[0])]
 
@@ -63,7 +63,7 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
 ) -> None:
     """S60: every turn of the day, words and clicks, a repaired answer, a question and a commit. In pseudonyms there is
     no word of anybody in it: not in titles, notes, messages, meetings, prompts or answers (S221)."""
-    house = await opening(speaking(), Cleaning(key=key))
+    house = await opening(speaking(), Redaction(key=key))
     anna = await told_day(house)
     assert (await anna.session()).stage.number == 5
     turns = await recorded(house, tmp_path / "turns")
@@ -91,7 +91,7 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
 
 
 async def test_files_are_for_their_owner_only(opening: Open, tmp_path: Path) -> None:
-    house = await opening(ScriptedModel(), Cleaning())
+    house = await opening(ScriptedModel(), Redaction())
     await Person(house).to_tasks()
     await house.coordinator.aclose()
     folder = tmp_path / "turns"
@@ -102,7 +102,7 @@ async def test_files_are_for_their_owner_only(opening: Open, tmp_path: Path) -> 
 async def test_secrets_are_in_no_recording(opening: Open, tmp_path: Path) -> None:
     """Not even when the person says one, and the turn can still be replayed."""
     token, password = "xoxb-0123456789-abcdef", "hunter2"
-    house = await opening(ScriptedModel(wants("answer"), {"n": token}, "?"), Cleaning(secrets=(token, password)))
+    house = await opening(ScriptedModel(wants("answer"), {"n": token}, "?"), Redaction(secrets=(token, password)))
     anna = Person(house)
     await anna.to_frame()
     await anna.says(f"my token is {token} and {password}")
@@ -113,7 +113,7 @@ async def test_secrets_are_in_no_recording(opening: Open, tmp_path: Path) -> Non
 
 
 async def test_a_model_that_fails_is_recorded_as_failing(opening: Open, tmp_path: Path) -> None:
-    house = await opening(ScriptedModel(ModelUnreachable("Away.")), Cleaning(key=HIDING))
+    house = await opening(ScriptedModel(ModelUnreachable("Away.")), Redaction(key=HIDING))
     anna = Person(house)
     await anna.to_frame()
     await anna.says("weiter")
@@ -129,7 +129,7 @@ async def test_a_first_message_and_a_draft_are_recorded_as_well(
     """S44: a draft is asked for in the background, by no turn; it has a recording of its own."""
     draft = {"blocks": [{"task": 1, "title": None, "type": "DW", "start": "09:00", "minutes": 60}]}
     first = begins(inputs=inputs_of(add=[new("Zwetschgendatschi", 60)]))
-    house = await opening(ScriptedModel(first, wants("proceed"), wants("proceed"), draft), Cleaning(key=key))
+    house = await opening(ScriptedModel(first, wants("proceed"), wants("proceed"), draft), Redaction(key=key))
     about = {"command_id": "m1", "user_id": ANNA, "channel": CHANNEL, "thread_ts": "1.0", "tz": AMSTERDAM}
     await house.coordinator.on_opening(Opening(**about, at=MORNING, text="Zwetschgendatschi today", addressed=True))
     anna = Person(house)
@@ -138,7 +138,7 @@ async def test_a_first_message_and_a_draft_are_recorded_as_well(
         await anna.says(text)
     await anna.press("Proceed")  # waits for the draft
     await house.coordinator.aclose()
-    turns = [recorded_turn(json.loads(text), "a recording") for text in texts(tmp_path / "turns")]
+    turns = [parse_recorded_turn(json.loads(text), "a recording") for text in texts(tmp_path / "turns")]
     (read,) = [turn for turn in turns if isinstance(turn.runs[0], OpeningRun)]
     (drawn,) = [turn for turn in turns if isinstance(turn.runs[0], DraftRun)]
     assert [run.kind for run in read.runs] == ["opening", "turn"]
@@ -155,7 +155,7 @@ async def test_a_full_disk_harms_no_turn_and_is_said_once(
     opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("no directory")
-    house = await opening(speaking(), Cleaning(), tmp_path / "file" / "turns")
+    house = await opening(speaking(), Redaction(), tmp_path / "file" / "turns")
     anna = await told_day(house)
     assert (await anna.session()).stage.number == 5
     await house.coordinator.aclose()
@@ -167,7 +167,7 @@ async def test_a_full_disk_harms_no_turn_and_is_said_once(
 async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """S215: session, intent and its source, ops, mode; tokens, cost and time."""
     caplog.set_level(logging.INFO, "fateforger")
-    house = await opening(speaking(), Cleaning())
+    house = await opening(speaking(), Redaction())
     anna = await told_day(house)
     lines = [r.getMessage() for r in caplog.records if r.name == "fateforger.coordinator.logbook"]
     noted = [dict(part.split("=", 1) for part in line.split()[1:]) for line in lines]

@@ -447,10 +447,10 @@ async def test_rules_without_a_session(anna: Person, house: House) -> None:
 async def test_a_command_without_a_session_is_carried_out_once(anna: Person, house: House) -> None:
     click = {"command_id": "c1", "user_id": ANNA, "at": MORNING, "session_id": ""}
     command = RememberConstraint(**click, record=version_of("gym").record)
-    assert not await anna.door.carried_out(command)
+    assert not await anna.door.is_carried_out(command)
     await anna.door.handle(command)
     house.restart()
-    assert await anna.door.carried_out(command)
+    assert await anna.door.is_carried_out(command)
     await anna.door.handle(command)
     assert len(await house.store.constraints.of(ANNA)) == 1
 

@@ -14,7 +14,7 @@ from tests.fakes.memory_index import MemoryIndex
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.coordinator.person import ANNA, House, Person, open_house_at
 
-from fateforger.background.indexing import Indexing
+from fateforger.background.indexing import Indexer
 from fateforger.constraints.asked import NO_INDEX
 from fateforger.errors import MemoryUnavailable
 from fateforger.ports import Prompt, Recollection
@@ -116,13 +116,13 @@ async def test_without_an_index_everything_is_shown(house: House, index: Asked, 
 
 async def test_an_index_that_was_not_seen_to_work_is_not_asked(house: House, index: Asked) -> None:
     """Each write here wakes the one that makes it follow."""
-    indexing = Indexing(house.store.constraints, index)
+    indexing = Indexer(house.store.constraints, index)
     with pytest.raises(MemoryUnavailable):
         await indexing.search(ANNA, "gym")
     house.store.constraints.on_write(indexing.wake)
     following = asyncio.create_task(indexing.run())
     async with asyncio.timeout(60):
-        while await house.store.constraints.unindexed():  # noqa: ASYNC110  it announces nothing
+        while await house.store.constraints.list_unindexed():  # noqa: ASYNC110  it announces nothing
             await asyncio.sleep(0.001)
         await house.store.constraints.write([version_of("tea", user=ANNA, description="tea at four")], cause="tea")
         while (ANNA, "tea") not in index.shown:  # noqa: ASYNC110  the same; sooner than after its idle seconds

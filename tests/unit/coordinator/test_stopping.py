@@ -18,7 +18,7 @@ from fateforger.coordinator.stopping import NOT_TORN, STOPPED
 from fateforger.ports import Model
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.model import Notice, Session
-from fateforger.session.progress import Doing, Progress, untold
+from fateforger.session.progress import Activity, Progress, ignore_progress
 
 
 def reads_words(house: House, model: Model | None) -> None:
@@ -96,7 +96,7 @@ async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tri
 
     async def remembering(command: Any, tell: Any = None) -> None:
         sent.append(command)
-        await handle(command, tell or untold)
+        await handle(command, tell or ignore_progress)
 
     house.coordinator.handle = remembering  # type: ignore[method-assign]
     turn = asyncio.create_task(anna.press("Commit to calendar"))
@@ -122,8 +122,8 @@ async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
     reads_words(house, ScriptedModel({"intent": "proceed", "number": None, "also": False}))
     await house.coordinator.handle(message(anna, "put it there"), told.append)
     blocks = len(house.on_calendar(whole=True))
-    assert list(dict.fromkeys(p.doing for p in told)) == [Doing.LOOKING, Doing.READING, Doing.WRITING]
-    counts = [p.done for p in told if p.doing is Doing.WRITING]
+    assert list(dict.fromkeys(p.doing for p in told)) == [Activity.LOOKING, Activity.READING, Activity.WRITING]
+    counts = [p.done for p in told if p.doing is Activity.WRITING]
     assert counts == sorted(counts)
     assert set(counts) == set(range(blocks + 1))
     assert {p.of for p in told if p.done} == {blocks}

@@ -14,12 +14,12 @@ from tests.factories.inside import run_inside
 from tests.unit.coordinator.person import ANNA, House, Person
 from tests.unit.coordinator.test_memory import remember
 
-from fateforger.session.story import EVENTS, story
+from fateforger.session.story import EVENTS, constraint_histories
 
 
 async def told(house: House, anna: Person) -> dict[str, tuple[str, ...]]:
     stored = await house.store.constraints.of(ANNA)
-    return {chapter.name: chapter.events for chapter in story(await anna.session(), stored)}
+    return {chapter.name: chapter.events for chapter in constraint_histories(await anna.session(), stored)}
 
 
 async def test_from_said_to_applied(house: House, anna: Person, caplog: pytest.LogCaptureFixture) -> None:

@@ -12,7 +12,7 @@ from tests.unit.coordinator.person import House, Person
 from fateforger.errors import CalendarUnreachable
 from fateforger.ports import Rejected
 from fateforger.session.guard import WORKFLOW
-from fateforger.workflow import RuleKind, StatedRule, shipped, write_rule
+from fateforger.workflow import RuleKind, StatedRule, load_shipped, write_rule
 
 Breaking = Callable[[House, Person], Awaitable[None]]
 
@@ -40,7 +40,7 @@ async def no_commit_at_all(house: House, anna: Person) -> None:
     house.calendar.calm()
 
 
-DECLARED = {rule.id: rule for rule in shipped(WORKFLOW).rules if rule.rule.kind is RuleKind.ON}
+DECLARED = {rule.id: rule for rule in load_shipped(WORKFLOW).rules if rule.rule.kind is RuleKind.ON}
 CASES: list[tuple[str, Breaking, tuple[str, ...]]] = [
     ("offer-undo", half_a_commit, ("Undo",)),
     ("offer-undo", half_a_change, ("Undo last update", "Take all of it off the calendar")),

@@ -7,11 +7,11 @@ from datetime import time
 import pytest
 
 from fateforger.coordinator.forms.clocks import (
-    minutes_typed,
-    typed_clock,
-    typed_minutes,
-    typed_windows,
-    windows_typed,
+    format_minutes,
+    format_windows,
+    parse_clock,
+    parse_minutes,
+    parse_windows,
 )
 from fateforger.errors import BadInput
 
@@ -39,13 +39,13 @@ from fateforger.errors import BadInput
     ],
 )
 def test_a_time_of_day(typed: str, clock: time) -> None:
-    assert typed_clock(typed) == clock
+    assert parse_clock(typed) == clock
 
 
 @pytest.mark.parametrize("typed", ["", "noon", "25", "9:60", "13 pm", "0 am", "9:3", "24:01", "-1", "9,5", "99999"])
 def test_no_time_of_day(typed: str) -> None:
     with pytest.raises(BadInput) as caught:
-        typed_clock(typed)
+        parse_clock(typed)
     assert caught.value.message == (f"I can't read “{typed}” as a time of day; write it like 9:30, 21.30 or 9 pm.")
 
 
@@ -65,10 +65,10 @@ def test_no_time_of_day(typed: str) -> None:
 def test_windows(typed: str, windows: list[tuple[time, time]] | None) -> None:
     if windows is None:
         with pytest.raises(BadInput):
-            typed_windows(typed)
+            parse_windows(typed)
     else:
-        assert typed_windows(typed) == tuple(windows)
-        assert typed_windows(windows_typed(tuple(windows))) == tuple(windows)
+        assert parse_windows(typed) == tuple(windows)
+        assert parse_windows(format_windows(tuple(windows))) == tuple(windows)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_windows(typed: str, windows: list[tuple[time, time]] | None) -> None:
 )
 def test_windows_that_cannot_be_meant(typed: str, sentence: str) -> None:
     with pytest.raises(BadInput) as caught:
-        typed_windows(typed)
+        parse_windows(typed)
     assert caught.value.message == sentence
 
 
@@ -106,23 +106,23 @@ def test_windows_that_cannot_be_meant(typed: str, sentence: str) -> None:
     ],
 )
 def test_a_length(typed: str, minutes: int) -> None:
-    assert typed_minutes(typed) == minutes
-    assert typed_minutes(minutes_typed(minutes)) == minutes
+    assert parse_minutes(typed) == minutes
+    assert parse_minutes(format_minutes(minutes)) == minutes
 
 
 def test_hours_where_hours_are_usual() -> None:
-    assert [typed_minutes(typed, bare="h") for typed in ("7", "7.5", "450", "7h30")] == [420, 450, 450, 450]
+    assert [parse_minutes(typed, bare="h") for typed in ("7", "7.5", "450", "7h30")] == [420, 450, 450, 450]
 
 
 @pytest.mark.parametrize("typed", ["", "long", "1:75", "h", "1 day", "-5"])
 def test_no_length(typed: str) -> None:
     with pytest.raises(BadInput) as caught:
-        typed_minutes(typed)
+        parse_minutes(typed)
     assert caught.value.message == (f"I can't read “{typed}” as a length of time; write it like 30 min or 7 h 30.")
 
 
 @pytest.mark.parametrize("typed", ["0", "25 h", "2000"])
 def test_a_length_out_of_bounds(typed: str) -> None:
     with pytest.raises(BadInput) as caught:
-        typed_minutes(typed)
+        parse_minutes(typed)
     assert caught.value.message == "Please choose a length between 1 minute and 24 hours."

@@ -16,12 +16,12 @@ from tests.unit.coordinator.test_person_edits import drag, event
 from fateforger.coordinator.folding import FOUND_OUT
 from fateforger.coordinator.looking import Read
 from fateforger.coordinator.reporting import LOOKING
-from fateforger.coordinator.watching import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, pace
+from fateforger.coordinator.watching import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, poll_interval
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.plan import resolve
 from fateforger.ports import Rejected, Unknown
 from fateforger.session.commands import COMMAND
-from fateforger.session.model import Session, SessionStatus, Written
+from fateforger.session.model import Session, SessionStatus, WriteCounts
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.model import Marker, OwnedId
 
@@ -76,7 +76,7 @@ class Watch:
         """Some time later: one round, what it put on the lane is carried out, and messages arrive. How many there
         were."""
         self.house.clock.at += timedelta(seconds=seconds)
-        await self.watcher.round()
+        await self.watcher.run_once()
         await self.carry_out()
         before = len(self.person.arrived)
         await self.person.read()
@@ -132,7 +132,7 @@ def open_session(**changes: Any) -> Session:
     ],
 )
 def test_the_pace_slows_down_and_ends(idle: timedelta, expected: float | None) -> None:
-    assert pace(open_session(), MORNING + idle) == expected
+    assert poll_interval(open_session(), MORNING + idle) == expected
 
 
 @pytest.mark.parametrize(
@@ -149,11 +149,11 @@ def test_the_pace_slows_down_and_ends(idle: timedelta, expected: float | None) -
 )
 def test_only_days_that_somebody_plans_are_watched(changes: dict[str, object], expected: float | None) -> None:
     """A day is over by the clock of its own zone."""
-    assert pace(open_session(**changes), MORNING) == expected
+    assert poll_interval(open_session(**changes), MORNING) == expected
 
 
 def test_a_pace_slower_than_slow_stays(watch: Watch) -> None:
-    assert pace(open_session(), MORNING + timedelta(hours=1), seconds=300) == 300
+    assert poll_interval(open_session(), MORNING + timedelta(hours=1), seconds=300) == 300
 
 
 async def test_a_touch_wakes_it(watch: Watch, anna: Person) -> None:
@@ -419,7 +419,7 @@ async def test_a_block_restored_at_the_last_moment_is_not_deleted(watch: Watch, 
     image = event(watch.house, "Mail")
     drag(watch.house, "Mail", 240)
     watch.house.clock.at += timedelta(seconds=5)
-    await watch.watcher.round()
+    await watch.watcher.run_once()
     writes = len(watch.house.calendar.writes)
     back = Race(lambda: watch.house.calendar.store.user_edit(image.id, start=image.start, end=image.end))
     watch.house.calendar.inject(back, verb="window", nth=1)  # the first is the look, the second that of taking note
@@ -454,7 +454,7 @@ async def test_a_command_that_comes_first_is_not_undone(watch: Watch, anna: Pers
     await anna.to_committed("Report", "Mail")
     drag(watch.house, "Mail", 240)
     watch.house.clock.at += timedelta(seconds=5)
-    await watch.watcher.round()
+    await watch.watcher.run_once()
     await anna.press("Back to refine")
     version = (await anna.session()).version
     assert await watch.carry_out() == 1
@@ -466,7 +466,7 @@ async def test_a_repeated_look_does_nothing(watch: Watch, anna: Person) -> None:
     await anna.to_committed("Report", "Mail")
     drag(watch.house, "Mail", 240)
     watch.house.clock.at += timedelta(seconds=5)
-    await watch.watcher.round()
+    await watch.watcher.run_once()
     jobs, now = watch.house.store.jobs, watch.house.clock.now()
     job = await jobs.claim("turn", "test", now=now, lease_seconds=60)
     assert job is not None
@@ -484,7 +484,7 @@ async def test_a_change_is_told_once_while_it_waits_and_again_when_it_stays(watc
     drag(watch.house, "Mail", 240)
     for _ in range(3):
         watch.house.clock.at += timedelta(seconds=4.9)
-        await watch.watcher.round()
+        await watch.watcher.run_once()
         watch.house.clock.at += timedelta(seconds=0.1)
     assert await watch.carry_out() == 1
     await anna.read()
@@ -544,7 +544,7 @@ async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Per
     assert len(house.calendar.writes) == before
     session = await anna.session()
     assert [len(step.transactions) for step in session.refine_undo] == [1]
-    assert session.written == Written(created=3)
+    assert session.written == WriteCounts(created=3)
     assert await watch.after(ASK_AGAIN.total_seconds()) == 0
     await anna.press("Try again")
     assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "10:15-11:15", "Lunch": "12:30-13:15"}

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
-from fateforger.drafting import Busy, Day, Draft, Left, LunchWish, Work, draft
+from fateforger.drafting import Busy, Day, Draft, LunchWish, UnplacedItem, Work, draft
 from fateforger.plan import ET, instant_of, resolve, resolve_strict, zone
 
 MONDAY = date(2026, 3, 2)
@@ -43,7 +43,7 @@ def whole(result: Draft) -> list[str]:
     return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in resolve(result.plan)]
 
 
-def left(result: Draft) -> list[Left]:
+def left(result: Draft) -> list[UnplacedItem]:
     """What found no place, but for the end of the day."""
     return [each for each in result.unplaced if each.title != "Shut down"]
 

@@ -12,8 +12,8 @@ from tests.factories.moving import moved_share
 from tests.laws.drafting_checker import Judge
 
 from fateforger.drafting.instance import Instance, read_instance
-from fateforger.drafting.mend import mended
-from fateforger.drafting.replan import done_early, dropped, running_late
+from fateforger.drafting.mend import repair_plan
+from fateforger.drafting.replan import drop_tasks, extend_current_block, finish_early
 from fateforger.drafting.solve import draft_instance
 from fateforger.drafting.writing import write_draft
 from fateforger.plan import TBPlan, overlaps, read_plan, resolve
@@ -57,25 +57,27 @@ def meeting(start: str, end: str) -> dict[str, str]:
 
 def test_a_plan_that_holds_stays_as_it_is() -> None:
     fine = plan("a 09:02 58", "b 10:00 60", "c 20:00 30")
-    assert mended(fine, instance(immovables=[meeting("11:00", "12:00")])).plan is fine
+    assert repair_plan(fine, instance(immovables=[meeting("11:00", "12:00")])).plan is fine
 
 
 def test_one_block_moves_and_no_further_than_it_has_to() -> None:
-    result = mended(plan("a 09:00 60", "b 10:00 60", "c 13:00 60"), instance(immovables=[meeting("09:30", "10:00")]))
+    result = repair_plan(
+        plan("a 09:00 60", "b 10:00 60", "c 13:00 60"), instance(immovables=[meeting("09:30", "10:00")])
+    )
     assert shown(result.plan) == ["b 10:00 60", "a 11:00 60", "c 13:00 60"]
     assert [(m.key, f"{m.before:%H:%M}", f"{m.after:%H:%M}") for m in result.moved] == [("a", "09:00", "11:00")]
 
 
 def test_of_two_that_overlap_the_pinned_one_stays() -> None:
     both = plan("a 09:00 60", "b 09:30 60")
-    result = mended(both, instance(pinned=[{"key": "b"}]))
+    result = repair_plan(both, instance(pinned=[{"key": "b"}]))
     assert shown(result.plan) == ["b 09:30 60", "a 10:30 60"]
 
 
 def test_a_pinned_later_piece_does_not_stand_for_the_first() -> None:
     """Both keys are blocks of one task; the one that is pinned frees nothing of the other's time."""
     pieces = plan("a 09:00 60", "b 09:30 60", "a-2 15:00 60")
-    result = mended(pieces, instance(pinned=[{"key": "a-2"}]))
+    result = repair_plan(pieces, instance(pinned=[{"key": "a-2"}]))
     assert overlaps(resolve(result.plan)) == ()
     assert [m.key for m in result.moved] in (["a"], ["b"])
     assert "a-2 15:00 60" in shown(result.plan)
@@ -85,7 +87,7 @@ def test_what_cannot_be_mended_is_refused_with_the_reason() -> None:
     said = {"name": "free", "description": "all my day is free", "necessity": "must",
             "payload": {"rule_kind": "avoid_window", "windows": [{"kind": "avoid", "start": "00:00", "end": "00:00"}]}}  # fmt: skip
     broken = plan("a 09:00 60")
-    result = mended(broken, instance(constraints=[{"uid": "c1", "constraint_record": said}]))
+    result = repair_plan(broken, instance(constraints=[{"uid": "c1", "constraint_record": said}]))
     assert result.plan is broken
     assert result.refused is not None
     assert result.refused.ids == ("c1", "a")
@@ -107,7 +109,7 @@ def test_whatever_is_mended_keeps_every_must(seed: int) -> None:
         "busy": True,
     }
     changed = {**document, "immovables": [*document["immovables"], clash]}
-    result = mended(before, read_instance(changed))
+    result = repair_plan(before, read_instance(changed))
     assert {e.key for e in result.plan.events} == {e.key for e in before.events}
     if result.refused is not None:
         return
@@ -126,19 +128,19 @@ def test_whatever_is_mended_keeps_every_must(seed: int) -> None:
 
 def test_running_late_pushes_only_what_is_in_the_way() -> None:
     before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
-    late = running_late(instance(), before, at("09:50"), "a", 30)
+    late = extend_current_block(instance(), before, at("09:50"), "a", 30)
     assert shown(draft_instance(late).plan) == ["a 09:00 90", "b 10:30 60", "c 12:00 60", "d 13:00 60"]
 
 
 def test_done_early_leaves_the_others_where_they_are() -> None:
     before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
-    early = done_early(instance(), before, at("09:20"), "a")
+    early = finish_early(instance(), before, at("09:20"), "a")
     assert shown(draft_instance(early).plan) == ["a 09:00 20", "b 10:00 60", "c 12:00 60", "d 13:00 60"]
 
 
 def test_a_dropped_task_leaves_its_time_free() -> None:
     before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
-    after = draft_instance(dropped(instance(), before, at("09:20"), ["c"])).plan
+    after = draft_instance(drop_tasks(instance(), before, at("09:20"), ["c"])).plan
     assert shown(after) == ["a 09:00 60", "b 10:00 60", "d 13:00 60"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from fateforger.drafting import Busy, Day, Draft, LunchWish, Proposed, Work, draft, taken_up
+from fateforger.drafting import Busy, Day, Draft, LunchWish, ProposedBlock, Work, accept_proposal, draft
 from fateforger.drafting.draft import TRIAL_STEPS
 from fateforger.drafting.naming import is_shutdown
 from fateforger.errors import BadInput
@@ -42,12 +42,12 @@ DAY = Day(
 )
 
 
-def work(number: int, start: str, minutes: int, day: date = MONDAY) -> Proposed:
-    return Proposed(number, "", ET.DEEP_WORK, at(start, day), minutes, "")
+def work(number: int, start: str, minutes: int, day: date = MONDAY) -> ProposedBlock:
+    return ProposedBlock(number, "", ET.DEEP_WORK, at(start, day), minutes, "")
 
 
-def own(title: str, start: str, minutes: int, kind: ET = ET.REGENERATION) -> Proposed:
-    return Proposed(None, title, kind, at(start), minutes, title.lower())
+def own(title: str, start: str, minutes: int, kind: ET = ET.REGENERATION) -> ProposedBlock:
+    return ProposedBlock(None, title, kind, at(start), minutes, title.lower())
 
 
 GOOD = (work(2, "16:00", 30), work(1, "10:00", 90), own("Walk", "11:30", 15), work(3, "14:00", 50))
@@ -57,14 +57,14 @@ def shown(result: Draft) -> list[str]:
     return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name} {b.event.type}" for b in resolve(result.plan)]
 
 
-def wrong(day: Day, *proposed: Proposed) -> str:
+def wrong(day: Day, *proposed: ProposedBlock) -> str:
     with pytest.raises(BadInput) as caught:
-        taken_up(day, proposed)
+        accept_proposal(day, proposed)
     return caught.value.message
 
 
 def test_a_good_day_is_taken_up_in_time_order_with_lunch_as_ours() -> None:
-    result = taken_up(DAY, GOOD)
+    result = accept_proposal(DAY, GOOD)
     assert shown(result) == [
         "10:00-11:30 Report DW",
         "11:30-11:45 Walk R",
@@ -100,7 +100,7 @@ def test_a_good_day_is_taken_up_in_time_order_with_lunch_as_ours() -> None:
         ({1: work(1, "15:30", 90), 0: work(2, "11:00", 30)}, None),
     ],
 )
-def test_s121_each_rule_has_its_sentence(change: dict[int, Proposed], sentence: str | None) -> None:
+def test_s121_each_rule_has_its_sentence(change: dict[int, ProposedBlock], sentence: str | None) -> None:
     proposed = tuple(change.get(place, block) for place, block in enumerate(GOOD))
     if sentence is None:
         assert "Task 1 is the one thing that matters; start it before 13:00." in wrong(DAY, *proposed)
@@ -111,7 +111,7 @@ def test_s121_each_rule_has_its_sentence(change: dict[int, Proposed], sentence: 
 def test_a_task_may_be_left_out_only_when_there_is_no_room_and_it_is_named() -> None:
     assert wrong(DAY, *GOOD[1:]) == "Task 2 is missing, and there is room for its 30 min."
     full = (work(1, "10:00", 90), work(3, "13:15", 225), own("Walk", "11:30", 60), own("Coffee", "09:00", 20))
-    result = taken_up(DAY, full)
+    result = accept_proposal(DAY, full)
     assert [(left.id, left.reason) for left in result.unplaced] == [
         ("t2", "it needs 30 min, and the longest stretch still free is 10 min")
     ]
@@ -124,13 +124,13 @@ def test_the_one_thing_is_never_left_out_for_the_others() -> None:
 
 def test_the_one_thing_may_be_late_when_the_morning_is_full() -> None:
     day = Day(date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"), busy=busy("09:00-14:00"), works=(REPORT,))
-    assert shown(taken_up(day, [work(1, "15:00", 90)])) == ["15:00-16:30 Report DW"]
+    assert shown(accept_proposal(day, [work(1, "15:00", 90)])) == ["15:00-16:30 Report DW"]
 
 
 def test_long_deep_work_may_come_in_pieces_that_add_up() -> None:
     long = Work("t1", "x" * MAX_NAME, 150, deep=True)
     day = Day(date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"), works=(long,))
-    result = taken_up(day, [work(1, "13:00", 60), work(1, "09:00", 90)])
+    result = accept_proposal(day, [work(1, "13:00", 60), work(1, "09:00", 90)])
     assert [e.key for e in result.plan.events] == ["t1", "t1-2"]
     assert [e.name[-6:] for e in result.plan.events] == [" (1/2)", " (2/2)"]
     assert wrong(day, work(1, "13:00", 60), work(1, "09:00", 60)) == "Task 1 takes 150 minutes, and you gave it 120."
@@ -145,7 +145,7 @@ def test_many_mistakes_are_told_in_few_words() -> None:
 
 def test_an_empty_list_needs_no_blocks() -> None:
     day = Day(date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"))
-    assert taken_up(day, ()) == Draft(TBPlan(date=MONDAY, tz=TZ), ())
+    assert accept_proposal(day, ()) == Draft(TBPlan(date=MONDAY, tz=TZ), ())
 
 
 NIGHT = Day(
@@ -158,7 +158,7 @@ NIGHT = Day(
 
 
 def test_elapsed_minutes_over_the_change_of_clocks() -> None:
-    result = taken_up(NIGHT, [work(1, "01:30", 120, date(2026, 3, 29))])
+    result = accept_proposal(NIGHT, [work(1, "01:30", 120, date(2026, 3, 29))])
     assert shown(result) == ["01:30-04:30 Watch DW"]
 
 
@@ -179,18 +179,18 @@ def days(draw: st.DrawFn) -> Day:
 @given(days())
 def test_our_own_drafts_keep_the_rules_that_we_hold_others_to(day: Day) -> None:
     ours = draft(day, steps=TRIAL_STEPS)
-    taken = taken_up(day, as_proposed(day, ours))
+    taken = accept_proposal(day, as_proposed(day, ours))
     assert taken.plan == ours.plan
     # The reason speaks of the room in the end; ours of the room when it was that task's turn.
     assert {left.id for left in taken.unplaced} == {left.id for left in ours.unplaced if not is_shutdown(left.id)}
 
 
-def as_proposed(day: Day, ours: Draft) -> list[Proposed]:
+def as_proposed(day: Day, ours: Draft) -> list[ProposedBlock]:
     numbers = {w.id: n for n, w in enumerate(day.works, 1)}
     return [
-        Proposed(None, b.event.name, b.event.type, b.start, b.minutes, b.key)
+        ProposedBlock(None, b.event.name, b.event.type, b.start, b.minutes, b.key)
         if is_shutdown(b.key)
-        else Proposed(numbers[b.key.partition("-")[0]], "", b.event.type, b.start, b.minutes, "")
+        else ProposedBlock(numbers[b.key.partition("-")[0]], "", b.event.type, b.start, b.minutes, "")
         for b in resolve(ours.plan)
         if b.key != "lunch-2026-03-02"
     ]
@@ -207,9 +207,9 @@ def test_s121_whatever_is_taken_up_keeps_every_meeting_and_the_frame(
         proposed.remove(moved)
         proposed.append(replace(moved, start=moved.start + timedelta(minutes=shift)))
     if minutes:
-        proposed.append(Proposed(None, "Walk", ET.BUFFER, day.start + timedelta(minutes=start), minutes, "walk"))
+        proposed.append(ProposedBlock(None, "Walk", ET.BUFFER, day.start + timedelta(minutes=start), minutes, "walk"))
     try:
-        result = taken_up(day, proposed)
+        result = accept_proposal(day, proposed)
     except BadInput:
         event("refused")
         return

@@ -11,8 +11,8 @@ from tests.factories.instances import day_of
 
 from fateforger.drafting.instance import Pin, read_instance
 from fateforger.drafting.instance import Task as Piece
-from fateforger.drafting.refit import refitted
-from fateforger.drafting.replan import begun_at, from_now
+from fateforger.drafting.refit import refit_plan
+from fateforger.drafting.replan import from_now, start_at
 from fateforger.drafting.solve import draft_instance
 from fateforger.plan import ET, overlaps, resolve
 
@@ -26,10 +26,10 @@ def test_whatever_is_late_the_rest_is_whole(seed: int) -> None:
     now = blocks[len(blocks) // 3].end - timedelta(minutes=5)
     coming = [b for b in blocks if b.start > now]
     pinned = coming[-1].key
-    late = begun_at(plan, coming[0].key, coming[0].start + timedelta(minutes=40))
+    late = start_at(plan, coming[0].key, coming[0].start + timedelta(minutes=40))
     more = Piece(id="more", title="More", minutes=30, type=ET.SHALLOW_WORK)
     day = from_now(instance, late, now).model_copy(update={"pinned": (Pin(key=pinned),)})
-    result = refitted(late, day, [more])
+    result = refit_plan(late, day, [more])
     after = {b.key: b for b in resolve(result.plan)}
     assert [
         k for k, b in {b.key: b for b in resolve(late)}.items() if b.start < now and after[k].start != b.start
@@ -40,12 +40,12 @@ def test_whatever_is_late_the_rest_is_whole(seed: int) -> None:
     assert set(after) | gone == {b.key for b in blocks} | {"more"}
     assert set(after) & gone == set()
     assert {k: after[k].minutes for k in after if k != "more"} == {b.key: b.minutes for b in blocks if b.key in after}
-    assert refitted(late, day, [more]) == result
+    assert refit_plan(late, day, [more]) == result
 
 
 def test_a_day_that_holds_stays_as_it_is() -> None:
     instance = read_instance(day_of("light", 1))
     plan = draft_instance(instance, steps=300).plan
     start = resolve(plan)[0].start
-    again = refitted(plan, from_now(instance, plan, start + timedelta(minutes=1)))
+    again = refit_plan(plan, from_now(instance, plan, start + timedelta(minutes=1)))
     assert {b.key: (b.start, b.end) for b in resolve(again.plan)} == {b.key: (b.start, b.end) for b in resolve(plan)}

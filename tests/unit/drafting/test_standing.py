@@ -8,7 +8,7 @@ import pytest
 
 from fateforger.drafting.instance import Frame, Immovable, Instance, Task
 from fateforger.drafting.policy import Policy
-from fateforger.drafting.standing import why_there
+from fateforger.drafting.standing import explain_place
 from fateforger.plan import ET, FixedStart, TBEvent, TBPlan
 
 MONDAY, TZ = date(2026, 3, 2), "Europe/Amsterdam"
@@ -36,7 +36,7 @@ def day(*meetings: str, tasks: tuple[str, ...] = ("mail",)) -> Instance:
 
 
 def texts(instance: Instance, given: TBPlan, key: str) -> list[str]:
-    return [reason.text for reason in why_there(given, instance, key)]
+    return [reason.text for reason in explain_place(given, instance, key)]
 
 
 def test_what_lies_before_it() -> None:

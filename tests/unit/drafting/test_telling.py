@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.factories.constraints import record_of
 
-from fateforger.drafting.ground import ground_of
+from fateforger.drafting.ground import build_context
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.keeping import broken_by
+from fateforger.drafting.keeping import check_plan
 from fateforger.drafting.solve import draft_instance
-from fateforger.drafting.standing import why_there
+from fateforger.drafting.standing import explain_place
 from fateforger.errors import BadInput
 from fateforger.plan import TBPlan, read_plan
 
@@ -56,7 +56,7 @@ def test_a_date_for_a_time_is_told_of_all_day() -> None:
 
 def test_a_whole_day_may_be_written_as_dates() -> None:
     event = {"title": "Fair", "start": "2026-03-02", "end": "2026-03-03", "all_day": True}
-    ground = ground_of(read_instance({**DAY, "immovables": [event]}))
+    ground = build_context(read_instance({**DAY, "immovables": [event]}))
     assert (len(ground.events), ground.free) == (1, 0)
 
 
@@ -100,7 +100,7 @@ def test_a_neighbour_is_named_as_it_stands_on_the_plan() -> None:
         }
     )
     there = plan("a 09:00 60 Review (1/2)", "a-2 10:00 60 Review (2/2)", "b 11:10 60 B")
-    texts = [reason.text for reason in why_there(there, instance, "b")]
+    texts = [reason.text for reason in explain_place(there, instance, "b")]
     assert any("“Review (2/2)”" in text for text in texts)
 
 
@@ -109,7 +109,7 @@ def test_a_pause_that_is_missing_is_told_once() -> None:
                 scalar_params={"duration_min": 20})  # fmt: skip
     event = {"title": "Talk", "start": "10:00", "end": "11:00"}
     instance = read_instance({**DAY, "immovables": [event], "constraints": [rule]})
-    found = broken_by(plan("a 09:00 60 A", "b 11:00 60 B"), instance)
+    found = check_plan(plan("a 09:00 60 A", "b 11:00 60 B"), instance)
     assert [(each.keys, each.text) for each in found] == [
         (("a", "b"), "You said “Pause”, and there is less time than that beside “A” and “B”.")
     ]

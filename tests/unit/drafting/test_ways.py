@@ -11,13 +11,13 @@ from tests.factories.constraints import record_of
 
 from fateforger.constraints import ConstraintRecord
 from fateforger.drafting import Busy, Day, Draft, LunchWish, Told, Work, draft
-from fateforger.drafting.model import Choice, Way
+from fateforger.drafting.model import OptionKind, PlacementOption
 from fateforger.drafting.naming import task_of
 from fateforger.plan import instant_of, resolve, zone
 
 MONDAY = date(2026, 3, 2)
 AMSTERDAM = "Europe/Amsterdam"
-PROMISES = {Way.SHRINK, Way.SPLIT, Way.EXTEND, Way.RELAX}
+PROMISES = {OptionKind.SHRINK, OptionKind.SPLIT, OptionKind.EXTEND, OptionKind.RELAX}
 
 
 def at(clock: str) -> datetime:
@@ -68,15 +68,15 @@ def there(result: Draft, day: Day) -> set[str]:
     return {task_of(block.key, ids) or block.key for block in resolve(result.plan) if block.event.name != "Shut down"}
 
 
-def after(day: Day, told: tuple[Told, ...], task: str, choice: Choice) -> set[str]:
+def after(day: Day, told: tuple[Told, ...], task: str, choice: PlacementOption) -> set[str]:
     """What has a place once the way out is taken."""
     match choice.way:
-        case Way.EXTEND:
+        case OptionKind.EXTEND:
             assert choice.minutes is not None
             day = replace(day, end=day.end + timedelta(minutes=choice.minutes))
-        case Way.RELAX:
+        case OptionKind.RELAX:
             told = tuple(each for each in told if each.id != choice.rule)
-        case Way.SHRINK:
+        case OptionKind.SHRINK:
             works = tuple(replace(w, minutes=choice.minutes) if w.id == task else w for w in day.works)
             day = replace(day, works=works)
         case _:
@@ -86,7 +86,7 @@ def after(day: Day, told: tuple[Told, ...], task: str, choice: Choice) -> set[st
 
 @pytest.mark.parametrize("told", [(), (evenings_off(),)], ids=["free", "with a rule"])
 def test_each_way_out_gives_its_task_a_place(told: tuple[Told, ...]) -> None:
-    offered: list[Way] = []
+    offered: list[OptionKind] = []
     for day in (contended_day(), *(full_day(seed) for seed in range(4))):
         result = draft(day, told)
         for left in result.unplaced:
@@ -94,5 +94,5 @@ def test_each_way_out_gives_its_task_a_place(told: tuple[Told, ...]) -> None:
                 if choice.way in PROMISES:
                     offered.append(choice.way)
                     assert there(result, day) | {left.id} <= after(day, told, left.id, choice), (day.works, left.id)
-    assert Way.EXTEND in offered
-    assert (Way.RELAX in offered) is bool(told)
+    assert OptionKind.EXTEND in offered
+    assert (OptionKind.RELAX in offered) is bool(told)

@@ -9,7 +9,17 @@ from tests.factories.days import NOON
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.errors import InternalError
-from fateforger.journal import OpRecord, OpState, Transaction, TxState, begun, closed, moved, verdict_on, with_records
+from fateforger.journal import (
+    OpRecord,
+    OpState,
+    Transaction,
+    TxState,
+    begin_transaction,
+    close_transaction,
+    judge_transaction,
+    move_record,
+    with_records,
+)
 
 S = OpState
 ALLOWED = {
@@ -43,7 +53,7 @@ ALLOWED_TX = {
 def transaction() -> Transaction:
     paper = Paper().submit(day_of(wanted("gone", fields("gone", 400))))[0].with_event(event("user1", fields("b", 700)))
     plan = paper.plan(day_of(wanted("a"), wanted("b", fields("b", 700), index=1)))
-    return begun(plan, id="t", calendar="c", kind="submit", created_at=NOON, cause="x", group="g")
+    return begin_transaction(plan, id="t", calendar="c", kind="submit", created_at=NOON, cause="x", group="g")
 
 
 @pytest.mark.parametrize(("first", "then"), list(itertools.product(OpState, OpState)))
@@ -51,9 +61,9 @@ def test_moves_of_an_op(first: OpState, then: OpState) -> None:
     record = OpRecord(op=transaction().records[0].op, state=first)
     if (first, then) not in ALLOWED:
         with pytest.raises(InternalError):
-            moved(record, then)
+            move_record(record, then)
         return
-    after = moved(record, then, error="why")
+    after = move_record(record, then, error="why")
     assert (after.state, after.error, after.attempts) == (then, "why", int(then is OpState.INFLIGHT))
 
 
@@ -62,9 +72,9 @@ def test_moves_of_a_transaction(first: TxState, then: TxState) -> None:
     done = transaction().model_copy(update={"state": first, "records": ()})
     if (first, then) not in ALLOWED_TX:
         with pytest.raises(InternalError):
-            closed(done, then, NOON)
+            close_transaction(done, then, NOON)
         return
-    after = closed(done, then, NOON)
+    after = close_transaction(done, then, NOON)
     ended = then in {TxState.COMMITTED, TxState.PARTIAL} and first is not TxState.UNDONE
     assert (after.state, after.settled_at) == (then, NOON if ended else None)
 
@@ -82,8 +92,8 @@ def test_a_transaction_begins_with_everything_pending() -> None:
 
 def test_it_cannot_end_while_an_op_has_not() -> None:
     with pytest.raises(InternalError, match="have not ended"):
-        closed(transaction(), TxState.COMMITTED, NOON)
-    assert closed(transaction(), TxState.PAUSED, NOON).state is TxState.PAUSED
+        close_transaction(transaction(), TxState.COMMITTED, NOON)
+    assert close_transaction(transaction(), TxState.PAUSED, NOON).state is TxState.PAUSED
 
 
 @pytest.mark.parametrize(
@@ -102,5 +112,5 @@ def test_how_it_ends(state: OpState, verdict: TxState) -> None:
     first, _, last = open_.records
     done = with_records(open_, last.model_copy(update={"state": S.APPLIED}), first.model_copy(update={"state": state}))
     assert [r.state for r in done.records] == [state, S.SKIPPED, S.APPLIED]
-    assert verdict_on(done) is verdict
-    assert closed(done, verdict, NOON).undoable
+    assert judge_transaction(done) is verdict
+    assert close_transaction(done, verdict, NOON).undoable

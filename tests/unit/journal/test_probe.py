@@ -9,7 +9,7 @@ from tests.factories.days import DAY, at
 from tests.factories.paper import Paper, day_of, fields, wanted
 
 from fateforger.errors import InternalError
-from fateforger.journal import Ended, Happened, NotYet, OpState, answered, judge
+from fateforger.journal import Ended, Happened, NotYet, OpState, judge, judge_answer
 from fateforger.journal.probe import ID_USED_UP
 from fateforger.sync.model import PLAIN, EventImage, Marker, Standing, SyncOp, Verb
 
@@ -159,7 +159,7 @@ def test_a_delete_of_what_the_person_changed(what: dict[str, Any]) -> None:
 def test_an_answer_is_taken_as_it_is() -> None:
     """A calendar may put text in a form of its own: that is what we will know, and what the plan asked for, too."""
     op, event = op_and_event(Verb.UPDATE)
-    verdict = answered(op, landed(op, event, description="<p>new</p>", version="7"))
+    verdict = judge_answer(op, landed(op, event, description="<p>new</p>", version="7"))
     assert verdict.head is not None
     assert (verdict.head.base.description, verdict.head.asked.description) == ("<p>new</p>", "new")
     assert verdict.head.version == "7"

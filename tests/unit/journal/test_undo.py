@@ -11,7 +11,7 @@ from tests.factories.paper import Paper, day_of, fields, wanted
 
 from fateforger.errors import InternalError
 from fateforger.journal import OpState, Transaction, plan_undo
-from fateforger.sync import mint, numbered
+from fateforger.sync import mint, number_ops
 from fateforger.sync.model import PLAIN, DesiredDay, EventExtras, Standing, SyncPlan, Verb
 
 A, A2 = fields("Focus", 540, 60, "old"), fields("Focus", 600, 90, "new")
@@ -28,7 +28,7 @@ def after(*days: DesiredDay) -> tuple[Paper, list[Transaction]]:
 
 
 def undo_plan(paper: Paper, *transactions: Transaction, force: bool = False) -> SyncPlan:
-    return plan_undo(transactions, paper.snapshot(), paper.ledger, op_ids=numbered("u"), force=force)
+    return plan_undo(transactions, paper.snapshot(), paper.ledger, op_ids=number_ops("u"), force=force)
 
 
 def test_a_created_block_is_deleted() -> None:

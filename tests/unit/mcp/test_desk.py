@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.factories.agents import ALL, Agents, token_for
 
-from fateforger.agents import MOST_A_MINUTE, Scope
+from fateforger.agents import MAX_CALLS_PER_MINUTE, Scope
 from fateforger.constraints.credentials import TOO_LONG
 from fateforger.mcp.desk import NO_TOKEN, TOO_FAST, WRONG_TOKEN
 from fateforger.mcp.tools import TOOLS
@@ -131,12 +131,12 @@ async def test_a_call_is_on_record_before_it_is_done(agents: Agents) -> None:
 async def test_only_so_many_calls_a_minute(agents: Agents) -> None:
     await agents.let_in()
     await agents.let_in("other")
-    for _ in range(MOST_A_MINUTE):
+    for _ in range(MAX_CALLS_PER_MINUTE):
         await agents.done("list_tasks")
     assert await agents.refusal("list_tasks") == TOO_FAST
     assert await agents.refusal("list_tasks") == TOO_FAST
     await agents.done("list_tasks", name="other")
-    assert len(await agents.store.calls.latest(client="robot")) == MOST_A_MINUTE + 1
+    assert len(await agents.store.calls.latest(client="robot")) == MAX_CALLS_PER_MINUTE + 1
     agents.clock.at += timedelta(minutes=1, seconds=1)
     await agents.done("list_tasks")
 

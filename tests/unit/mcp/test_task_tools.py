@@ -9,7 +9,7 @@ import pytest
 from tests.factories.agents import ANNA, Agents
 
 from fateforger.tasks import TaskState
-from fateforger.workflow import shipped
+from fateforger.workflow import load_shipped
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ async def test_a_task_is_claimed_by_one(robot: Agents) -> None:
     task = await created(robot, workflow="tdd-cycle")
     pulled = (await robot.done("pull"))["task"]
     assert (pulled["id"], pulled["state"], pulled["claimed_by"]) == (task, "running", "mcp:robot")
-    assert [rule["id"] for rule in pulled["rules"]] == [rule.id for rule in shipped("tdd-cycle").rules]
+    assert [rule["id"] for rule in pulled["rules"]] == [rule.id for rule in load_shipped("tdd-cycle").rules]
     assert pulled["completes"] == "It is done by the person's word; until then it waits for them."
     assert await robot.done("pull", name="other") == {
         "task": None,
@@ -103,7 +103,7 @@ async def test_the_rules_of_the_workflow_are_checked_before_it_is_done(robot: Ag
 
 async def test_what_only_the_person_can_say_is_not_believed(robot: Agents) -> None:
     """feature-dev wants a plan that was approved before anything is implemented: in the task, or by the person."""
-    names = shipped("feature-dev").predicates
+    names = load_shipped("feature-dev").predicates
     steps = [{"do": ["implement"], "true": sorted(names)}]
     told = {"outcome": "done", "evidence": "All green.", "steps": steps}
     bare = await created(robot, workflow="feature-dev")

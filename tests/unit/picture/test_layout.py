@@ -13,9 +13,9 @@ from tests.factories.pictures import before_and_after, views
 import fateforger.plan as planning
 from fateforger.picture import DayView, describe, draw, planned_blocks
 from fateforger.picture.changes import changes_of
-from fateforger.picture.layout import laid_out
+from fateforger.picture.layout import lay_out
 from fateforger.picture.lettering import LEAST, PILL
-from fateforger.picture.metrics import flat, width
+from fateforger.picture.metrics import flatten, width
 from fateforger.picture.scene import Box, Rect, Text
 
 laws = examples(30)
@@ -52,13 +52,13 @@ def test_every_entry_is_there_exactly_once(view: DayView) -> None:
     changes = changes_of(view)
     expected = [f"block:{b.key}" for b in view.blocks] + [f"meeting:{n}" for n in range(len(view.meetings))]
     expected += [f"before:{b.key}" for b in changes.ghosts]
-    assert sorted(box.name for box in laid_out(view).boxes) == sorted(expected)
+    assert sorted(box.name for box in lay_out(view).boxes) == sorted(expected)
 
 
 @laws
 @given(views())
 def test_no_box_covers_another_and_none_leaves_the_day(view: DayView) -> None:
-    scene = laid_out(view)
+    scene = lay_out(view)
     covering = [(a.name, b.name) for a, b in combinations(scene.boxes, 2) if not apart(a.place, b.place)]
     assert covering == []
     assert [box.name for box in scene.boxes if not inside(box.place, scene.day)] == []
@@ -68,7 +68,7 @@ def test_no_box_covers_another_and_none_leaves_the_day(view: DayView) -> None:
 @laws
 @given(views())
 def test_every_text_fits_into_its_box_and_beside_its_neighbours(view: DayView) -> None:
-    for box in laid_out(view).boxes:
+    for box in lay_out(view).boxes:
         parts = [ink(text) for text in box.texts] + ([] if box.pill is None else [box.pill.place])
         assert [part for part in parts if not inside(part, box.place)] == [], box
         assert [pair for pair in combinations(parts, 2) if not apart(*pair)] == [], box
@@ -79,7 +79,7 @@ def test_every_text_fits_into_its_box_and_beside_its_neighbours(view: DayView) -
 @laws
 @given(views())
 def test_short_blocks_have_room_for_a_line_and_later_is_lower(view: DayView) -> None:
-    scene = laid_out(view)
+    scene = lay_out(view)
     assert [box.name for box in scene.boxes if box.place.height < LEAST - HAIR] == []
     assert all(a.y < b.y for a, b in pairwise(scene.hours))
     in_order = sorted((b for b in view.blocks), key=lambda b: b.start)
@@ -93,7 +93,7 @@ def test_the_words_name_everything_and_the_picture_is_well_formed(view: DayView)
     """The text alternative names each entry; the SVG carries it, parses, and is the same each time."""
     words = describe(view)
     titles = [one.title for one in (*view.blocks, *changes_of(view).removed)] + [one.title for one in view.meetings]
-    assert [title for title in titles if (flat(title) or "(no title)") not in words] == []
+    assert [title for title in titles if (flatten(title) or "(no title)") not in words] == []
     svg = draw(view)
     assert ET.fromstring(svg).findtext("{http://www.w3.org/2000/svg}title") == words
     assert draw(DayView.model_validate_json(view.model_dump_json())) == svg
@@ -101,7 +101,7 @@ def test_the_words_name_everything_and_the_picture_is_well_formed(view: DayView)
 
 def test_thirty_blocks_and_a_block_of_five_minutes_are_all_readable() -> None:
     blocks = [block(f"k{n}", f"{8 + n // 6:02d}:{n % 6 * 10:02d}", 5, name=f"Task number {n}") for n in range(30)]
-    scene = laid_out(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(*blocks))))
+    scene = lay_out(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(*blocks))))
     written = [box.texts[0].text for box in scene.boxes]
     assert written == [f"Task number {n}" for n in range(30)]
 
@@ -111,7 +111,7 @@ def test_narrow_boxes_in_the_background_have_their_title_word_under_word() -> No
         block("m", "09:00", 180, name="Music on", kind=planning.ET.BACKGROUND),
         block("l", "09:00", 5, name="Laundry", kind=planning.ET.BACKGROUND),
     ]
-    scene = laid_out(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(*blocks))))
+    scene = lay_out(DayView(date=DAY, tz=TZ, blocks=planned_blocks(plan_of(*blocks))))
     assert {box.name: [text.text for text in box.texts] for box in scene.boxes} == {
         "block:m": ["Music", "on"],
         "block:l": ["Laundry"],
@@ -120,7 +120,7 @@ def test_narrow_boxes_in_the_background_have_their_title_word_under_word() -> No
 
 def test_a_change_is_told_by_words_and_places() -> None:
     """What is new, moved, shorter or removed says so; what moved has an arrow from where it was."""
-    scene = laid_out(before_and_after())
+    scene = lay_out(before_and_after())
     by_name: dict[str, Box] = {box.name: box for box in scene.boxes}
     pills = {name: box.pill.text for name, box in by_name.items() if box.pill is not None}
     assert pills == {"block:b": "MOVED", "block:c": "SHORTER", "block:n": "NEW", "before:x": "REMOVED"}
@@ -149,7 +149,7 @@ def test_on_days_when_the_clocks_change_the_hours_say_so() -> None:
             tz=str(plan["tz"]),
             blocks=planned_blocks(plan_of(night, day=date.fromisoformat(day), tz=str(plan["tz"]))),
         )
-        scene = laid_out(view)
+        scene = lay_out(view)
         return [hour.label for hour in scene.hours if hour.label] + [scene.title[1].text.rpartition(" · ")[2]]
 
     assert labels("2026-03-29") == [

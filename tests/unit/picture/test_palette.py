@@ -19,7 +19,7 @@ from fateforger.picture.palette import (
     contrast,
     event_color,
     hatch,
-    strong,
+    strong_color,
     tint,
 )
 from fateforger.plan import COLOR_BY_TYPE, ET
@@ -53,7 +53,9 @@ def test_text_and_edges_can_be_read_with_any_eyes(kind: ET, eyes: str | None) ->
     for ground in grounds:
         assert contrast(seen(INK, eyes), seen(ground, eyes)) >= 7
         assert contrast(seen(SOFT, eyes), seen(ground, eyes)) >= 4.5
-    shapes = {ground: contrast(seen(strong(kind), eyes), seen(ground, eyes)) for ground in (CARD, OUTSIDE, tint(kind))}
+    shapes = {
+        ground: contrast(seen(strong_color(kind), eyes), seen(ground, eyes)) for ground in (CARD, OUTSIDE, tint(kind))
+    }
     assert {ground: round(ratio, 2) for ground, ratio in shapes.items() if ratio < 3.0 and ground != OUTSIDE} == {}
     assert contrast(seen(NOW, eyes), seen(CARD, eyes)) >= 3.0
 
@@ -68,7 +70,7 @@ def test_two_types_that_look_alike_to_somebody_have_different_marks() -> None:
     }
     assert len(alike) > 3
     assert [pair for pair in alike if MARKS[pair[0]] == MARKS[pair[1]]] == []
-    shapes = [mark(kind, 0, 0).replace(strong(kind), "") for kind in ET]
+    shapes = [mark(kind, 0, 0).replace(strong_color(kind), "") for kind in ET]
     assert len(set(shapes)) == len(ET)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.unit.quality.days import day, plan, said
 
-from fateforger.drafting import Left
+from fateforger.drafting import UnplacedItem
 from fateforger.ops import apply
 from fateforger.plan import TBPlan, resolve
-from fateforger.quality import fixes, graded
+from fateforger.quality import find_fixes, grade_plan
 
 LONG: dict[str, Any] = {"frame": {"start": "09:00", "end": "17:00"}}
 ONE = {"tasks": [{"id": "a", "title": "a", "minutes": 60, "one_thing": True}]}
@@ -115,30 +115,30 @@ def shown(plan: TBPlan) -> list[str]:
 )  # fmt: skip
 def test_the_first_fix(the_plan: TBPlan, the_day: dict[str, Any], label: str, after: list[str]) -> None:
     instance = day(**the_day)
-    first = fixes(instance, the_plan)[0]
+    first = find_fixes(instance, the_plan)[0]
     assert first.label == label
     assert shown(apply(the_plan, first.patch).plan) == after
-    assert first.level == graded(instance, apply(the_plan, first.patch).plan).level
+    assert first.level == grade_plan(instance, apply(the_plan, first.patch).plan).level
 
 
 def test_what_found_no_place_is_put_where_there_is_room_now() -> None:
     instance = day(**LONG, tasks=[{"id": "x", "title": "Taxes", "minutes": 60, "type": "SW"}], policy=NONE)
     before = plan("DW 09:00 60 a")
-    (fix,) = fixes(instance, before, (Left("x", "Taxes", "the day was full"),))
+    (fix,) = find_fixes(instance, before, (UnplacedItem("x", "Taxes", "the day was full"),))
     assert fix.label == "Add “Taxes” at 10:10"
     assert shown(apply(before, fix.patch).plan) == ["09:00-10:00 a", "10:10-11:10 Taxes"]
 
 
 def test_three_at_most_and_the_most_helpful_first() -> None:
     crowded = plan("DW 09:00 150 a", "DW 11:30 60 b", "SW 12:30 30 c", "DW 13:00 60 d")
-    found = fixes(day(**LONG), crowded)
+    found = find_fixes(day(**LONG), crowded)
     assert len(found) == 3
     assert [fix.level for fix in found] == sorted((fix.level for fix in found), reverse=True)
 
 
 def test_while_the_plan_cannot_be_followed_nothing_else_is_offered() -> None:
     broken = plan("DW 09:00 60 a", "SW 09:30 60 b", "DW 11:00 60 c", "SW 12:00 30 d")
-    assert [fix.criterion.value for fix in fixes(day(**LONG), broken)] == ["overlap"]
+    assert [fix.criterion.value for fix in find_fixes(day(**LONG), broken)] == ["overlap"]
 
 
 def test_what_is_pinned_or_past_stays() -> None:
@@ -146,13 +146,13 @@ def test_what_is_pinned_or_past_stays() -> None:
     both = plan("DW 09:00 60 a", "SW 10:00 30 b")
     free = {"policy": NONE}
     pinned = day(**free, pinned=[{"key": "b"}])
-    assert [fix.label for fix in fixes(pinned, both)] == ["Shorten “a” by 10 min for a break"]
-    assert fixes(day(**free, pinned=[{"key": "a"}, {"key": "b"}]), both) == ()
-    assert fixes(day(**free, now="10:05"), both) == ()
+    assert [fix.label for fix in find_fixes(pinned, both)] == ["Shorten “a” by 10 min for a break"]
+    assert find_fixes(day(**free, pinned=[{"key": "a"}, {"key": "b"}]), both) == ()
+    assert find_fixes(day(**free, now="10:05"), both) == ()
 
 
 def test_a_plan_that_is_as_good_as_can_be_needs_nothing() -> None:
-    assert fixes(day(policy=NONE), plan("DW 09:00 60 a", "SW 10:10 20 b")) == ()
+    assert find_fixes(day(policy=NONE), plan("DW 09:00 60 a", "SW 10:10 20 b")) == ()
 
 
 def test_the_same_change_has_the_same_name_whatever_blocks_are_called() -> None:
@@ -160,5 +160,5 @@ def test_the_same_change_has_the_same_name_whatever_blocks_are_called() -> None:
         before = plan("DW 09:00 60 a", "SW 10:00 30 b")
         return before.replace(event.model_copy(update={"name": title}) for event in before.events)
 
-    ids = [[fix.id for fix in fixes(day(policy=NONE), named(title))] for title in ("Report", "Slides")]
+    ids = [[fix.id for fix in find_fixes(day(policy=NONE), named(title))] for title in ("Report", "Slides")]
     assert ids[0] == ids[1] != []

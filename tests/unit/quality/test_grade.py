@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.unit.quality.days import day, plan, said
 
-from fateforger.drafting import Left
+from fateforger.drafting import UnplacedItem
 from fateforger.plan import TBPlan
-from fateforger.quality import LABELS, Criterion, graded
+from fateforger.quality import LABELS, Criterion, grade_plan
 
-LEFT = (Left("x", "Taxes", "the day is full"),)
+LEFT = (UnplacedItem("x", "Taxes", "the day is full"),)
 LONG = {"frame": {"start": "09:00", "end": "17:00"}}
 SHORT: dict[str, Any] = {}
 ONE = {"tasks": [{"id": "a", "title": "a", "minutes": 60, "one_thing": True}]}
@@ -67,21 +67,25 @@ EARLY = [said("must", "09:00", "09:30"), said("should", "10:00", "10:30"), said(
         ),
     ],
 )  # fmt: skip
-def test_levels(the_plan: TBPlan, the_day: dict[str, Any], left: tuple[Left, ...], level: int, step: str) -> None:
-    got = graded(day(**the_day), the_plan, left)
+def test_levels(
+    the_plan: TBPlan, the_day: dict[str, Any], left: tuple[UnplacedItem, ...], level: int, step: str
+) -> None:
+    got = grade_plan(day(**the_day), the_plan, left)
     assert (got.level, got.label, got.next_step) == (level, LABELS[level], step)
 
 
 @pytest.mark.parametrize(("clock", "level"), [("09:00", 1), ("10:00", 2), ("11:00", 3), ("12:00", 4)])
 def test_what_was_said_counts_by_how_binding_it_is(clock: str, level: int) -> None:
     """S208: a must keeps a plan from Okay, a should from Detailed, a wish from Ultra."""
-    got = graded(day(**ONE, **LONG, constraints=EARLY, policy={"lunch": None, "shutdown": 0}), plan(f"DW {clock} 30 a"))
+    got = grade_plan(
+        day(**ONE, **LONG, constraints=EARLY, policy={"lunch": None, "shutdown": 0}), plan(f"DW {clock} 30 a")
+    )
     assert got.level == level
     assert [f.cause for f in got.findings] == ([] if level == 4 else [EARLY[level - 1]["uid"]])
 
 
 def test_every_finding_is_listed_with_its_blocks_the_lowest_level_first() -> None:
-    got = graded(day(**LONG), plan("DW 09:00 60 a", "DW 10:00 60 b", "SW 11:00 60 c"))
+    got = grade_plan(day(**LONG), plan("DW 09:00 60 a", "DW 10:00 60 b", "SW 11:00 60 c"))
     assert [(f.criterion, f.level, f.keys) for f in got.findings] == [
         (Criterion.AFTER_DEEP, 3, ("a", "b")),
         (Criterion.AFTER_DEEP, 3, ("b", "c")),
@@ -99,9 +103,9 @@ DECLINED = {"lunch": None, "after_deep": 0, "before_deep": 0, "after_meal": 0, "
 def test_what_is_declined_is_not_asked_for() -> None:
     """S207: each part of the policy."""
     crowded = plan("DW 09:00 180 a", "DW 12:00 60 b", "SW 13:00 120 c", "DW 15:00 60 d", "DW 16:00 60 e")
-    assert graded(day(**LONG, policy=DECLINED), crowded).level == 4
+    assert grade_plan(day(**LONG, policy=DECLINED), crowded).level == 4
 
 
 def test_what_was_left_out_and_is_on_the_plan_now_is_not_missed() -> None:
-    got = graded(day(), plan("DW 09:00 60 taxes"), LEFT)
+    got = grade_plan(day(), plan("DW 09:00 60 taxes"), LEFT)
     assert Criterion.UNPLACED not in {f.criterion for f in got.findings}

@@ -9,11 +9,11 @@ from tests.factories.constraints import version_of
 from tests.unit.turn.rules import knowing
 from tests.unit.turn.sessions import event, session, task
 
-from fateforger.drafting.day_rules import expressed
-from fateforger.session.day_rules import unkept
+from fateforger.drafting.day_rules import express_record
+from fateforger.session.day_rules import broken_day_rules
 from fateforger.session.model import Depth, InputFacts, Session
 from fateforger.session.placing import by_time
-from fateforger.session.skeleton import drafted
+from fateforger.session.skeleton import draft_day
 from fateforger.stages import TimeboxingStage
 
 DEEP, MAIL = task("Report", 120), task("Mail", 60, depth=Depth.SHALLOW)
@@ -27,7 +27,7 @@ def day(rule: str | None, *tasks: Any, **fields: Any) -> Session:
         inputs=InputFacts(tasks=tasks or (DEEP, MAIL)),
     )
     rules = [] if rule is None else [version_of("r", **{"necessity": "must", "day_rule": rule, **fields})]
-    return drafted(knowing(now, *rules))
+    return draft_day(knowing(now, *rules))
 
 
 def shown(now: Session) -> list[str]:
@@ -56,20 +56,23 @@ def test_without_a_rule_deep_work_comes_first() -> None:
 def test_times_counts_and_orders_are_followed(rule: str, plan: list[str], necessity: str) -> None:
     now = day(rule, necessity=necessity)
     assert shown(now) == plan
-    assert unkept(now) == ()
+    assert broken_day_rules(now) == ()
 
 
 def test_what_must_never_be_is_left_out_and_what_should_not_be_is_said() -> None:
     now = day("NEVER: admin")
     assert (shown(now), [left.title for left in now.unplaced]) == (["09:00-11:00 Report"], ["Mail"])
     soft = day("NEVER: admin", necessity="should")
-    assert (shown(soft), [breach.named for breach in unkept(soft)]) == (shown(day(None)), ["“Mail” (11:10–12:10)"])
+    assert (shown(soft), [breach.named for breach in broken_day_rules(soft)]) == (
+        shown(day(None)),
+        ["“Mail” (11:10–12:10)"],
+    )
 
 
 def test_a_length_is_followed_where_work_can_be_split() -> None:
     now = day("NEVER: deep_work_longer_than_90")
     assert [b.minutes for b in by_time(now.plan) if b.event.name.startswith("Report")] == [90, 30] if now.plan else []
-    assert unkept(now) == ()
+    assert broken_day_rules(now) == ()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,7 @@ def test_what_a_draft_cannot_follow_is_said_of_the_plan(rule: str, named: str) -
     """No clash is claimed that there is not: the draft is as without the rule, and its judge says what is not kept."""
     now = day(rule)
     assert (shown(now), now.clash) == (shown(day(None)), None)
-    assert [breach.named for breach in unkept(now)] == [named]
+    assert [breach.named for breach in broken_day_rules(now)] == [named]
 
 
 def test_an_order_that_is_kept_in_another_way_is_no_clash() -> None:
@@ -92,12 +95,12 @@ def test_an_order_that_is_kept_in_another_way_is_no_clash() -> None:
     tasks = (task("Report", 180), task("Book", 120), MAIL, task("Post", 60, depth=Depth.SHALLOW))
     now = day("BEFORE deep_work: admin_done", *tasks)
     assert now.clash is None
-    assert unkept(now) == ()
+    assert broken_day_rules(now) == ()
 
 
 @pytest.mark.parametrize("rule", ["NEVER: meeting_after_17 AND friday", "ALWAYS: NOT commute", "BEFORE admin: meeting"])
 def test_of_anything_else_a_draft_knows_nothing(rule: str) -> None:
-    record = expressed(version_of("r", day_rule=rule).record)
+    record = express_record(version_of("r", day_rule=rule).record)
     assert (record.payload.rule_kind, record.payload.windows, record.applies_event_types) == (None, (), ())
 
 

@@ -12,7 +12,7 @@ from tests.unit.turn.sessions import event, planned, said, session, task
 
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid, UserError
 from fateforger.plan import ET, AfterPrevious, FixedStart, FixedWindow, TBEvent, TBPlan, overlaps, resolve
-from fateforger.session.edits import edited
+from fateforger.session.edits import apply_edit
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placing import by_time
 from fateforger.stages import TimeboxingStage
@@ -36,7 +36,7 @@ def block(name: str, start: str, minutes: int, **more: object) -> TBEvent:
 
 def test_blocks_are_kept_in_the_order_of_the_day() -> None:
     now = with_plan(block("A", "09:00", 60), block("B", "11:00", 60))
-    result = edited(now, said("edit_block", key="a", start="14:00"))
+    result = apply_edit(now, said("edit_block", key="a", start="14:00"))
     assert [e.name for e in result.after.events] == ["B", "A"]
     assert result.sentence == "“A” is now 14:00–15:00 (was 09:00–10:00)."
 
@@ -44,34 +44,34 @@ def test_blocks_are_kept_in_the_order_of_the_day() -> None:
 def test_a_block_that_leans_on_another_gets_a_time_of_its_own() -> None:
     leaning = TBEvent(name="B", type=ET.SHALLOW_WORK, timing=AfterPrevious(duration=timedelta(minutes=30)), key="b")
     now = with_plan(block("A", "09:00", 60), leaning)
-    result = edited(now, said("shift_block", key="b", minutes=15))
+    result = apply_edit(now, said("shift_block", key="b", minutes=15))
     assert shown(result.after) == ["09:00-10:00 A", "10:15-10:45 B"]
 
 
 def test_swapping_keeps_lengths_and_outer_times() -> None:
     now = with_plan(block("A", "09:00", 60), block("B", "10:30", 30))
-    result = edited(now, said("swap_block", key="b", direction=-1))
+    result = apply_edit(now, said("swap_block", key="b", direction=-1))
     assert shown(result.after) == ["09:00-09:30 B", "10:00-11:00 A"]
-    assert shown(edited(session(REFINE, plan=result.after), said("swap_block", key="b", direction=1)).after) == shown(
-        now.plan or TBPlan(date=now.date, tz=now.tz)
-    )
+    assert shown(
+        apply_edit(session(REFINE, plan=result.after), said("swap_block", key="b", direction=1)).after
+    ) == shown(now.plan or TBPlan(date=now.date, tz=now.tz))
 
 
 def test_later_blocks_make_way_as_far_as_they_have_to() -> None:
     """S49: a block that grows or moves into later ones pushes them, around meetings; the others stay."""
     now = with_plan(block("A", "09:00", 60), block("B", "10:00", 60), block("C", "11:15", 30), block("D", "15:00", 30))
-    result = edited(now, said("shift_block", key="a", minutes=30))
+    result = apply_edit(now, said("shift_block", key="a", minutes=30))
     assert shown(result.after) == ["09:30-10:30 A", "10:30-11:30 B", "11:30-12:00 C", "15:00-15:30 D"]
     assert result.sentence.count("is now") == 3
     meeting = session(REFINE, event("Standup", "10:30", "11:00")).snapshot
-    around = edited(now.model_copy(update={"snapshot": meeting}), said("edit_block", key="a", minutes=75))
+    around = apply_edit(now.model_copy(update={"snapshot": meeting}), said("edit_block", key="a", minutes=75))
     assert shown(around.after) == ["09:00-10:15 A", "11:00-12:00 B", "12:00-12:30 C", "15:00-15:30 D"]
 
 
 def test_a_block_in_the_night_after() -> None:
     """S230"""
     now = with_plan(frame=FrameFacts(day_start=time(20), day_end=time(4)))
-    result = edited(now, said("add_block", title="Stars", start="01:00", minutes=60, depth="deep"))
+    result = apply_edit(now, said("add_block", title="Stars", start="01:00", minutes=60, depth="deep"))
     added = resolve(result.after)[0]
     assert (added.start.date(), f"{added.start:%H:%M}", added.event.type) == (date(2026, 3, 3), "01:00", ET.DEEP_WORK)
 
@@ -91,7 +91,7 @@ def test_a_block_in_the_night_after() -> None:
 def test_what_cannot_be_done_says_why(command: object, error: type[UserError], words: str) -> None:
     now = with_plan(block("A", "09:00", 60), block("B", "11:00", 60))
     with pytest.raises(error) as caught:
-        edited(now, command)  # type: ignore[arg-type]
+        apply_edit(now, command)  # type: ignore[arg-type]
     assert words in caught.value.message
 
 
@@ -99,9 +99,9 @@ def test_an_overlap_that_was_there_before_is_no_obstacle() -> None:
     """The person dragged B over A on the calendar: C can be moved, but not onto A."""
     dragged = TBEvent(name="B", type=ET.DEEP_WORK, timing=FixedWindow(start=time(9, 30), end=time(10, 30)), key="b")
     now = with_plan(block("A", "09:00", 60), dragged, block("C", "13:00", 60))
-    assert shown(edited(now, said("shift_block", key="c", minutes=15)).after)[-1] == "13:15-14:15 C"
+    assert shown(apply_edit(now, said("shift_block", key="c", minutes=15)).after)[-1] == "13:15-14:15 C"
     with pytest.raises(PlanInvalid):
-        edited(now, said("edit_block", key="c", start="09:15"))
+        apply_edit(now, said("edit_block", key="c", start="09:15"))
 
 
 @examples(25)
@@ -110,7 +110,7 @@ def test_no_way_of_shifting_makes_blocks_overlap_or_lose_time(shifts: list[tuple
     now = planned(REFINE, task("Report"), task("Mail"), task("Calls"))
     for key, minutes in shifts:
         try:
-            result = edited(now, said("shift_block", key=key, minutes=minutes))
+            result = apply_edit(now, said("shift_block", key=key, minutes=minutes))
         except UserError:
             continue
         now = now.model_copy(update={"plan": result.after})
@@ -122,7 +122,7 @@ def test_no_way_of_shifting_makes_blocks_overlap_or_lose_time(shifts: list[tuple
 def test_a_block_moved_later_pushes_the_next_ones_just_as_far_as_needed() -> None:
     """S49, S51: the most natural click is not refused; what moved along is said."""
     now = with_plan(block("A", "09:00", 60), block("B", "10:10", 60), block("C", "11:15", 30), block("D", "14:00", 30))
-    result = edited(now, said("shift_block", key="a", minutes=15))
+    result = apply_edit(now, said("shift_block", key="a", minutes=15))
     assert shown(result.after) == ["09:15-10:15 A", "10:15-11:15 B", "11:15-11:45 C", "14:00-14:30 D"]
     assert result.sentence == "“A” is now 09:15–10:15 (was 09:00–10:00). “B” is now 10:15–11:15 (was 10:10–11:10)."
 
@@ -131,7 +131,7 @@ def test_a_longer_block_pushes_the_next_ones_past_meetings() -> None:
     """S121: a meeting is never run into on the way."""
     plan = TBPlan(date=session().date, tz=session().tz, events=(block("A", "09:00", 60), block("B", "10:00", 60)))
     now = session(REFINE, event("Standup", "10:30", "11:00"), plan=plan)
-    result = edited(now, said("edit_block", key="a", minutes=75))
+    result = apply_edit(now, said("edit_block", key="a", minutes=75))
     assert shown(result.after) == ["09:00-10:15 A", "11:00-12:00 B"]
 
 
@@ -140,8 +140,8 @@ def test_what_began_before_a_block_is_not_pushed_but_gets_out_of_its_way() -> No
     now = with_plan(block("A", "09:30", 60), block("B", "11:00", 60), block("C", "12:30", 30))
     earlier = said("shift_block", key="b", minutes=-60)
     with pytest.raises(PlanInvalid, match="“B” starts at 10:00, but “A” runs until 10:30"):
-        edited(now, earlier, mend=False)
-    result = edited(now, earlier)
+        apply_edit(now, earlier, mend=False)
+    result = apply_edit(now, earlier)
     assert shown(result.after) == ["09:00-10:00 A", "10:00-11:00 B", "12:30-13:00 C"]
     assert result.sentence == (
         "“B” is now 10:00–11:00 (was 11:00–12:00). To make it fit, “A” moves to 09:00–10:00 (was 09:30–10:30)."
@@ -150,7 +150,7 @@ def test_what_began_before_a_block_is_not_pushed_but_gets_out_of_its_way() -> No
 
 def test_a_new_block_gets_its_place_when_the_others_can_move() -> None:
     now = with_plan(block("A", "09:00", 60), block("B", "10:00", 60))
-    result = edited(now, said("add_block", title="Call", start="09:30", minutes=30, depth="shallow"))
+    result = apply_edit(now, said("add_block", title="Call", start="09:30", minutes=30, depth="shallow"))
     assert shown(result.after) == ["09:30-10:00 Call", "10:00-11:00 B", "11:00-12:00 A"]
 
 
@@ -160,12 +160,12 @@ def test_a_block_that_is_full_of_meetings_all_around_is_refused() -> None:
     plan = TBPlan(date=session().date, tz=session().tz, events=(block("A", "09:00", 60), block("B", "12:30", 30)))
     now = session(REFINE, *full, plan=plan)
     with pytest.raises(PlanInvalid, match=r"“B” starts at 09:30, but “A” runs until 10:00\. .* let them trade places"):
-        edited(now, said("edit_block", key="b", start="09:30"))
+        apply_edit(now, said("edit_block", key="b", start="09:30"))
 
 
 def test_blocks_that_follow_by_themselves_are_left_to_it() -> None:
     """S66: a block that leans on the one before moves along without losing its timing."""
     leaning = TBEvent(name="B", type=ET.SHALLOW_WORK, timing=AfterPrevious(duration=timedelta(minutes=30)), key="b")
-    result = edited(with_plan(block("A", "09:00", 60), leaning), said("shift_block", key="a", minutes=30))
+    result = apply_edit(with_plan(block("A", "09:00", 60), leaning), said("shift_block", key="a", minutes=30))
     assert shown(result.after) == ["09:30-10:30 A", "10:30-11:00 B"]
     assert result.after.events[1].timing == leaning.timing

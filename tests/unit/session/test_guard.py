@@ -9,24 +9,24 @@ import pytest
 from tests.unit.turn.rules import avoiding
 from tests.unit.turn.sessions import MORNING, at, event, planned, session, task
 
-from fateforger.coordinator.keeping import ended, told
+from fateforger.coordinator.keeping import end_turn, report_violations
 from fateforger.plan import ET, AfterPrevious, FixedStart, TBEvent, TBPlan
 from fateforger.session import guard
 from fateforger.session.cards import Card
 from fateforger.session.frame import frame_mistake
 from fateforger.session.gates import gate
-from fateforger.session.model import FrameFacts, Outgoing, RefineUpdate, Session, SyncReport, Written
+from fateforger.session.model import FrameFacts, Outgoing, RefineUpdate, Session, SyncReport, WriteCounts
 from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.sync.model import Snapshot
 from fateforger.turn.model import Effect, StageInput, StageOutput, TurnOutcome, WriteCalendar
 from fateforger.turn.nodes import guarding
 from fateforger.turn.nodes.stage import run_stage
-from fateforger.workflow import AtomKind, shipped
+from fateforger.workflow import AtomKind, load_shipped
 from fateforger.workflow.predicates import SessionState
 
 HOUR = timedelta(hours=1)
 REFINE, REVIEW, SKELETON = TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT, TimeboxingStage.SKELETON
-TIMEBOXING = shipped(guard.WORKFLOW)
+TIMEBOXING = load_shipped(guard.WORKFLOW)
 DANGLING = TBPlan(
     date=session().date,
     tz=session().tz,
@@ -56,11 +56,11 @@ def test_each_way_of_the_table_is_an_action_of_the_workflow() -> None:
     everything = planned(
         REVIEW,
         refine_undo=(RefineUpdate(plan_before=DANGLING, sentence="It moved."),),
-        written=Written(created=1),
+        written=WriteCounts(created=1),
         last_sync=SyncReport(status="partial"),
         problem="Away.",
     )
-    states = {*guard.facts(everything), "one_message_per_turn", "foreign_event_changed", "musts_kept"}
+    states = {*guard.known_facts(everything), "one_message_per_turn", "foreign_event_changed", "musts_kept"}
     assert states == set(TIMEBOXING.predicates)
     assert all(p.checks == (SessionState(name),) for name, p in TIMEBOXING.predicates.items())
 
@@ -165,7 +165,7 @@ def test_no_way_leads_around_the_musts() -> None:
     now = planned(REFINE, task("Report", 60), said=(avoiding("quiet", "00:00", "20:00", session="s1"),))
     asking = StageInput(session=now, asked=Move.STAY, command=None, cause="c1", now=MORNING)
     wish = StageOutput(session=now, effects=(WriteCalendar(group="g", commit=True),))
-    output = guarding.guarded(asking, wish)
+    output = guarding.guard_output(asking, wish)
     assert output.effects == ()
     assert lines(output)[-1] == "Rule: A plan that breaks a must reaches the calendar only with your yes."
 
@@ -184,7 +184,7 @@ def test_what_the_rules_allow_is_done_and_remembered() -> None:
 def test_a_session_remembers_only_so_much() -> None:
     busy = planned(REFINE)
     for _ in range(3 * guard.MOST_STEPS):
-        busy = guard.remembered(busy, guard.step(busy, "write"))
+        busy = guard.record_steps(busy, guard.make_step(busy, "write"))
     assert len(busy.trace) == guard.MOST_STEPS
 
 
@@ -210,7 +210,7 @@ ONE = (outgoing("root"), outgoing("stage:4"), outgoing("history", beside=True))
 
 def broke(before: Session, after: Session, *effects: Effect, messages: tuple[Outgoing, ...] = ONE) -> list[str]:
     outcome = TurnOutcome(session=before, gate=gate(before), effects=effects)
-    return [each.stated.id for each in ended(before, outcome, after, messages)[1]]
+    return [each.stated.id for each in end_turn(before, outcome, after, messages)[1]]
 
 
 WRITE = WriteCalendar(group="g", commit=True)
@@ -218,7 +218,7 @@ WRITE = WriteCalendar(group="g", commit=True)
 
 def test_a_foreign_event_that_a_write_changed_is_said() -> None:
     """NEVER: foreign_event_changed. What a look shows is another matter."""
-    before = planned(REVIEW, events=(event("Standup", "09:30", "10:00"),), written=Written(created=1))
+    before = planned(REVIEW, events=(event("Standup", "09:30", "10:00"),), written=WriteCounts(created=1))
     moved = Snapshot(day=before.date, tz=before.tz, events=(event("Standup", "09:00", "10:00"),))
     after = before.model_copy(update={"snapshot": moved})
     assert (broke(before, after, WRITE), broke(before, before, WRITE), broke(before, after)) == (
@@ -227,7 +227,7 @@ def test_a_foreign_event_that_a_write_changed_is_said() -> None:
         [],
     )
     outcome = TurnOutcome(session=before, gate=gate(before), effects=(WRITE,))
-    notice = told(*ended(before, outcome, after, ONE)).notice
+    notice = report_violations(*end_turn(before, outcome, after, ONE)).notice
     assert notice is not None
     assert notice.lines == (
         "Please look at your calendar, and take this write back with Undo.",
@@ -247,10 +247,10 @@ def test_a_turn_has_one_message() -> None:
 @pytest.mark.parametrize(
     ("after", "expected"),
     [
-        (planned(REVIEW, last_sync=SyncReport(status="partial"), written=Written(created=1), problem="Away."), []),
+        (planned(REVIEW, last_sync=SyncReport(status="partial"), written=WriteCounts(created=1), problem="Away."), []),
         (planned(REVIEW, last_sync=SyncReport(status="failed"), problem="Away."), []),
         (
-            planned(SKELETON, last_sync=SyncReport(status="partial"), written=Written(created=1), problem="Away."),
+            planned(SKELETON, last_sync=SyncReport(status="partial"), written=WriteCounts(created=1), problem="Away."),
             ["offer-undo", "offer-to-try-again"],
         ),
     ],
@@ -259,13 +259,13 @@ def test_a_write_that_broke_off_offers_its_undo(after: Session, expected: list[s
     """ON sync_failed: INVOKE offer_undo, in the same turn; and only when it begins to be so."""
     before = planned(REVIEW)
     assert broke(before, after, WRITE) == expected
-    known = guard.remembered(after, guard.step(after, "end_turn", "offer_undo", "offer_to_try_again"))
+    known = guard.record_steps(after, guard.make_step(after, "end_turn", "offer_undo", "offer_to_try_again"))
     assert broke(known, known) == []
 
 
 def test_a_turn_in_which_nothing_was_done_leaves_no_trace() -> None:
-    idle, busy = planned(REFINE), guard.remembered(planned(REFINE), guard.step(planned(REFINE), "write"))
-    kept = [ended(idle, TurnOutcome(session=after, gate=gate(after)), after, ONE)[0].trace for after in (idle, busy)]
+    idle, busy = planned(REFINE), guard.record_steps(planned(REFINE), guard.make_step(planned(REFINE), "write"))
+    kept = [end_turn(idle, TurnOutcome(session=after, gate=gate(after)), after, ONE)[0].trace for after in (idle, busy)]
     assert [[step.do for step in trace] for trace in kept] == [[], [("write",), ("end_turn",)]]
 
 

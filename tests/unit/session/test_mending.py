@@ -18,10 +18,10 @@ from fateforger.constraints import Version
 from fateforger.constraints.kinds import Necessity
 from fateforger.errors import PlanInvalid, UserError
 from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, resolve
-from fateforger.session.edits import edited, patch_for
-from fateforger.session.keeping import against
+from fateforger.session.edits import apply_edit, patch_for
+from fateforger.session.keeping import new_violations
 from fateforger.session.model import Session
-from fateforger.session.placing import by_time, unchecked
+from fateforger.session.placing import apply_unchecked, by_time
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.model import EventImage
 
@@ -54,7 +54,7 @@ def shown(plan: TBPlan) -> list[str]:
 def test_a_block_is_not_pushed_into_a_time_that_must_stay_free() -> None:
     """S121: pushing alone would put B at noon."""
     now = day(block("A", "10:00", 60), block("B", "11:00", 60), rules=(MIDDAY,))
-    result = edited(now, said("shift_block", key="a", minutes=15))
+    result = apply_edit(now, said("shift_block", key="a", minutes=15))
     assert shown(result.after) == ["09:15-10:15 B", "10:15-11:15 A"]
     assert result.sentence == (
         "“A” is now 10:15–11:15 (was 10:00–11:00). To make it fit, “B” moves to 09:15–10:15 (was 11:00–12:00)."
@@ -64,16 +64,16 @@ def test_a_block_is_not_pushed_into_a_time_that_must_stay_free() -> None:
 def test_a_must_about_room_behind_a_block_is_kept() -> None:
     """The engine's rules count, not only times to avoid."""
     now = day(block("A", "09:00", 60, ET.DEEP_WORK), block("B", "10:10", 60), rules=(AIR,))
-    result = edited(now, said("shift_block", key="a", minutes=15))
+    result = apply_edit(now, said("shift_block", key="a", minutes=15))
     assert shown(result.after) == ["09:15-10:15 A", "10:25-11:25 B"]
 
 
 def test_what_was_asked_for_stays_where_it_was_asked() -> None:
     """A must that the block itself breaks is no reason to put it elsewhere: the card asks."""
     now = day(block("A", "09:00", 60, ET.DEEP_WORK), block("B", "10:10", 60), rules=(FOCUS,))
-    result = edited(now, said("edit_block", key="a", start="14:00"))
+    result = apply_edit(now, said("edit_block", key="a", start="14:00"))
     assert shown(result.after) == ["10:10-11:10 B", "14:00-15:00 A"]
-    (breach,) = against(now, result.before, result.after, Necessity.MUST)
+    (breach,) = new_violations(now, result.before, result.after, Necessity.MUST)
     assert (breach.item.uid, breach.keys) == ("focus", ("a",))
 
 
@@ -83,7 +83,7 @@ def test_what_was_in_trouble_before_is_left_alone() -> None:
     now = day(
         block("C", "08:00", 30), block("A", "09:45", 60), block("B", "11:00", 60), events=(standup,), rules=(QUIET,)
     )
-    result = edited(now, said("add_block", title="Call", start="10:00", minutes=30, depth="shallow"))
+    result = apply_edit(now, said("add_block", title="Call", start="10:00", minutes=30, depth="shallow"))
     assert shown(result.after) == ["08:00-08:30 C", "10:00-10:30 Call", "11:00-12:00 B", "12:00-13:00 A"]
 
 
@@ -93,7 +93,7 @@ def test_what_began_already_stays() -> None:
     command = said("shift_block", key="b", minutes=-15)
     late = command.model_copy(update={"at": command.at + timedelta(hours=1, minutes=10)})
     with pytest.raises(PlanInvalid, match="“B” starts at 09:45, but “A” runs until 10:00"):
-        edited(now, late)
+        apply_edit(now, late)
 
 
 EVENTS = (event("One", "11:00", "11:30"), event("Two", "15:00", "16:00"))
@@ -147,12 +147,12 @@ def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
     assert now.plan is not None
     command = deed(now, *what)
     try:
-        plain = edited(now, command, mend=False)
+        plain = apply_edit(now, command, mend=False)
     except UserError:
         plain = None
-    fits = plain is not None and against(now, plain.before, plain.after, Necessity.MUST) == ()
+    fits = plain is not None and new_violations(now, plain.before, plain.after, Necessity.MUST) == ()
     try:
-        result = edited(now, command)
+        result = apply_edit(now, command)
     except UserError:
         assert plain is None
         return
@@ -162,7 +162,7 @@ def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
     if result == plain:
         return  # a must that only the person can let go: the card asks
     assert together(result.after) <= together(now.plan)
-    assert against(now, result.before, result.after, Necessity.MUST) == ()
+    assert new_violations(now, result.before, result.after, Necessity.MUST) == ()
     raw = {b.key: (b.start, b.end) for b in resolve(asked_for(now, command))}
     got = {b.key: (b.start, b.end) for b in resolve(result.after)}
     was = {b.key: (b.start, b.end) for b in resolve(now.plan)}
@@ -176,4 +176,4 @@ def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
 def asked_for(now: Session, command: Any) -> TBPlan:
     """The change alone, whatever it runs into."""
     plan = now.plan or TBPlan(date=now.date, tz=now.tz)
-    return unchecked(plan, patch_for(now, plan, command))
+    return apply_unchecked(plan, patch_for(now, plan, command))

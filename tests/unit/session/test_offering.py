@@ -9,8 +9,8 @@ import pytest
 from tests.unit.turn.sessions import MORNING, session, task
 
 from fateforger.errors import BadInput
-from fateforger.session.model import InputFacts, Session, Unplaced, Written
-from fateforger.session.offering import MOST_OFFERED, bringing, carried_over, with_outside
+from fateforger.session.model import InputFacts, Session, Unplaced, WriteCounts
+from fateforger.session.offering import MOST_OFFERED, bring_tasks, carry_over, with_outside
 from fateforger.stages import TimeboxingStage
 from fateforger.tasks.outside import OutsideTask
 
@@ -25,7 +25,7 @@ def day(back: int, *listed: str, deferred: str = "", unplaced: str = "", **chang
         inputs=InputFacts(tasks=tuple(TASKS[name] for name in listed)),
         deferred=tuple(TASKS[name] for name in deferred.split()),
         unplaced=tuple(Unplaced(task_id=name, title=name, reason="full") for name in unplaced.split()),
-        written=Written(created=1),
+        written=WriteCounts(created=1),
     )
     at = MORNING - timedelta(days=back)
     return made.model_copy(
@@ -37,7 +37,7 @@ NOW = session(TimeboxingStage.CAPTURE_INPUTS)
 
 
 def offered(*others: Session, now: Session = NOW) -> list[tuple[str, str, int]]:
-    return [(each.task.id, each.source, (TODAY - each.day).days) for each in carried_over(now, others, now=MORNING)]
+    return [(each.task.id, each.source, (TODAY - each.day).days) for each in carry_over(now, others, now=MORNING)]
 
 
 def test_what_was_deferred_and_what_did_not_fit_the_latest_day_first() -> None:
@@ -77,18 +77,18 @@ def test_s224_what_is_open_elsewhere_is_bounded_and_nothing_while_it_is_not_know
 
 
 def test_bringing_some_along_leaves_the_others_on_offer() -> None:
-    waiting = NOW.model_copy(update={"offered": carried_over(NOW, [day(1, deferred="mail taxes plants")], now=MORNING)})
-    some = bringing(waiting, ["taxes"])
+    waiting = NOW.model_copy(update={"offered": carry_over(NOW, [day(1, deferred="mail taxes plants")], now=MORNING)})
+    some = bring_tasks(waiting, ["taxes"])
     assert [t.id for t in some.inputs.tasks] == ["taxes"]
     assert [each.task.id for each in some.offered] == ["mail", "plants"]
-    assert bringing(some, []).brought == ("taxes", "mail", "plants")
+    assert bring_tasks(some, []).brought == ("taxes", "mail", "plants")
     with pytest.raises(BadInput):
-        bringing(some, ["taxes"])
+        bring_tasks(some, ["taxes"])
     with pytest.raises(BadInput):
-        bringing(NOW, [])
+        bring_tasks(NOW, [])
 
 
 def test_what_was_left_for_another_day_can_be_done_after_all() -> None:
     left = NOW.model_copy(update={"deferred": (TASKS["mail"],)})
-    back = bringing(left, ["mail"])
+    back = bring_tasks(left, ["mail"])
     assert ([t.id for t in back.inputs.tasks], back.deferred) == (["mail"], ())

@@ -10,7 +10,7 @@ from tests.unit.turn.sessions import at, event, planned, session, task
 from fateforger.picture.changes import changes_of
 from fateforger.session.cards import Picture
 from fateforger.session.commands import EditBlock
-from fateforger.session.edits import edited
+from fateforger.session.edits import apply_edit
 from fateforger.session.model import FrameFacts, Notice, RefineUpdate, Session
 from fateforger.session.pictured import picture
 from fateforger.stages import TimeboxingStage
@@ -25,7 +25,7 @@ def moved() -> Session:
     assert before.plan is not None
     key = before.plan.events[0].block_key
     command = EditBlock(command_id="c1", user_id="U1", at=at("07:00"), session_id="s1", key=key, start=time(16, 0))
-    change = edited(before, command)
+    change = apply_edit(before, command)
     step = RefineUpdate(plan_before=change.before, sentence=change.sentence)
     return before.model_copy(
         update={"plan": change.after, "refine_undo": (step,), "notice": Notice(lines=(change.sentence,))}

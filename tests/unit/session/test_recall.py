@@ -17,14 +17,14 @@ from fateforger.session.memory import active
 from fateforger.session.model import FrameFacts, InputFacts, Session
 from fateforger.session.recall import (
     STANDING_BY,
+    constraints_for_draft,
     day_facts,
-    drafting,
-    following,
-    nameable,
+    followed_constraints,
+    nameable_constraints,
     query_constraints,
     recall,
 )
-from fateforger.session.skeleton import basis, drafted, told
+from fateforger.session.skeleton import basis, draft_constraints, draft_day
 from fateforger.stages import TimeboxingStage
 
 Stage = TimeboxingStage
@@ -32,7 +32,7 @@ STANDUP = event("Standup", "09:30", "09:45")
 
 
 def uids(now: Session) -> list[str]:
-    return [item.uid for item in following(now).applicable]
+    return [item.uid for item in followed_constraints(now).applicable]
 
 
 def wanted(uid: str, *types: str, **fields: Any) -> Version:
@@ -104,7 +104,12 @@ def test_s21_s175_card_prompts_and_drafts_take_the_same_musts() -> None:
     for stage in (Stage.CAPTURE_INPUTS, Stage.SKELETON, Stage.REFINE, Stage.REVIEW_COMMIT):
         now = knowing(planned(stage), CALLS, QUIET)
         shown = {item.uid for item in active(now).applicable}
-        assert shown == set(uids(now)) == {item.uid for item in drafting(now).applicable} == {"calls", "quiet"}
+        assert (
+            shown
+            == set(uids(now))
+            == {item.uid for item in constraints_for_draft(now).applicable}
+            == {"calls", "quiet"}
+        )
 
 
 def test_s2_s22_what_was_said_here_counts_at_once_and_what_was_set_aside_does_not() -> None:
@@ -133,7 +138,7 @@ def test_what_can_be_named_begins_with_what_applies() -> None:
     gone = version_of("gone", status="declined", event={"action": "archive", "reason": None})
     other = version_of("other", days_of_week=["SU"])
     now = knowing(planned(Stage.REFINE), QUIET, other)
-    found = nameable(now, (gone, other, QUIET, version_of("theirs", user="U2")))
+    found = nameable_constraints(now, (gone, other, QUIET, version_of("theirs", user="U2")))
     assert [version.uid for version in found] == ["quiet", "other", "gone"]
 
 
@@ -160,7 +165,9 @@ def test_a_draft_follows_the_same_before_and_after_it_was_made() -> None:
     """So that one made ahead is still good when it is asked for."""
     now = knowing(LISTED, QUIET, CALLS)
     drafted = planned(Stage.SKELETON, task("Report"), recalled=now.recalled)
-    assert [item.uid for item in drafting(now).applicable] == [item.uid for item in drafting(drafted).applicable]
+    assert [item.uid for item in constraints_for_draft(now).applicable] == [
+        item.uid for item in constraints_for_draft(drafted).applicable
+    ]
     assert basis(now) == basis(drafted)
     assert frame_of(now) == frame_of(drafted)
 
@@ -168,8 +175,8 @@ def test_a_draft_follows_the_same_before_and_after_it_was_made() -> None:
 def test_s21_a_draft_keeps_what_was_said() -> None:
     """A must closes its time to the blocks that it is about; set aside for this conversation, it does not."""
     must = avoiding("slow", "08:00", "10:30", necessity="must", applies_event_types=["DW"])
-    calm, plain = drafted(knowing(LISTED, must)), drafted(LISTED)
-    aside = drafted(knowing(LISTED, must).model_copy(update={"set_aside": ("slow",)}))
+    calm, plain = draft_day(knowing(LISTED, must)), draft_day(LISTED)
+    aside = draft_day(knowing(LISTED, must).model_copy(update={"set_aside": ("slow",)}))
     assert [starts(now) for now in (plain, calm, aside)] == [["09:00"], ["10:30"], ["09:00"]]
 
 
@@ -184,7 +191,7 @@ def test_s17_however_many_rules_must_be_followed_a_draft_follows_them_all() -> N
         avoiding(f"r{n}", f"{13 + n // 60}:{n % 60:02}", f"{13 + (n + 1) // 60}:{(n + 1) % 60:02}") for n in range(239)
     ]
     now = knowing(planned(Stage.SKELETON, task("Report", 60)), *closed, avoiding("last", "09:00", "13:00"))
-    assert len(told(now)) == 240
-    after = drafted(now)
+    assert len(draft_constraints(now)) == 240
+    after = draft_day(now)
     assert after.plan is not None
     assert [b.start.hour for b in resolve(after.plan) if b.key == "report"] == [17]

@@ -14,14 +14,15 @@ from fateforger.ops import Patch
 from fateforger.plan import TBPlan
 from fateforger.quality import Criterion, Fix
 from fateforger.session.gates import gate
-from fateforger.session.keys import minted
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
+from fateforger.session.keys import mint_key
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.model import (
-    CaughtUp,
+    CatchUp,
+    CheckedInputs,
     Clash,
     Facts,
     FrameFacts,
-    Held,
+    HeldChange,
     InputFacts,
     LastWords,
     Notice,
@@ -32,10 +33,9 @@ from fateforger.session.model import (
     Sketch,
     SyncReport,
     Unplaced,
-    Weighed,
-    Written,
+    WriteCounts,
 )
-from fateforger.session.tasks import task_named, with_one_thing, with_task, with_tasks, without_task
+from fateforger.session.tasks import find_task, with_one_thing, with_task, with_tasks, without_task
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.tasks import Mode
@@ -63,7 +63,7 @@ def test_every_field_survives_saving() -> None:
         offer_trouble="I could not read your list.",
         brought=("mail",),
         settled=("taxes",),
-        caught_up=CaughtUp(things=(OfferedInput(task=task("Mail"), source="planned", day=MONDAY),), brought=("mail",)),
+        caught_up=CatchUp(things=(OfferedInput(task=task("Mail"), source="planned", day=MONDAY),), brought=("mail",)),
         now=MORNING,
         drafted_at=MORNING,
         put_in_past=("a",),
@@ -71,7 +71,7 @@ def test_every_field_survives_saving() -> None:
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
         overview="- x",
         refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved.", facts_before=FACTS),),
-        held=Held(
+        held=HeldChange(
             asked="c1",
             uid="a",
             seq=1,
@@ -82,7 +82,7 @@ def test_every_field_survives_saving() -> None:
             meetings=("report standup",),
         ),
         write_group="g",
-        written=Written(created=1),
+        written=WriteCounts(created=1),
         last_sync=SyncReport(status="partial", created=1, unchanged=2, sentences=("One.",)),
         problem="Away.",
         questions=(question("mail", "summary", shown=True),),
@@ -93,14 +93,14 @@ def test_every_field_survives_saving() -> None:
         preview=PreviewView(asked="c2", at=MORNING, todo=("Add “A” 09:00–10:00",)),
         said=(version_of("a"),),
         set_aside=("b",),
-        recalled=Recalled(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=(version_of("b"),)),
+        recalled=RecalledConstraints(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=(version_of("b"),)),
         memory=MemoryView(asked="c3", total=1),
         memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),
         memory_questions=(MemoryQuestion(uids=("a", "b"), names=("A", "B"), sentence="Which one?"),),
         fixes=(Fix(id="f", label="Move it", criterion=Criterion.MEAL, keys=("a",), level=3, patch=Patch(ops=())),),
         mode=Mode.EXECUTOR,
         trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
-        weighed=Weighed(rules=("a 2026-03-02",), meetings=("standup",)),
+        weighed=CheckedInputs(rules=("a 2026-03-02",), meetings=("standup",)),
         overrun=("report standup",),
         last_words=LastWords(bot="Do you want to plan Friday instead?", asks=True),
         root_line="Planning",
@@ -119,7 +119,7 @@ def test_a_newer_field_is_refused() -> None:
 def test_the_last_fifty_commands_are_remembered() -> None:
     now = session()
     for n in range(60):
-        now = now.touched(f"c{n}", MORNING)
+        now = now.after_command(f"c{n}", MORNING)
     assert now.handled == tuple(f"c{n}" for n in range(10, 60))
 
 
@@ -148,7 +148,7 @@ def test_gates(now: Session, ready: bool, missing: int, question: bool) -> None:
 def test_an_emptied_plan_can_be_committed_when_something_is_written() -> None:
     empty = TBPlan(date=session().date, tz=session().tz)
     assert not gate(planned(TimeboxingStage.REFINE, plan=empty)).ready
-    assert gate(planned(TimeboxingStage.REFINE, plan=empty, written=Written(created=1))).ready
+    assert gate(planned(TimeboxingStage.REFINE, plan=empty, written=WriteCounts(created=1))).ready
 
 
 def test_calendar_in_the_gate_of_stage_1() -> None:
@@ -178,7 +178,7 @@ def test_tasks_that_are_not_there() -> None:
         lambda: without_task(inputs, "x"),
         lambda: with_one_thing(inputs, "x"),
         lambda: with_task(inputs, task("X")),
-        lambda: task_named(inputs, "x"),
+        lambda: find_task(inputs, "x"),
     ):
         with pytest.raises(BadInput, match="not on the list any more"):
             change()
@@ -187,5 +187,5 @@ def test_tasks_that_are_not_there() -> None:
 
 
 def test_minted_names() -> None:
-    assert minted("t", "c1", 1) == minted("t", "c1", 1) != minted("t", "c1", 2)
-    assert len(minted("t", "c1")) == 13
+    assert mint_key("t", "c1", 1) == mint_key("t", "c1", 1) != mint_key("t", "c1", 2)
+    assert len(mint_key("t", "c1")) == 13

@@ -10,8 +10,8 @@ from fateforger.ports import Sent
 from fateforger.session.cards import Card, Prose
 from fateforger.slack.arrivals import Place
 from fateforger.slack.audience import Audience, is_private
-from fateforger.slack.calling import Refused
-from fateforger.slack.latest import Latest
+from fateforger.slack.calling import CallRefused
+from fateforger.slack.latest import LatestMessages
 from fateforger.slack.pace import Pace
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
@@ -52,10 +52,10 @@ async def test_a_plan_is_shown_where_its_person_alone_reads(asked: Place, place:
 @pytest.mark.parametrize("channel", ["C1", "G1"])
 async def test_no_card_that_is_not_for_all_is_posted_where_others_read(channel: str) -> None:
     """Whoever sends it, and whether it is new, changed, or gets its picture; Slack is not even asked."""
-    poster = Poster(AsyncWebClient(base_url="http://127.0.0.1:9/"), Pace(), Latest())
-    with pytest.raises(Refused):
+    poster = Poster(AsyncWebClient(base_url="http://127.0.0.1:9/"), Pace(), LatestMessages())
+    with pytest.raises(CallRefused):
         await poster.post(channel, None, OWN, session="s", v="v")
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefused):
         await poster.change(Sent(channel, "1.0"), OWN, session="s", v="v")
-    with pytest.raises(Refused):
-        await poster.hang(Sent(channel, "1.0"), OWN, session="s", v="v")
+    with pytest.raises(CallRefused):
+        await poster.add_pictures(Sent(channel, "1.0"), OWN, session="s", v="v")

@@ -9,7 +9,7 @@ from tests.scenarios.scripted_door import ScriptedDoor
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import open_store
 from fateforger.errors import WorldError
-from fateforger.slack.app import open_room
+from fateforger.slack.app import open_slack_app
 from fateforger.slack.connection import SlackLogin
 
 
@@ -27,7 +27,7 @@ async def test_sockets_that_do_not_open_end_in_one_sentence() -> None:
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
     store = open_store(":memory:")
     with pytest.raises(WorldError, match="no socket to it can be opened"):
-        await open_room(
+        await open_slack_app(
             SlackLogin("xoxb-1", "xapp-1", url, open_seconds=0.2),
             replica="one",
             door=ScriptedDoor(store.sessions),

@@ -25,10 +25,10 @@ from fateforger.session.cards import (
     TimeField,
 )
 from fateforger.slack.addresses import FormAddress
-from fateforger.slack.arrivals import FormFilled
+from fateforger.slack.arrivals import FormSubmitted
 from fateforger.slack.forms import modal
 from fateforger.slack.inputs import NOT_A_NUMBER
-from fateforger.slack.payloads import recognise
+from fateforger.slack.payloads import parse_payload
 from localslack.blocks.surfaces import check_view
 from localslack.form_state import state_values
 
@@ -62,12 +62,12 @@ def opened(made: Form) -> dict[str, Any]:
     return view
 
 
-def submitted(view: dict[str, Any], entered: dict[str, Any] | None = None) -> FormFilled:
+def submitted(view: dict[str, Any], entered: dict[str, Any] | None = None) -> FormSubmitted:
     """What arrives when a person sends the view, having changed some entries."""
     values = state_values(view["blocks"], {f"field.{name}": {"value": e} for name, e in (entered or {}).items()})
     sent = view | {"id": "V1", "hash": "h1", "state": {"values": values}}
-    arrival = recognise({"type": "view_submission", "user": {"id": "U1"}, "view": sent}, AT)
-    assert isinstance(arrival, FormFilled)
+    arrival = parse_payload({"type": "view_submission", "user": {"id": "U1"}, "view": sent}, AT)
+    assert isinstance(arrival, FormSubmitted)
     return arrival
 
 
@@ -95,7 +95,7 @@ def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
         values=values,
     )
     address = FormAddress(form="task", session="s1", target="t1", size=2)
-    assert filled == FormFilled(expected, address, (), {name: f"field.{name}" for name in values})
+    assert filled == FormSubmitted(expected, address, (), {name: f"field.{name}" for name in values})
 
 
 def test_what_a_person_changed_comes_back() -> None:
@@ -128,7 +128,7 @@ def test_the_same_submit_has_the_same_id_and_another_one_another() -> None:
     view = opened(form(*EVERY_FIELD))
     sent = view | {"id": "V1", "hash": "h1"}
     ids = [
-        recognise(
+        parse_payload(
             {"type": "view_submission", "user": {"id": "U1"}, "view": sent | {"hash": h}}, AT
         ).submission.command_id  # type: ignore[union-attr]  # it is a filled form
         for h in ("h1", "h1", "h2")
@@ -199,5 +199,5 @@ def test_another_edition_of_a_field_starts_anew() -> None:
 
 def test_other_views_are_ignored() -> None:
     view = {"id": "V1", "type": "modal", "hash": "h", "private_metadata": "someone else's", "state": {"values": {}}}
-    arrival = recognise({"type": "view_submission", "user": {"id": "U1"}, "view": view}, AT)
+    arrival = parse_payload({"type": "view_submission", "user": {"id": "U1"}, "view": view}, AT)
     assert arrival.because == "a view that is not a form"  # type: ignore[union-attr]  # it is ignored

@@ -21,14 +21,14 @@ from fateforger.background.turns import TURN_LANE
 from fateforger.constraints.credentials import TOO_LONG
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.model import Session
-from fateforger.slack.asides import Asides
+from fateforger.slack.asides import EphemeralMessages
 from fateforger.slack.connection import SlackLogin, new_app, new_client, new_session
-from fateforger.slack.desk import Desk
-from fateforger.slack.errands import Errands
-from fateforger.slack.formroom import FormRoom
+from fateforger.slack.desk import RequestHandler
+from fateforger.slack.errands import BackgroundTasks
+from fateforger.slack.formroom import FormHandler
 from fateforger.slack.home import Home
 from fateforger.slack.intake import Intake
-from fateforger.slack.latest import Latest
+from fateforger.slack.latest import LatestMessages
 from fateforger.slack.pace import Pace
 from fateforger.slack.people import People
 from fateforger.slack.poster import Poster
@@ -44,7 +44,7 @@ class Table:
     app: AsyncApp
     intake: Intake
     store: Store
-    latest: Latest
+    latest: LatestMessages
     faults: Failing
 
     async def answer(self, body: Json) -> tuple[int, str]:
@@ -74,14 +74,16 @@ async def table() -> AsyncIterator[Table]:
         ),
         expected=0,
     )
-    clock, errands, latest = SystemClock(), Errands(), Latest()
+    clock, errands, latest = SystemClock(), BackgroundTasks(), LatestMessages()
     client = new_client(SlackLogin("xoxb-1", "xapp-1", NOWHERE), http)
     door = ScriptedDoor(store.sessions)
     people = People(client, clock)
-    asides = Asides(client, people)
+    asides = EphemeralMessages(client, people)
     poster = Poster(client, Pace(), latest)
-    desk = Desk(door, faults.jobs(store), store.feedbacks, people, asides, errands, latest, poster, client, clock=clock)
-    intake = Intake(desk, FormRoom(door, desk, client, asides, errands), Home(door, client, errands), clock=clock)
+    desk = RequestHandler(
+        door, faults.jobs(store), store.feedbacks, people, asides, errands, latest, poster, client, clock=clock
+    )
+    intake = Intake(desk, FormHandler(door, desk, client, asides, errands), Home(door, client, errands), clock=clock)
     yield Table(new_app(client, intake), intake, store, latest, faults)
     await errands.wait(seconds=1)
     await http.close()
@@ -184,10 +186,10 @@ async def test_a_message_that_is_too_long_is_not_read(
     """No text stops the program: what is longer than a message of Slack is answered with a sentence, not looked through."""
     whispered: list[str] = []
 
-    async def send_ephemeral(_self: Asides, _user: str, _place: Any, words: str) -> None:
+    async def send_ephemeral(_self: EphemeralMessages, _user: str, _place: Any, words: str) -> None:
         whispered.append(words)
 
-    monkeypatch.setattr(Asides, "send_ephemeral", send_ephemeral)
+    monkeypatch.setattr(EphemeralMessages, "send_ephemeral", send_ephemeral)
     place = {"thread_ts": "1.0"} if known else {"thread_ts": "77.0", "channel": "D1", "channel_type": "im"}
     assert (await table.answer(said("9.0", text="/tasks " + "a" * 60_000, **place)))[0] == 200
     # In direct messages with the bot the answer is a message; it would greet there as well.

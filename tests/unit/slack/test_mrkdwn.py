@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fateforger.session.cards import plain
-from fateforger.slack.mrkdwn import mrkdwn, typed, unmarked
+from fateforger.slack.mrkdwn import parse_typed, strip_marks, to_mrkdwn
 
 _LOOKALIKES = str.maketrans("∗ˍ∼ˋ", "*_~`")
 
@@ -48,7 +48,7 @@ _LOOKALIKES = str.maketrans("∗ˍ∼ˋ", "*_~`")
     ],
 )
 def test_commonmark_becomes_mrkdwn(commonmark: str, slack: str) -> None:
-    assert mrkdwn(commonmark) == slack
+    assert to_mrkdwn(commonmark) == slack
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_commonmark_becomes_mrkdwn(commonmark: str, slack: str) -> None:
     ],
 )
 def test_marks_are_taken_off_for_plain_text(commonmark: str, words: str) -> None:
-    assert unmarked(commonmark) == words
+    assert strip_marks(commonmark) == words
 
 
 @given(st.text(max_size=80))
 def test_a_title_reads_in_slack_as_it_was_written(title: str) -> None:
     """Whatever a calendar calls an event, it shows as itself: no style, no mention, no link comes of it."""
-    shown = mrkdwn(f"**09:00** {plain(title)}").removeprefix("*09:00* ")
+    shown = to_mrkdwn(f"**09:00** {plain(title)}").removeprefix("*09:00* ")
     assert "<" not in shown
     assert ">" not in shown
     assert not re.search(r"&(?!amp;|lt;|gt;)", shown)
@@ -78,7 +78,7 @@ def test_a_title_reads_in_slack_as_it_was_written(title: str) -> None:
 @given(st.text(alphabet="*_~` ab", max_size=30))
 def test_marks_in_a_title_style_nothing(title: str) -> None:
     """Slack opens a style at a mark that has no word before it and no space after it; none may be left."""
-    shown = mrkdwn(plain(title))
+    shown = to_mrkdwn(plain(title))
     assert "`" not in shown
     assert not re.search(r"(?<![\w])[*_~](?![\s*_~]|$)", shown)
 
@@ -95,4 +95,4 @@ def test_marks_in_a_title_style_nothing(title: str) -> None:
     ],
 )
 def test_what_was_typed_is_read_without_slacks_escapes(sent: str, words: str) -> None:
-    assert typed(sent, without_mentions_of={"UBOT"}) == words
+    assert parse_typed(sent, without_mentions_of={"UBOT"}) == words

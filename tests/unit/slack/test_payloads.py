@@ -26,26 +26,26 @@ from fateforger.session.cards import (
 from fateforger.session.commands import Click
 from fateforger.slack.addresses import WELCOME, FormAddress
 from fateforger.slack.arrivals import (
-    AboutAsked,
-    Answered,
     Arrival,
     Clicked,
-    FormAsked,
     FormPressed,
-    FormTurned,
+    FormRefreshRequested,
+    FormRequested,
     HomeOpened,
     Ignored,
+    MessageSaid,
     MessagesOpened,
     OpenForm,
+    PersonalDataRequested,
     Place,
-    QueueAsked,
-    Said,
-    Shown,
-    StartAsked,
+    ProposalAnswered,
+    QueueRequested,
+    ShownForm,
+    StartRequested,
     command_id,
 )
 from fateforger.slack.forms import modal
-from fateforger.slack.payloads import recognise
+from fateforger.slack.payloads import parse_payload
 from fateforger.slack.render import render
 from fateforger.turn.present.home import ERASE
 
@@ -102,7 +102,7 @@ def used(
 
 
 def of(payload: Json) -> Arrival:
-    return recognise(payload, AT)
+    return parse_payload(payload, AT)
 
 
 def click(payload: Json) -> Click:
@@ -115,7 +115,7 @@ def click(payload: Json) -> Click:
 
 
 def test_a_reply_in_a_thread() -> None:
-    assert of(message(thread_ts="1.0", text="<@UBOT> move lunch &amp; gym")) == Said(
+    assert of(message(thread_ts="1.0", text="<@UBOT> move lunch &amp; gym")) == MessageSaid(
         command_id=command_id("message", "T1", "C1", "10.000200"),
         user_id="U1",
         channel="C1",
@@ -131,13 +131,13 @@ def test_a_reply_in_a_thread() -> None:
 
 def test_a_direct_message_opens_a_thread() -> None:
     said = of(message(channel="D1", channel_type="im"))
-    assert isinstance(said, Said)
+    assert isinstance(said, MessageSaid)
     assert (said.thread_ts, said.opens, said.direct, said.mention) == ("10.000200", True, True, False)
 
 
 def test_a_mention_and_its_message_are_one() -> None:
     pair = [of(message(type=kind, text="<@UBOT> hi", event_ts="x")) for kind in ("message", "app_mention")]
-    assert [(s.command_id, s.mention, s.event) for s in pair if isinstance(s, Said)] == [
+    assert [(s.command_id, s.mention, s.event) for s in pair if isinstance(s, MessageSaid)] == [
         (command_id("message", "T1", "C1", "10.000200"), True, "message"),
         (command_id("message", "T1", "C1", "10.000200"), True, "app_mention"),
     ]
@@ -161,7 +161,7 @@ def test_what_no_person_wrote_is_ignored(fields: Json) -> None:
 
 @pytest.mark.parametrize("subtype", [None, "file_share", "thread_broadcast"])
 def test_what_a_person_wrote_is_heard(subtype: str | None) -> None:
-    assert isinstance(of(message(subtype=subtype)), Said)
+    assert isinstance(of(message(subtype=subtype)), MessageSaid)
 
 
 # --- starting -------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_the_commands_of_the_queue(command: str) -> None:
         "trigger_id": "t1",
         "is_enterprise_install": "false",
     }
-    assert of(payload) == QueueAsked(command_id("slash", "t1"), "U1", Place("C1"), command, "ff-4k7w9c")
+    assert of(payload) == QueueRequested(command_id("slash", "t1"), "U1", Place("C1"), command, "ff-4k7w9c")
 
 
 def test_a_message_is_saved_as_a_task() -> None:
@@ -197,7 +197,7 @@ def test_a_message_is_saved_as_a_task() -> None:
         target='{"channel":"C1","ts":"2.0"}',
         chosen={"text": "Call <the bank>"},
     )
-    assert of(payload) == FormAsked(request, "t1", Place("C1"))
+    assert of(payload) == FormRequested(request, "t1", Place("C1"))
     assert isinstance(of({**payload, "callback_id": "other"}), Ignored)
 
 
@@ -224,21 +224,21 @@ def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of
 
 def test_the_slash_command() -> None:
     payload = {"command": "/timebox", "text": " 2026-03-06 ", "user_id": "U1", "channel_id": "C1", "trigger_id": "t1"}
-    assert of(payload) == StartAsked(command_id("slash", "t1"), "U1", Place("C1"), said="2026-03-06")
+    assert of(payload) == StartRequested(command_id("slash", "t1"), "U1", Place("C1"), said="2026-03-06")
     assert of(payload | {"command": "/other"}) == Ignored("the command /other")
 
 
 def test_the_shortcut() -> None:
     payload = {"type": "shortcut", "callback_id": "start", "user": {"id": "U1"}, "trigger_id": "t1"}
-    assert of(payload) == StartAsked(command_id("shortcut", "t1"), "U1", Place(None), by_button=True)
+    assert of(payload) == StartRequested(command_id("shortcut", "t1"), "U1", Place(None), by_button=True)
     assert of(payload | {"callback_id": "other"}) == Ignored("the shortcut other")
 
 
 def test_the_start_button_of_a_welcome_starts_in_its_thread_and_any_other_starts_anew() -> None:
     start = Button(label="Plan my day", action="start")
     welcome, ended = of(used(start, v=WELCOME)), of(used(start))
-    assert isinstance(welcome, StartAsked)
-    assert isinstance(ended, StartAsked)
+    assert isinstance(welcome, StartRequested)
+    assert isinstance(ended, StartRequested)
     assert (welcome.place, welcome.welcome_ts) == (Place("C1", "1.0"), "11.0")
     assert (ended.place, ended.welcome_ts) == (Place("C1"), None)
 
@@ -256,14 +256,14 @@ def test_a_start_from_app_home_has_no_channel() -> None:
         "view": {"id": "V1", "type": "home", "hash": "h"},
     }
     arrival = of(used(Button(label="Plan", action="start"), **home))
-    assert isinstance(arrival, StartAsked)
+    assert isinstance(arrival, StartRequested)
     assert arrival.place == Place(None)
 
 
 def test_what_is_asked_about_oneself_is_the_wish_of_whoever_pressed() -> None:
     """The same button pressed twice is one wish, and nobody's click is another one's."""
     asked = [of(used(ERASE, user={"id": user})) for user in ("U1", "U1", "U2")]
-    assert [(one.user_id, one.wish) for one in asked if isinstance(one, AboutAsked)] == [
+    assert [(one.user_id, one.wish) for one in asked if isinstance(one, PersonalDataRequested)] == [
         ("U1", "person.erase"), ("U1", "person.erase"), ("U2", "person.erase"),
     ]  # fmt: skip
     assert asked[0] == asked[1] != asked[2]
@@ -353,7 +353,7 @@ def test_a_click_on_the_root_belongs_to_its_thread() -> None:
 
 def test_a_control_that_asks_for_a_form() -> None:
     request = FormRequest(form="edit", session_id="s1", user_id="U1", target="b1")
-    assert of(used(Button(label="Edit", action="form.edit", target="b1"))) == FormAsked(
+    assert of(used(Button(label="Edit", action="form.edit", target="b1"))) == FormRequested(
         request, "trigger", Place("C1", "1.0")
     )
 
@@ -361,7 +361,7 @@ def test_a_control_that_asks_for_a_form() -> None:
 def test_a_select_that_asks_for_a_form_says_what_about() -> None:
     select = Select(action="form.task", placeholder="More", choices=(Choice(label="Write", value="t7"),))
     request = FormRequest(form="task", session_id="s1", user_id="U1", target="t7")
-    assert of(used(select, chosen={"selected_option": {"value": "t7"}})) == FormAsked(
+    assert of(used(select, chosen={"selected_option": {"value": "t7"}})) == FormRequested(
         request, "trigger", Place("C1", "1.0")
     )
 
@@ -371,7 +371,7 @@ def test_the_button_for_more_rows() -> None:
         "id": "V1",
         "type": "modal",
         "hash": "h1",
-        "private_metadata": FormAddress(form="tasks", session="s1", target="t", size=2).packed(),
+        "private_metadata": FormAddress(form="tasks", session="s1", target="t", size=2).pack(),
     }
     payload = used(
         Button(label="x", action="x"),
@@ -382,7 +382,7 @@ def test_the_button_for_more_rows() -> None:
     )
     request = FormRequest(form="tasks", session_id="s1", user_id="U1", target="t", size=3)
     here = OpenForm(FormAddress(form="tasks", session="s1", target="t", size=2), "V1", "h1")
-    assert of(payload) == FormTurned(request, here)
+    assert of(payload) == FormRefreshRequested(request, here)
     payload["actions"][0]["action_id"] = "other"
     assert of(payload) == Ignored("the control other of a form")
 
@@ -410,18 +410,18 @@ def in_form(control: Control, *, chosen: Json | None = None) -> Json:
     }
 
 
-ABOVE = OpenForm(ROW, "V2", "h1", below=(Shown("V1", LIST),))
+ABOVE = OpenForm(ROW, "V2", "h1", below=(ShownForm("V1", LIST),))
 
 
 def test_a_control_that_turns_a_form_says_what_was_chosen_and_typed() -> None:
     request = FormRequest(form="rule", session_id="s1", user_id="U1", target="u7")
     turned = in_form(Button(label="Next", action="turn.page", target="2"))
     expected = request.model_copy(update={"chosen": {"words": "gym", "page": "2"}})
-    assert of(turned) == FormTurned(expected, ABOVE)
+    assert of(turned) == FormRefreshRequested(expected, ABOVE)
     select = Select(action="turn.status", placeholder="All", choices=(Choice(label="Confirmed", value="locked"),))
     turned = in_form(select, chosen={"selected_option": {"value": "locked"}})
     expected = request.model_copy(update={"chosen": {"words": "gym", "status": "locked"}})
-    assert of(turned) == FormTurned(expected, ABOVE)
+    assert of(turned) == FormRefreshRequested(expected, ABOVE)
 
 
 def test_a_field_that_turns_its_form() -> None:
@@ -435,23 +435,23 @@ def test_a_field_that_turns_its_form() -> None:
     request = FormRequest(
         form="rule", session_id="s1", user_id="U1", target="u7", chosen={"words": "gym", "kind": "words"}
     )
-    assert of(payload) == FormTurned(request, ABOVE)
+    assert of(payload) == FormRefreshRequested(request, ABOVE)
 
 
 def test_a_form_over_a_form() -> None:
     """S35: the form of a row stands above the list."""
     payload = in_form(Button(label="Replace", action="form.rule_new", target="u7"))
     request = FormRequest(form="rule_new", session_id="s1", user_id="U1", target="u7")
-    assert of(payload) == FormAsked(request, "trigger", Place(None), below=ROW)
+    assert of(payload) == FormRequested(request, "trigger", Place(None), below=ROW)
 
 
 def test_all_forms_under_the_third_are_known() -> None:
     payload = in_form(Button(label="x", action="x"))
     third = FormAddress(form="rule_new", session="s1", target="u7", below=ROW)
-    payload["view"] |= {"id": "V3", "previous_view_id": "V2", "private_metadata": third.packed()}
+    payload["view"] |= {"id": "V3", "previous_view_id": "V2", "private_metadata": third.pack()}
     pressed = of(payload)
     assert isinstance(pressed, FormPressed)
-    assert pressed.form.below == (Shown("V2", ROW), Shown("V1", LIST))
+    assert pressed.form.below == (ShownForm("V2", ROW), ShownForm("V1", LIST))
 
 
 def test_a_command_in_a_form() -> None:
@@ -515,9 +515,9 @@ def test_an_answer_to_a_proposal_is_of_whoever_clicked() -> None:
     """Their id is Slack's word for it, and the same button pressed by another person is another answer."""
     apply = Button(label="Apply", action="proposal.apply", target="p1")
     mine = of(used(apply))
-    assert isinstance(mine, Answered)
+    assert isinstance(mine, ProposalAnswered)
     assert (mine.user_id, mine.proposal_id, mine.answer, mine.place) == ("U1", "p1", "apply", Place("C1", "1.0"))
     assert of(used(apply)) == mine
     theirs = of(used(apply, user={"id": "U2", "team_id": "T1"}))
-    assert isinstance(theirs, Answered)
+    assert isinstance(theirs, ProposalAnswered)
     assert (theirs.user_id, theirs.command_id == mine.command_id) == ("U2", False)

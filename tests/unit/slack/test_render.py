@@ -28,8 +28,8 @@ from fateforger.session.cards import (
     Select,
     TimePick,
 )
-from fateforger.slack.addresses import Address, Deed, action_of, unpacked
-from fateforger.slack.render import COMPACT, HOME, MESSAGE, Rendered, Size, render, retired
+from fateforger.slack.addresses import Address, ControlAction, action_of, unpack
+from fateforger.slack.render import COMPACT, HOME, MESSAGE, Rendered, Size, remove_controls, render
 from localslack.blocks.surfaces import check_message_blocks, check_view
 
 NAV = Controls(items=(Button(label="Back", action="back"), Button(label="Cancel", action="cancel", style="danger")))
@@ -91,7 +91,7 @@ def test_a_button_asks_before_it_counts() -> None:
     (block,) = shown(Controls(items=(Button(label="Undo", action="undo", target="tx-1", confirm="Take it back?"),)))
     (button,) = block["elements"]
     assert button["confirm"]["text"] == {"type": "plain_text", "text": "Take it back?"}
-    assert unpacked(Address, button["value"]) == Address(session="s1", target="tx-1", v="v1")
+    assert unpack(Address, button["value"]) == Address(session="s1", target="tx-1", v="v1")
 
 
 def test_pickers_carry_their_address_in_the_block() -> None:
@@ -100,7 +100,7 @@ def test_pickers_carry_their_address_in_the_block() -> None:
     )
     items = (pick, DatePick(action="date", selected=date(2026, 3, 5)), TimePick(action="time", placeholder="When?"))
     (block,) = shown(Controls(items=items))
-    address = unpacked(Address, block["block_id"])
+    address = unpack(Address, block["block_id"])
     assert address is not None
     assert (address.session, address.v) == ("s1", "v1")
     select, day, at = block["elements"]
@@ -121,13 +121,13 @@ def test_a_menu_of_any_length_keeps_its_choices(choices: int, kind: str) -> None
     element = row["accessory"]
     assert element["type"] == kind
     if kind == "button":
-        assert (action_of(element["action_id"]), unpacked(Address, element["value"])) == (
+        assert (action_of(element["action_id"]), unpack(Address, element["value"])) == (
             "do.0",
             Address(session="s1", target="b1", v="v1"),
         )
         return
-    deeds = [unpacked(Deed, option["value"]) for option in element["options"]]
-    assert deeds == [Deed(action=f"do.{n}", target="b1") for n in range(min(choices, 100))]
+    deeds = [unpack(ControlAction, option["value"]) for option in element["options"]]
+    assert deeds == [ControlAction(action=f"do.{n}", target="b1") for n in range(min(choices, 100))]
     expected = ["Slack lists 100 choices at most, so 20 are not in this list."] if choices > 100 else []
     assert words(notes) == expected
 
@@ -143,8 +143,8 @@ def test_controls_are_unique_within_a_message() -> None:
 
 def test_a_retired_card_keeps_its_words_and_loses_its_controls() -> None:
     rows = (Prose(text="Row", control=Button(label="Edit", action="edit")), NAV, Note(text="Done"))
-    assert words(render(retired(card(*rows)), session="s1", v="v1").blocks) == ["Row", "Done"]
-    only_controls = render(retired(card(NAV, text="Shall we?")), session="s1", v="v1").blocks
+    assert words(render(remove_controls(card(*rows)), session="s1", v="v1").blocks) == ["Row", "Done"]
+    only_controls = render(remove_controls(card(NAV, text="Shall we?")), session="s1", v="v1").blocks
     assert words(only_controls) == ["Shall we?"]
 
 
@@ -244,7 +244,7 @@ def test_a_picture_is_an_image_with_its_words_once_it_has_a_file() -> None:
     check_message_blocks(blocks)
     assert blocks[1] == {"type": "image", "slack_file": {"id": "F1"}, "alt_text": describe(picture.day)}
     assert [block["type"] for block in render(shown_by, session="s1", v="v1").blocks] == ["section", "actions"]
-    assert retired(shown_by).parts == (Prose(text="Day"), picture)
+    assert remove_controls(shown_by).parts == (Prose(text="Day"), picture)
     many = tuple(one.model_copy(update={"title": "x" * 299}) for one in before_and_after().blocks)
     long = Picture(day=picture.day.model_copy(update={"blocks": many * 3, "before": None}))
     (image,) = render(card(long), session="s1", v="v1", file_of=lambda _picture: "F1").blocks

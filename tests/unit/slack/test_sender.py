@@ -14,7 +14,7 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store import Store
 from fateforger.background.lane import LanePolicy, LaneWorkers
 from fateforger.errors import InternalError
-from fateforger.slack.sender import SENDING, sender
+from fateforger.slack.sender import SENDING, sending_worker
 
 FAST = LanePolicy(backoff_seconds=0.01, longest_backoff_seconds=0.05, idle_seconds=0.02, lease_seconds=2.0)
 
@@ -46,7 +46,7 @@ class Street:
             finally:
                 await self._note(name, sends=False)
 
-        workers = sender(store.jobs, send, owner=name, policy=FAST, clock=SystemClock())
+        workers = sending_worker(store.jobs, send, owner=name, policy=FAST, clock=SystemClock())
         workers.start()
         return workers
 
@@ -115,7 +115,7 @@ async def test_a_failure_does_not_end_the_sending(stores: tuple[Store, Store]) -
             raise InternalError("a bug")
         sent.set()
 
-    workers = sender(stores[0].jobs, send, owner="one", policy=FAST, clock=SystemClock())
+    workers = sending_worker(stores[0].jobs, send, owner="one", policy=FAST, clock=SystemClock())
     workers.start()
     await asyncio.wait_for(sent.wait(), 60)
     await workers.stop()

@@ -13,20 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fateforger.slack.calling import (
-    LoginTrouble,
+    CallRefused,
     MessageGone,
-    Passing,
-    Refused,
-    SlackTrouble,
-    TooLong,
-    called,
+    MessageTooLong,
+    SlackCallError,
+    SlackLoginError,
+    TransientSlackError,
+    call_slack,
 )
 from fateforger.slack.connection import SlackLogin, new_client, new_session
-from fateforger.slack.latest import Latest
+from fateforger.slack.latest import LatestMessages
 from fateforger.slack.pace import Pace, PacePolicy
 from fateforger.slack.people import KEPT, People
 from fateforger.slack.splitting import split
-from fateforger.slack.turnstile import Turnstile
+from fateforger.slack.turnstile import KeyedLocks
 
 Json = dict[str, Any]
 Answers = Callable[[web.Request], web.Response]
@@ -74,16 +74,16 @@ async def test_a_channel_that_slack_holds_is_left_alone_for_so_long() -> None:
 
 
 def test_the_newest_message_of_a_thread_is_the_latest_by_time_not_by_arrival() -> None:
-    latest = Latest()
+    latest = LatestMessages()
     assert latest.of("C1", "1.0") is None
     for ts in ("9.000100", "10.000100", "10.000050"):
-        latest.saw("C1", "1.0", ts)
-    latest.saw("C2", "1.0", "11.0")
+        latest.observe("C1", "1.0", ts)
+    latest.observe("C2", "1.0", "11.0")
     assert latest.of("C1", "1.0") == "10.000100"
 
 
 async def test_one_key_goes_through_one_at_a_time_in_order() -> None:
-    turnstile = Turnstile()
+    turnstile = KeyedLocks()
     passed: list[str] = []
 
     async def go(key: str, name: str) -> None:
@@ -150,43 +150,43 @@ def error(code: str) -> Answers:
 @pytest.mark.parametrize(
     ("answers", "kind", "retry_after", "unsure"),
     [
-        (says({"ok": False, "error": "ratelimited"}, 429, **{"Retry-After": "30"}), Passing, 30.0, False),
-        (says({"ok": False, "error": "ratelimited"}, 429, **{"Retry-After": "soon"}), Passing, 1.0, False),
-        (says({"ok": False, "error": "x"}, 503), Passing, None, True),
-        (says({}, 500), Passing, None, True),
-        (lambda _r: web.Response(text="<html>", content_type="text/html"), Passing, None, True),
-        (lambda _r: web.Response(text="{broken", content_type="application/json"), Passing, None, True),
-        (error("internal_error"), Passing, None, True),
-        (error("ratelimited"), Passing, None, False),
-        (error("token_revoked"), LoginTrouble, None, False),
-        (error("missing_scope"), LoginTrouble, None, False),
-        (error("msg_too_long"), TooLong, None, False),
-        (error("invalid_blocks"), TooLong, None, False),
+        (says({"ok": False, "error": "ratelimited"}, 429, **{"Retry-After": "30"}), TransientSlackError, 30.0, False),
+        (says({"ok": False, "error": "ratelimited"}, 429, **{"Retry-After": "soon"}), TransientSlackError, 1.0, False),
+        (says({"ok": False, "error": "x"}, 503), TransientSlackError, None, True),
+        (says({}, 500), TransientSlackError, None, True),
+        (lambda _r: web.Response(text="<html>", content_type="text/html"), TransientSlackError, None, True),
+        (lambda _r: web.Response(text="{broken", content_type="application/json"), TransientSlackError, None, True),
+        (error("internal_error"), TransientSlackError, None, True),
+        (error("ratelimited"), TransientSlackError, None, False),
+        (error("token_revoked"), SlackLoginError, None, False),
+        (error("missing_scope"), SlackLoginError, None, False),
+        (error("msg_too_long"), MessageTooLong, None, False),
+        (error("invalid_blocks"), MessageTooLong, None, False),
         (error("message_not_found"), MessageGone, None, False),
-        (error("channel_not_found"), Refused, None, False),
+        (error("channel_not_found"), CallRefused, None, False),
     ],
 )
 async def test_every_way_a_call_can_fail_has_a_kind(
     served: Callable[[Answers], Any],
     answers: Answers,
-    kind: type[SlackTrouble],
+    kind: type[SlackCallError],
     retry_after: float | None,
     unsure: bool,  # noqa: FBT001  a column of the table
 ) -> None:
     client = await served(answers)
-    with pytest.raises(SlackTrouble) as raised:
-        await called(client.chat_postMessage(channel="C1", text="hi"))
+    with pytest.raises(SlackCallError) as raised:
+        await call_slack(client.chat_postMessage(channel="C1", text="hi"))
     trouble = raised.value
     assert type(trouble) is kind
-    if isinstance(trouble, Passing):
+    if isinstance(trouble, TransientSlackError):
         assert (trouble.retry_after, trouble.unsure) == (retry_after, unsure)
 
 
 async def test_a_call_that_reaches_nobody_may_have_reached_somebody() -> None:
     session = new_session()
     client = new_client(SlackLogin("xoxb-1", "xapp-1", "http://127.0.0.1:9/api/"), session)
-    with pytest.raises(Passing) as raised:
-        await called(client.chat_postMessage(channel="C1", text="hi"))
+    with pytest.raises(TransientSlackError) as raised:
+        await call_slack(client.chat_postMessage(channel="C1", text="hi"))
     assert raised.value.unsure
     await session.close()
 
@@ -202,8 +202,8 @@ async def test_a_call_is_made_once(served: Callable[[Answers], Any]) -> None:
         return web.Response()
 
     client = await served(drop)
-    with pytest.raises(Passing):
-        await called(client.chat_postMessage(channel="C1", text="hi"))
+    with pytest.raises(TransientSlackError):
+        await call_slack(client.chat_postMessage(channel="C1", text="hi"))
     assert calls == ["chat.postMessage"]
 
 

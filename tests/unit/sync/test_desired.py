@@ -9,7 +9,7 @@ from tests.factories.days import DAY, TZ, at, block, plan_of
 
 from fateforger.errors import PlanInvalid
 from fateforger.plan import COLOR_BY_TYPE, ET, AfterPrevious, FixedStart, TBEvent
-from fateforger.sync import desired_day
+from fateforger.sync import build_desired_day
 from fateforger.sync.model import DesiredBlock, DesiredDay, EventFields
 
 
@@ -23,7 +23,7 @@ def test_blocks_become_events() -> None:
         summary="Deep work", description="first\nsecond", start=at("09:00"), end=at("10:30"), color_id="9"
     )
     then = EventFields(summary="Mail", start=at("10:30"), end=at("11:00"), color_id="8")
-    assert desired_day(plan) == DesiredDay(
+    assert build_desired_day(plan) == DesiredDay(
         day=DAY,
         tz=TZ,
         blocks=(
@@ -36,20 +36,20 @@ def test_blocks_become_events() -> None:
 @pytest.mark.parametrize("kind", [k for k in ET if k is not ET.BACKGROUND] + [ET.BACKGROUND])
 def test_each_type_has_its_colour(kind: ET) -> None:
     """S63"""
-    (made,) = desired_day(plan_of(block("a", kind=kind))).blocks
+    (made,) = build_desired_day(plan_of(block("a", kind=kind))).blocks
     assert made.fields.color_id == COLOR_BY_TYPE[kind]
 
 
 def test_overlapping_blocks_are_refused() -> None:
     """S67"""
     with pytest.raises(PlanInvalid):
-        desired_day(plan_of(block("a", "09:00"), block("b", "09:30")))
+        build_desired_day(plan_of(block("a", "09:00"), block("b", "09:30")))
 
 
 def test_calendars_count_in_seconds() -> None:
     timing = FixedStart(start="09:00:00.600", duration="PT1.5S")
-    (made,) = desired_day(plan_of(TBEvent(name="x", type=ET.HABIT, timing=timing))).blocks
+    (made,) = build_desired_day(plan_of(TBEvent(name="x", type=ET.HABIT, timing=timing))).blocks
     assert (made.fields.start, made.fields.end) == (at("09:00"), at("09:00") + timedelta(seconds=2))
     blink = FixedStart(start="09:00", duration="PT0.4S")
     with pytest.raises(PlanInvalid, match="less than a second"):
-        desired_day(plan_of(TBEvent(name="x", type=ET.HABIT, timing=blink)))
+        build_desired_day(plan_of(TBEvent(name="x", type=ET.HABIT, timing=blink)))

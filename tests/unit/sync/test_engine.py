@@ -10,7 +10,7 @@ from tests.factories.days import DAY, at
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.errors import CalendarIncomplete, InternalError
-from fateforger.sync import Answer, Choices, Keep, mint, numbered, plan_sync
+from fateforger.sync import Answer, Choices, Keep, mint, number_ops, plan_sync
 from fateforger.sync.decide import STAYS_DELETED
 from fateforger.sync.model import (
     Adopted,
@@ -202,7 +202,7 @@ def test_deleted_by_the_person_and_changed_by_the_plan() -> None:
     stays = paper.submit(day_of(wanted("a", LATER)), keep="calendar")[0]
     assert ops(stays.plan(day_of(wanted("a", LATER)))) == [("skip", STAYS_DELETED)]
     known = Choices(seen={gone: None})
-    again = plan_sync(day_of(wanted("a", LATER)), paper.snapshot(), paper.ledger, op_ids=numbered("t"), choices=known)
+    again = plan_sync(day_of(wanted("a", LATER)), paper.snapshot(), paper.ledger, op_ids=number_ops("t"), choices=known)
     assert [op.verb for op in again.ops] == [Verb.CREATE]
 
 
@@ -214,10 +214,10 @@ def test_an_answer_is_about_what_the_calendar_showed() -> None:
     both = day_of(wanted("a", fields("Plan", 540, 60, "planned")))
     mine = paper.shown("a").fields
     said = Answer(event_id=image.id, topic="summary", keep="plan", calendar=mine)
-    plan = plan_sync(both, paper.snapshot(), paper.ledger, op_ids=numbered("t"), choices=Choices(answers=(said,)))
+    plan = plan_sync(both, paper.snapshot(), paper.ledger, op_ids=number_ops("t"), choices=Choices(answers=(said,)))
     assert [op.changes for op in plan.writes] == [{"summary": ("Mine", "Plan")}]
     later = paper.edit(image.id, summary="Mine again")
-    plan = plan_sync(both, later.snapshot(), later.ledger, op_ids=numbered("t"), choices=Choices(answers=(said,)))
+    plan = plan_sync(both, later.snapshot(), later.ledger, op_ids=number_ops("t"), choices=Choices(answers=(said,)))
     assert (plan.writes, {m.winner for m in plan.merged}) == ((), {"open"})
 
 
@@ -235,7 +235,7 @@ def test_moved_out_of_the_window_is_not_deleted() -> None:
     paper = written()
     image = paper.shown("a").model_copy(update={"start": at("09:00", date_after()), "end": at("10:00", date_after())})
     snapshot = Snapshot(day=DAY, tz=paper.tz, events=(), fetched={image.id: image})
-    plan = plan_sync(PLAN, snapshot, paper.ledger, op_ids=numbered("t"))
+    plan = plan_sync(PLAN, snapshot, paper.ledger, op_ids=number_ops("t"))
     assert (ops(plan), len(plan.adopted)) == ([("noop", "Your own change on the calendar stays.")], 2)
 
 
@@ -247,12 +247,12 @@ def test_absence_without_asking_proves_nothing() -> None:
     """P15"""
     paper = written()
     with pytest.raises(CalendarIncomplete, match="what became of “Focus”"):
-        plan_sync(PLAN, Snapshot(day=DAY, tz=paper.tz, events=()), paper.ledger, op_ids=numbered("t"))
+        plan_sync(PLAN, Snapshot(day=DAY, tz=paper.tz, events=()), paper.ledger, op_ids=number_ops("t"))
 
 
 def test_days_and_zones_must_agree() -> None:
     with pytest.raises(InternalError):
-        plan_sync(PLAN, Snapshot(day=DAY, tz="UTC", events=()), Ledger(), op_ids=numbered("t"))
+        plan_sync(PLAN, Snapshot(day=DAY, tz="UTC", events=()), Ledger(), op_ids=number_ops("t"))
 
 
 def test_known_by_its_mark_only() -> None:
@@ -295,7 +295,7 @@ def test_a_series_made_of_an_event_is_left_alone() -> None:
     master = paper.shown("a")
     occurrence = master.model_copy(update={"id": master.id + "_20260302T080000Z", "series_id": master.id})
     snapshot = Snapshot(day=DAY, tz=paper.tz, events=(occurrence,), fetched={master.id: master})
-    plan = plan_sync(day_of(wanted("a", LATER)), snapshot, paper.ledger, op_ids=numbered("t"))
+    plan = plan_sync(day_of(wanted("a", LATER)), snapshot, paper.ledger, op_ids=number_ops("t"))
     assert [(op.verb, op.reason) for op in plan.ops] == [(Verb.SKIP, "It stays as it is: it repeats now.")]
 
 

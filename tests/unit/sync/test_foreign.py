@@ -7,7 +7,7 @@ from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.plan import ET
 from fateforger.sync.model import EventFields, EventImage, SyncPlan, Verb
-from fateforger.sync.sentences import plan_words
+from fateforger.sync.sentences import describe_plan
 
 
 def against(block: EventFields, *foreign: EventImage, kind: ET = ET.DEEP_WORK) -> SyncPlan:
@@ -63,7 +63,7 @@ def test_what_is_taken_up_is_said_once_and_by_its_name() -> None:
     """S80: the thread shows the reason of the op, the command line reason and warning."""
     plan = against(fields("Deep work", 600, 30), WORKSHOP)
     assert plan.warnings == (plan.ops[0].reason,)
-    assert plan_words(plan).notes == plan.warnings
+    assert describe_plan(plan).notes == plan.warnings
 
 
 def test_a_long_event_takes_up_the_time_of_any_number_of_blocks() -> None:

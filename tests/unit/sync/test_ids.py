@@ -9,8 +9,8 @@ import pytest
 from tests.factories.days import DAY, TZ, block, plan_of
 from tests.factories.paper import Paper, fields
 
-from fateforger.sync import desired_day, mint, numbered, plan_sync, seed_of
-from fateforger.sync.ids import minted_here, next_generation, trace_seed
+from fateforger.sync import build_desired_day, build_seed, mint, number_ops, plan_sync
+from fateforger.sync.ids import list_minted, next_generation, trace_seed
 from fateforger.sync.model import Ledger, OwnedId, Snapshot
 
 GOLDEN = "2026-03-02|Deep work|09:00:00|0"
@@ -19,9 +19,9 @@ GOLDEN = "2026-03-02|Deep work|09:00:00|0"
 def test_golden_ids() -> None:
     """S73"""
     start = datetime(2026, 3, 2, 9, 0, tzinfo=ZoneInfo(TZ))
-    assert seed_of(DAY, "Deep work", start, 0) == GOLDEN
+    assert build_seed(DAY, "Deep work", start, 0) == GOLDEN
     assert mint(GOLDEN) == "fftbegff52j6cp2bel26mcm4218k5kth6t6g"
-    assert mint(seed_of(DAY, "Deep work", start, 1)) == "fftbdvju221p6mds41j2d9dq5onsr7938g91"
+    assert mint(build_seed(DAY, "Deep work", start, 1)) == "fftbdvju221p6mds41j2d9dq5onsr7938g91"
 
 
 def test_a_later_generation_appends_its_number() -> None:
@@ -34,8 +34,8 @@ def test_a_later_generation_appends_its_number() -> None:
 def test_a_plan_gets_the_golden_ids() -> None:
     """S73: the name, the local start and the place in the plan, whatever the key is."""
     first = block("x", "09:00", name=" Deep work ")
-    assert [op.event_id for op in Paper().plan(desired_day(plan_of(first))).ops] == [mint(GOLDEN)]
-    second = Paper().plan(desired_day(plan_of(block("a", "07:00"), first)))
+    assert [op.event_id for op in Paper().plan(build_desired_day(plan_of(first))).ops] == [mint(GOLDEN)]
+    second = Paper().plan(build_desired_day(plan_of(block("a", "07:00"), first)))
     assert second.ops[1].event_id == "fftbdvju221p6mds41j2d9dq5onsr7938g91"
 
 
@@ -49,7 +49,7 @@ def test_a_used_id_is_not_used_again(used: dict[str, int], taken: set[str], gene
 
 
 def test_all_ids_of_a_ledger() -> None:
-    assert minted_here({GOLDEN: 1, "x": 0}) == {mint(GOLDEN), mint(GOLDEN, 1), mint("x")}
+    assert list_minted({GOLDEN: 1, "x": 0}) == {mint(GOLDEN), mint(GOLDEN, 1), mint("x")}
 
 
 def test_an_id_is_traced_to_its_seed() -> None:
@@ -74,8 +74,8 @@ def test_what_is_no_id_of_ours(bad: str) -> None:
 
 def test_an_id_that_is_visible_is_not_minted() -> None:
     """Also when the ledger knows nothing of it."""
-    first = Paper().plan(day := desired_day(plan_of(block("b", "09:00", name="Deep work"))))
+    first = Paper().plan(day := build_desired_day(plan_of(block("b", "09:00", name="Deep work"))))
     assert [op.event_id for op in first.ops] == [mint(GOLDEN)]
     gone = Snapshot(day=date(2026, 3, 2), tz=TZ, events=(), fetched={mint(GOLDEN): None})
-    again = plan_sync(day, gone, Ledger(), op_ids=numbered("t"))
+    again = plan_sync(day, gone, Ledger(), op_ids=number_ops("t"))
     assert [(op.event_id, op.generation) for op in again.ops] == [(mint(GOLDEN, 1), 1)]

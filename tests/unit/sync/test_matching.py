@@ -9,7 +9,7 @@ from tests.factories.paper import Paper, day_of, fields, wanted
 
 from fateforger.plan import ET, type_of_color
 from fateforger.sync.assignment import assign
-from fateforger.sync.canonical import normalized_title
+from fateforger.sync.canonical import normalize_title
 from fateforger.sync.model import EventFields, Verb
 
 
@@ -137,7 +137,7 @@ def test_assignment_of_nothing() -> None:
 
 def test_titles_are_compared_without_case_and_space() -> None:
     """S78"""
-    assert normalized_title("  Deep\t WORK ") == normalized_title("deep work")
+    assert normalize_title("  Deep\t WORK ") == normalize_title("deep work")
 
 
 def test_nothing_matches_a_released_event() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.factories.paper import fields
 
-from fateforger.sync.canonical import Canon, canon
+from fateforger.sync.canonical import Canon, canonicalize
 from fateforger.sync.choices import Keep, Rules
 from fateforger.sync.merge import FieldMerge, merge
 
-BASE = canon(fields("Focus", 540, 60, "notes"))
+BASE = canonicalize(fields("Focus", 540, 60, "notes"))
 
 
 def changed(**values: object) -> Canon:
@@ -17,7 +17,7 @@ def changed(**values: object) -> Canon:
 
 
 def times(start: int, minutes: int) -> dict[str, object]:
-    shape = canon(fields("x", start, minutes))
+    shape = canonicalize(fields("x", start, minutes))
     return {"start": shape.start, "end": shape.end}
 
 

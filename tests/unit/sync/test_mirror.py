@@ -11,7 +11,7 @@ from tests.factories.days import TZ, at, block, plan_of
 from tests.factories.paper import Paper
 
 from fateforger.plan import ET, AfterPrevious, BeforeNext, FixedWindow, TBEvent, TBPlan, resolve
-from fateforger.sync import desired_day, mirror, told
+from fateforger.sync import adopt_all, build_desired_day, describe_changes
 
 CHAIN = plan_of(
     block("a", "09:00"),
@@ -24,12 +24,12 @@ CHAIN = plan_of(
 
 def after(key: str, **changes: Any) -> TBPlan:
     """The plan after the person changed one block on the calendar, and what is told."""
-    return mirror(CHAIN, _plan(key, **changes))
+    return adopt_all(CHAIN, _plan(key, **changes))
 
 
 def _plan(key: str, **changes: Any) -> Any:
-    paper = Paper().submit(desired_day(CHAIN))[0]
-    return paper.edit(paper.shown(key).id, **changes).plan(desired_day(CHAIN))
+    paper = Paper().submit(build_desired_day(CHAIN))[0]
+    return paper.edit(paper.shown(key).id, **changes).plan(build_desired_day(CHAIN))
 
 
 def starts(plan: TBPlan) -> dict[str, str]:
@@ -74,24 +74,28 @@ def test_a_block_moved_to_another_day() -> None:
 
 
 def test_nothing_to_take_over() -> None:
-    paper = Paper().submit(desired_day(CHAIN))[0]
-    assert mirror(CHAIN, paper.plan(desired_day(CHAIN))) == CHAIN
+    paper = Paper().submit(build_desired_day(CHAIN))[0]
+    assert adopt_all(CHAIN, paper.plan(build_desired_day(CHAIN))) == CHAIN
 
 
 def test_it_is_told_in_sentences() -> None:
     tz = ZoneInfo(TZ)
-    assert told(_plan("a", start=at("18:00"), end=at("19:00")), tz) == (
+    assert describe_changes(_plan("a", start=at("18:00"), end=at("19:00")), tz) == (
         "You changed “a” on your calendar, so I kept the start at 18:00 and the end at 19:00.",
     )
-    assert told(_plan("b", status="cancelled"), tz) == ("You deleted “b” on your calendar, so it stays deleted.",)
-    assert told(_plan("c", summary="Mine", description="x", color_id="7"), tz) == (
+    assert describe_changes(_plan("b", status="cancelled"), tz) == (
+        "You deleted “b” on your calendar, so it stays deleted.",
+    )
+    assert describe_changes(_plan("c", summary="Mine", description="x", color_id="7"), tz) == (
         "You changed “Mine” on your calendar, so I kept the title “Mine”, the notes and the colour of habit.",
     )
 
 
 def test_a_conflict_that_the_plan_won_is_told() -> None:
-    paper = Paper().submit(desired_day(CHAIN))[0]
+    paper = Paper().submit(build_desired_day(CHAIN))[0]
     paper = paper.edit(paper.shown("e").id, summary="Mine")
     renamed = CHAIN.replace([*CHAIN.events[:4], block("e", "15:00", name="E!")])
-    plan = paper.plan(desired_day(renamed), keep="plan")
-    assert told(plan, ZoneInfo(TZ)) == ("You had changed “E!” on your calendar; I set the title “E!”, as planned.",)
+    plan = paper.plan(build_desired_day(renamed), keep="plan")
+    assert describe_changes(plan, ZoneInfo(TZ)) == (
+        "You had changed “E!” on your calendar; I set the title “E!”, as planned.",
+    )

@@ -10,7 +10,7 @@ from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.errors import BadInput
 from fateforger.plan import ET, FixedWindow, overlaps, read_plan, resolve
-from fateforger.sync import day_events, plan_from_calendar
+from fateforger.sync import plan_from_calendar, select_day_events
 from fateforger.sync.model import EventImage
 
 
@@ -57,7 +57,7 @@ def test_what_began_yesterday_and_what_ends_tomorrow() -> None:
     )
     ended = image("ended").model_copy(update={"start": at("22:00", date(2026, 3, 1)), "end": at("00:00")})
     snapshot = snapshot_of(other, after, before, ended)
-    assert [e.id for e in day_events(snapshot)] == ["before", "after"]
+    assert [e.id for e in select_day_events(snapshot)] == ["before", "after"]
     spans = [(r.start.astimezone(UTC), r.end.astimezone(UTC)) for r in resolve(plan_from_calendar(snapshot).plan)]
     assert spans == [(before.start, before.end), (after.start, after.end)]
 

@@ -10,7 +10,7 @@ from tests.factories.days import TZ
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.plan import ET
-from fateforger.sync.sentences import counts_words, op_words, plan_words
+from fateforger.sync.sentences import describe_counts, describe_op, describe_plan
 
 BERLIN = ZoneInfo(TZ)
 
@@ -23,7 +23,7 @@ def after(**changes: Any) -> str:
     """The words for a change of the one block that is there."""
     given: dict[str, Any] = {"summary": "Focus", "start": 540, "minutes": 60, "notes": "n"} | changes
     (op,) = written().plan(day_of(wanted("a", fields(**given), kind=given.get("kind", ET.DEEP_WORK)))).writes
-    return op_words(op, BERLIN)
+    return describe_op(op, BERLIN)
 
 
 @pytest.mark.parametrize(
@@ -48,28 +48,28 @@ def test_an_update_says_what_becomes_different(changes: dict[str, Any], words: s
 
 def test_added_and_removed_before_and_after_it_is_done() -> None:
     ops = written().plan(day_of(wanted("b", fields("Walk", 900, 30, kind=ET.HABIT), kind=ET.HABIT))).writes
-    assert sorted(op_words(op, BERLIN) for op in ops) == ["Add “Walk” 15:00–15:30", "Remove “Focus” 09:00–10:00"]
-    assert sorted(op_words(op, BERLIN, done=True) for op in ops) == [
+    assert sorted(describe_op(op, BERLIN) for op in ops) == ["Add “Walk” 15:00–15:30", "Remove “Focus” 09:00–10:00"]
+    assert sorted(describe_op(op, BERLIN, done=True) for op in ops) == [
         "Added “Walk” 15:00–15:30",
         "Removed “Focus” 09:00–10:00",
     ]
-    assert counts_words(ops) == "1 added, 1 removed"
-    assert counts_words(ops, planned=True) == "1 to add, 1 to remove"
+    assert describe_counts(ops) == "1 added, 1 removed"
+    assert describe_counts(ops, planned=True) == "1 to add, 1 to remove"
 
 
 def test_a_plan_in_words_tells_the_persons_own_changes_and_what_asks_first() -> None:
     """S200, S242: what was dragged is said, and so is what needs a yes."""
     paper = Paper().submit(day_of(wanted("a"), wanted("b", fields("b", 700), index=1)))[0]
     dragged = paper.edit(paper.shown("a").id, start=fields("a", 600).start, end=fields("a", 600).end)
-    words = plan_words(dragged.plan(day_of(wanted("a"), wanted("b", fields("b", 720), index=1))))
+    words = describe_plan(dragged.plan(day_of(wanted("a"), wanted("b", fields("b", 720), index=1))))
     assert (words.counts, words.todo) == ("1 to move", ("Move “b” from 11:40 to 12:00",))
     assert [note.startswith("You changed “a” on your calendar") for note in words.notes] == [True]
     gone = paper.without(paper.shown("a").id).without(paper.shown("b").id)
-    words = plan_words(gone.plan(day_of(wanted("a"), wanted("b", fields("b", 720), index=1))))
+    words = describe_plan(gone.plan(day_of(wanted("a"), wanted("b", fields("b", 720), index=1))))
     assert words.brakes == ("All 2 blocks that I wrote are gone from your calendar: “a” and “b”.",)
 
 
 def test_an_event_of_the_person_that_stands_for_a_block_is_said() -> None:
     paper = Paper().with_event(event("user1", fields("a", 540)))
-    words = plan_words(paper.plan(day_of(wanted("a", fields("a", 540)))))
+    words = describe_plan(paper.plan(day_of(wanted("a", fields("a", 540)))))
     assert (words.todo, len(words.notes)) == ((), 1)

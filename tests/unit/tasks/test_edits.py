@@ -7,69 +7,69 @@ from tests.factories.tasks import task
 
 from fateforger.errors import BadInput
 from fateforger.tasks import (
-    Deed,
+    TaskAction,
     TaskSpec,
     TaskState,
-    deed_words,
-    done_to,
-    may_move,
-    possible,
-    prioritized,
-    renamed,
-    respecified,
+    apply_action,
+    can_move,
+    describe_action,
+    possible_actions,
+    rename_task,
+    replace_spec,
+    set_priority,
 )
-from fateforger.tasks.edits import DEEDS
+from fateforger.tasks.edits import TASK_ACTIONS
 
 
 @pytest.mark.parametrize("state", list(TaskState))
-@pytest.mark.parametrize("deed", list(Deed))
-def test_each_deed_leads_where_a_move_leads_or_is_refused(deed: Deed, state: TaskState) -> None:
+@pytest.mark.parametrize("deed", list(TaskAction))
+def test_each_deed_leads_where_a_move_leads_or_is_refused(deed: TaskAction, state: TaskState) -> None:
     before = task("Call Ann", state=state.value)
-    to, _ = DEEDS[deed]
-    if deed in possible(before):
-        assert may_move(state, to)
-        assert done_to(before, deed).state is to
+    to, _ = TASK_ACTIONS[deed]
+    if deed in possible_actions(before):
+        assert can_move(state, to)
+        assert apply_action(before, deed).state is to
     else:
         with pytest.raises(BadInput, match=r"^“Call Ann” .+[^.]\.$"):
-            done_to(before, deed)
+            apply_action(before, deed)
 
 
 def test_a_refusal_says_what_to_do_instead() -> None:
     with pytest.raises(BadInput) as running:
-        done_to(task("a", state="running"), Deed.PAUSE)
+        apply_action(task("a", state="running"), TaskAction.PAUSE)
     assert running.value.message == "“a” is being done just now; stop it if it shall not go on."
     with pytest.raises(BadInput) as done:
-        done_to(task("a", state="done"), Deed.RETRY)
+        apply_action(task("a", state="done"), TaskAction.RETRY)
     assert done.value.message == "“a” is done already, so there is nothing left to retry."
 
 
 def test_stopping_says_who_waits() -> None:
     a, b, c = task("a"), task("b", after=("a",)), task("c", after=("b", "a"))
-    assert deed_words(a, Deed.STOP, [a, b, c]) == (
+    assert describe_action(a, TaskAction.STOP, [a, b, c]) == (
         "“a” is stopped. Nothing more happens to it unless you try it again. “b” and 1 more still wait for it."
     )
-    assert deed_words(b, Deed.PAUSE, [a, b, c]) == (
+    assert describe_action(b, TaskAction.PAUSE, [a, b, c]) == (
         "“b” is paused. It keeps its place until you resume it. “c” still waits for it."
     )
-    assert deed_words(a, Deed.RETRY, [a, b, c]) == "“a” is back in the queue."
+    assert describe_action(a, TaskAction.RETRY, [a, b, c]) == "“a” is back in the queue."
 
 
 def test_a_task_tried_again_begins_anew() -> None:
     before = task("a", state="failed").model_copy(update={"outcome": "It went wrong.", "place": "s1"})
-    after = done_to(before, Deed.RETRY)
+    after = apply_action(before, TaskAction.RETRY)
     assert (after.state, after.outcome, after.place) == (TaskState.ACTIVE, "", "")
 
 
 def test_titles_and_priorities() -> None:
-    assert renamed(task("a"), "  Call\n Ann ").spec.title == "Call Ann"
-    assert prioritized(task("a"), 0).spec.priority == 0
+    assert rename_task(task("a"), "  Call\n Ann ").spec.title == "Call Ann"
+    assert set_priority(task("a"), 0).spec.priority == 0
     for wrong in ("  ", "x" * 301):
         with pytest.raises(BadInput):
-            renamed(task("a"), wrong)
+            rename_task(task("a"), wrong)
     with pytest.raises(BadInput) as refused:
-        prioritized(task("a"), 7)
+        set_priority(task("a"), 7)
     assert refused.value.message == (
         "There is no priority 7; there are 0 (urgent), 1 (high), 2 (normal), 3 (low), 4 (some day)."
     )
     with pytest.raises(BadInput, match="“a” is done, so it stays as it was"):
-        respecified(task("a", state="done"), TaskSpec(title="b"))
+        replace_spec(task("a", state="done"), TaskSpec(title="b"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.tasks.hydrated import ExecutionPath, Purpose, Typed, path_of, typed_command
+from fateforger.tasks.hydrated import ExecutionPath, Purpose, TypedCommand, parse_command, path_of
 
 
 @pytest.mark.parametrize("intent", Purpose)
@@ -19,13 +19,13 @@ def test_only_work_that_changes_something_is_put_into_the_queue(intent: Purpose,
 @pytest.mark.parametrize(
     ("text", "typed"),
     [
-        ("/pull ff-4k7w9c", Typed("/pull", "ff-4k7w9c")),
-        ("  /tasks ", Typed("/tasks", "")),
+        ("/pull ff-4k7w9c", TypedCommand("/pull", "ff-4k7w9c")),
+        ("  /tasks ", TypedCommand("/tasks", "")),
         ("/", None),
         ("pull it", None),
         ("either/or", None),
     ],
 )
-def test_a_command_that_is_written_out_begins_with_a_slash(text: str, typed: Typed | None) -> None:
+def test_a_command_that_is_written_out_begins_with_a_slash(text: str, typed: TypedCommand | None) -> None:
     """S147"""
-    assert typed_command(text) == typed
+    assert parse_command(text) == typed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.factories.tasks import task
 
-from fateforger.tasks import QueuedTask, TaskState, blockers, in_order, may_move, ready
+from fateforger.tasks import QueuedTask, TaskState, blockers, can_move, ready_tasks, sort_tasks
 
 
 def names(tasks: tuple[QueuedTask, ...]) -> list[str]:
@@ -21,7 +21,7 @@ def test_the_highest_priority_comes_first_then_the_rank_then_the_id() -> None:
         task("a", rank=2),
         task("e", priority=0, rank=9),
     ]
-    assert names(in_order(tasks)) == ["e", "b", "a", "c", "d"]
+    assert names(sort_tasks(tasks)) == ["e", "b", "a", "c", "d"]
 
 
 def test_only_active_tasks_that_nothing_blocks_can_be_pulled() -> None:
@@ -32,9 +32,9 @@ def test_only_active_tasks_that_nothing_blocks_can_be_pulled() -> None:
         task("part", priority=0, after=("review",)),
         task("later", state="paused"),
     )
-    assert names(ready(tasks)) == ["review"]
+    assert names(ready_tasks(tasks)) == ["review"]
     done = tuple(t.model_copy(update={"state": TaskState.DONE}) if t.id == "review" else t for t in tasks)
-    assert names(ready(done)) == ["part"]
+    assert names(ready_tasks(done)) == ["part"]
 
 
 def test_a_blocker_that_was_stopped_blocks_on() -> None:
@@ -45,5 +45,5 @@ def test_a_blocker_that_was_stopped_blocks_on() -> None:
 @pytest.mark.parametrize("state", list(TaskState))
 def test_what_has_not_ended_can_be_stopped_and_nothing_follows_what_is_done(state: TaskState) -> None:
     ended = state in {TaskState.DONE, TaskState.STOPPED}
-    assert may_move(state, TaskState.STOPPED) == (not ended)
-    assert not may_move(TaskState.DONE, state)
+    assert can_move(state, TaskState.STOPPED) == (not ended)
+    assert not can_move(TaskState.DONE, state)

@@ -8,7 +8,7 @@ from typing import Any
 from fateforger.plan import instant_of, zone
 from fateforger.session import commands
 from fateforger.session.model import Question, Session, Task
-from fateforger.session.skeleton import drafted, graded
+from fateforger.session.skeleton import draft_day, grade_session
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.sync.conflicts import Conflict
 from fateforger.sync.model import EventFields, EventImage, Snapshot
@@ -52,11 +52,11 @@ def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...]
     from fateforger.session.model import InputFacts
 
     base = session(stage, *events, inputs=InputFacts(tasks=tasks or (task("Report"), task("Mail"))))
-    fresh = drafted(base)
+    fresh = draft_day(base)
     assert fresh.plan is not None
     # The end of the day, which each draft has, is in nobody's way here.
     plan = fresh.plan.replace(event for event in fresh.plan.events if event.name != "Shut down")
-    return graded(fresh.model_copy(update={"plan": plan})).model_copy(update=more)
+    return grade_session(fresh.model_copy(update={"plan": plan})).model_copy(update=more)
 
 
 def question(key: str, topic: str = "time", **more: Any) -> Question:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.turn.answers import LONGEST, json_in
+from fateforger.turn.answers import LONGEST, extract_json
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,15 @@ from fateforger.turn.answers import LONGEST, json_in
     ],
 )
 def test_s70_json_is_found_bare_fenced_and_in_prose(text: str) -> None:
-    assert json_in(text) == {"a": 1}
+    assert extract_json(text) == {"a": 1}
 
 
 def test_s70_a_fence_within_a_string_stays() -> None:
-    assert json_in('{"notes": "```\\ncode\\n```"}') == {"notes": "```\ncode\n```"}
+    assert extract_json('{"notes": "```\\ncode\\n```"}') == {"notes": "```\ncode\n```"}
 
 
 def test_s70_a_list_is_json_too() -> None:
-    assert json_in("[1, 2]") == [1, 2]
+    assert extract_json("[1, 2]") == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -44,17 +44,17 @@ def test_s70_a_list_is_json_too() -> None:
 )
 def test_what_cannot_be_used_says_why(text: str, sentence: str) -> None:
     with pytest.raises(ValueError) as caught:
-        json_in(text)
+        extract_json(text)
     assert str(caught.value) == sentence
 
 
 def test_a_cut_answer_says_where() -> None:
     with pytest.raises(ValueError) as caught:
-        json_in('{"a": 1, "b"')
+        extract_json('{"a": 1, "b"')
     assert str(caught.value).startswith("The JSON breaks off or is malformed at character 12:")
 
 
 def test_what_nobody_can_see_is_left_out() -> None:
     """Control characters, halves of characters and marks that turn the reading direction; line ends stay."""
     text = '{"title": "Re\\u0000po\\u001b[31mrt\\ud800 \u202eevil", "notes": "one\\ntwo", "more": [{"n": "\\u0007x"}], "k": 1}'
-    assert json_in(text) == {"title": "Repo[31mrt evil", "notes": "one\ntwo", "more": [{"n": "x"}], "k": 1}
+    assert extract_json(text) == {"title": "Repo[31mrt evil", "notes": "one\ntwo", "more": [{"n": "x"}], "k": 1}

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fateforger.errors import BadInput, ModelAuthFailed, ModelTimedOut, ModelUnusable
 from fateforger.ports import Completion, Prompt, Role
-from fateforger.turn.asking import Question, ask
+from fateforger.turn.asking import ModelQuestion, ask
 
 PROMPT = Prompt(name="pick/1", role=Role.DECIDE, system="Pick.", user="One or two?")
 
@@ -41,8 +41,8 @@ class Lines:
         """Nothing to let go of."""
 
 
-def question(*, seconds: float = 5, tries: int = 2) -> Question[Pick]:
-    return Question(PROMPT, Pick, seconds=seconds, tries=tries, accept=_small)
+def question(*, seconds: float = 5, tries: int = 2) -> ModelQuestion[Pick]:
+    return ModelQuestion(PROMPT, Pick, seconds=seconds, tries=tries, accept=_small)
 
 
 def _small(pick: Pick) -> None:

@@ -19,9 +19,9 @@ from fateforger.session.model import (
     SessionStatus,
     SyncReport,
     Unplaced,
-    Written,
+    WriteCounts,
 )
-from fateforger.session.offering import bringing
+from fateforger.session.offering import bring_tasks
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.present import left_card, root_line, stage_card
 
@@ -54,13 +54,15 @@ CASES: dict[str, Session] = {
     "no tasks": session(S.CAPTURE_INPUTS),
     "tasks": session(S.CAPTURE_INPUTS, inputs=InputFacts(tasks=tuple(task(f"T{n}") for n in range(60)))),
     "missed days": session(S.CAPTURE_INPUTS, offered=MISSED),
-    "caught up": bringing(session(S.CAPTURE_INPUTS, offered=MISSED), ("mail", "plants"), ("calls",)),
+    "caught up": bring_tasks(session(S.CAPTURE_INPUTS, offered=MISSED), ("mail", "plants"), ("calls",)),
     "skeleton": planned(S.SKELETON, overview="- x", unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
     "refine": planned(S.REFINE),
-    "trouble": planned(S.REFINE, problem="It does not answer.", written=Written(created=2)),
+    "trouble": planned(S.REFINE, problem="It does not answer.", written=WriteCounts(created=2)),
     "brakes": planned(S.REFINE, problem="This would delete 4 blocks.", brakes=("mass_deletion",)),
-    "done": planned(S.REVIEW_COMMIT, written=Written(created=2), last_sync=SyncReport(status="changed", created=2)),
-    "partial": planned(S.REVIEW_COMMIT, written=Written(created=1), last_sync=SyncReport(status="partial", created=1)),
+    "done": planned(S.REVIEW_COMMIT, written=WriteCounts(created=2), last_sync=SyncReport(status="changed", created=2)),
+    "partial": planned(
+        S.REVIEW_COMMIT, written=WriteCounts(created=1), last_sync=SyncReport(status="partial", created=1)
+    ),
     "failed": planned(S.REVIEW_COMMIT, last_sync=SyncReport(status="failed")),
     "ended": planned(S.REFINE, status=SessionStatus.CANCELLED),
 }

@@ -13,12 +13,12 @@ from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.turn.sessions import said, session, turn
 
-from fateforger.session.commands import Understood
+from fateforger.session.commands import AddExtracted
 from fateforger.session.memory import active
 from fateforger.session.model import Session
 from fateforger.turn import run_turn
-from fateforger.turn.interpreting import interpret, records
-from fateforger.turn.nodes.memory import understood
+from fateforger.turn.interpreting import build_records, interpret
+from fateforger.turn.nodes.memory import apply_understood
 
 Told = tuple[str, str]
 SAID: dict[str, tuple[str, Told, Told]] = {
@@ -49,11 +49,11 @@ async def test_what_was_overheard_later_counts(language: str, times: str) -> Non
     for place, (words, clock) in enumerate(told):
         line = rule(words, words, slot=slot, windows=windows(times, place, clock))
         reply = said("user_reply", text=words)
-        heard = records(await interpret(reply, now, ScriptedModel(found(line))), now)
-        now, _ = understood(
+        heard = build_records(await interpret(reply, now, ScriptedModel(found(line))), now)
+        now, _ = apply_understood(
             now,
             None,
-            Understood(command_id=f"u{place}", session_id=now.id, of=f"c{place}", at=reply.at, records=heard),
+            AddExtracted(command_id=f"u{place}", session_id=now.id, of=f"c{place}", at=reply.at, records=heard),
         )
     assert names(now) == [told[1][0]]
     assert f"“{told[1][0]}” takes the place of “{told[0][0]}” from now on." in now.memory_writes[-1].lines
@@ -78,9 +78,9 @@ async def test_two_things_that_one_has_one_of_each_stay(language: str) -> None:
     other = "lunch" if slot != "lunch" else "bedtime"
     lines = found(rule(words, words, slot=slot), rule("other", "the other", slot=other))
     now = session()
-    heard = records(await interpret(said("user_reply", text=words), now, ScriptedModel(lines)), now)
-    event = Understood(command_id="u", session_id=now.id, of="c", at=said("user_reply", text=words).at, records=heard)
-    now, _ = understood(now, None, event)
+    heard = build_records(await interpret(said("user_reply", text=words), now, ScriptedModel(lines)), now)
+    event = AddExtracted(command_id="u", session_id=now.id, of="c", at=said("user_reply", text=words).at, records=heard)
+    now, _ = apply_understood(now, None, event)
     assert sorted(names(now)) == sorted([words, "the other"])
 
 
@@ -90,7 +90,7 @@ async def test_s188_what_a_rule_is_about_is_asked_for_again(missing: str) -> Non
     partial = {**whole, "topics": []} if missing == "topics" else {k: v for k, v in whole.items() if k != missing}
     model = ScriptedModel(found(partial), found(whole))
     now = session()
-    (record,) = records(await interpret(said("user_reply", text="never eat shellfish"), now, model), now)
+    (record,) = build_records(await interpret(said("user_reply", text="never eat shellfish"), now, model), now)
     ((_, sentence),) = model.prompts[1].history
     assert missing in sentence
     assert record.aspect is not None
@@ -100,7 +100,7 @@ async def test_s188_what_a_rule_is_about_is_asked_for_again(missing: str) -> Non
 async def test_a_bedtime_is_one_whatever_a_model_calls_it() -> None:
     now = session()
     lines = found(rule("Bed", "in bed by ten", rule_kind="fixed_bedtime"))
-    (record,) = records(await interpret(said("user_reply", text="…"), now, ScriptedModel(lines)), now)
+    (record,) = build_records(await interpret(said("user_reply", text="…"), now, ScriptedModel(lines)), now)
     assert record.aspect is not None
     assert record.aspect.frame_slot == "bedtime"
-    assert records(await interpret(said("user_reply", text="…"), now, ScriptedModel(NOTHING)), now) == ()
+    assert build_records(await interpret(said("user_reply", text="…"), now, ScriptedModel(NOTHING)), now) == ()

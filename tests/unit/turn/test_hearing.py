@@ -11,7 +11,7 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.turn.sessions import event, planned, said, session, task, turn
 
 from fateforger.errors import ModelAuthFailed, ModelTimedOut, ModelUnreachable
-from fateforger.session.model import Depth, InputFacts, Notice, Session, SessionStatus, Written
+from fateforger.session.model import Depth, InputFacts, Notice, Session, SessionStatus, WriteCounts
 from fateforger.session.placing import by_time
 from fateforger.stages import TimeboxingStage
 from fateforger.turn import run_turn
@@ -69,7 +69,7 @@ async def test_cancel_in_words() -> None:
 
 
 async def test_undo_on_the_committed_plan_takes_all_of_it_back() -> None:
-    now = planned(Stage.REVIEW_COMMIT, write_group="g1", written=Written(created=2))
+    now = planned(Stage.REVIEW_COMMIT, write_group="g1", written=WriteCounts(created=2))
     out, _ = await heard(now, wants("undo"))
     assert out.effects == (UndoGroup(group="g1"),)
 

@@ -22,9 +22,9 @@ from fateforger.session.model import InputFacts, Notice, Session
 from fateforger.slack.render import render
 from fateforger.stages import TimeboxingStage
 from fateforger.turn import run_turn
-from fateforger.turn.hearing import hear
+from fateforger.turn.hearing import read_message
 from fateforger.turn.model import DraftDay, ReadCalendar, TurnOutcome, WriteCalendar
-from fateforger.turn.opening import hear_opening
+from fateforger.turn.opening import read_opening
 from fateforger.turn.present import stage_card
 
 Stage = TimeboxingStage
@@ -109,7 +109,7 @@ async def answered(case: Case, text: str) -> tuple[TurnOutcome | None, tuple[str
 
     model = ScriptedModel(by=says)
     reply = said("user_reply", text="…").model_copy(update={"session_id": case.now.id, "user_id": case.now.user_id})
-    heard = await hear(reply, case.now, model)
+    heard = await read_message(reply, case.now, model)
     if not heard.commands:
         return None, (*heard.trouble, *heard.lines), model.prompts
     first, *rest = heard.commands
@@ -206,7 +206,7 @@ async def test_whatever_is_said_to_a_first_message(name: str, text: str) -> None
     del name
     model = ScriptedModel(by=lambda _: text)
     reply = TimeboxingUserReply(command_id="c1", user_id="U0SECRETUSER", at=MORNING, session_id="s-secret-1", text="…")
-    opened = await hear_opening(reply, known(Stage.DATE), model)
+    opened = await read_opening(reply, known(Stage.DATE), model)
     if opened is not None and opened.commands:
         first, *rest = opened.commands
         outcome = await run_turn(turn(known(Stage.DATE), first, rest=tuple(rest)))

@@ -15,7 +15,7 @@ from fateforger.constraints.kinds import Necessity, RuleKind, Scope, Source, Sta
 from fateforger.errors import ModelUnusable
 from fateforger.plan import ET
 from fateforger.ports import Role
-from fateforger.turn.interpreting import ConstraintInterpretation, interpret, records
+from fateforger.turn.interpreting import ConstraintInterpretation, build_records, interpret
 
 
 async def read(text: str, *lines: Line) -> tuple[ConstraintInterpretation, ScriptedModel]:
@@ -24,7 +24,7 @@ async def read(text: str, *lines: Line) -> tuple[ConstraintInterpretation, Scrip
 
 
 async def records_of(text: str, line: dict[str, Any]) -> tuple[ConstraintRecord, ...]:
-    return records((await read(text, line))[0], session())
+    return build_records((await read(text, line))[0], session())
 
 
 @pytest.mark.parametrize("text", ["Hi!", "start timeboxing", "ok, weiter", "schieb den Bericht auf 10"])

@@ -10,15 +10,15 @@ import pytest
 from tests.factories.constraints import record_of, version_of
 from tests.unit.turn.sessions import MORNING, planned, said, session
 
-from fateforger.constraints import ConstraintRecord, Version, newest, read_record
+from fateforger.constraints import ConstraintRecord, Version, read_record, select_newest
 from fateforger.constraints.kinds import Action, Status
-from fateforger.session.commands import Understood
-from fateforger.session.memory import active, unsaved
+from fateforger.session.commands import AddExtracted
+from fateforger.session.memory import active, unsaved_versions
 from fateforger.session.model import Session
-from fateforger.session.skeleton import drafted
+from fateforger.session.skeleton import draft_day
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import MemoryReading, StageInput, StageOutput, WriteMemory
-from fateforger.turn.nodes.memory import understood
+from fateforger.turn.nodes.memory import apply_understood
 from fateforger.turn.nodes.stage import run_stage
 from fateforger.turn.nodes.turn_init import with_memory
 
@@ -68,12 +68,12 @@ def landed(out: StageOutput, *versions: Version) -> tuple[Version, ...]:
 @pytest.mark.parametrize("stage", list(TimeboxingStage))
 def test_a_new_rule_counts_at_once_and_leaves_plan_and_stage_alone(stage: TimeboxingStage) -> None:
     """S2, S24: at every stage. A draft that the rule leaves as it is stays, too."""
-    before = drafted(planned(stage)) if stage is TimeboxingStage.SKELETON else planned(stage)
+    before = draft_day(planned(stage)) if stage is TimeboxingStage.SKELETON else planned(stage)
     out = do(before, "remember_constraint", record=bed("23:00"))
     assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
     (effect,) = out.effects
     assert isinstance(effect, WriteMemory)
-    assert effect.versions == out.session.said == unsaved(out.session)
+    assert effect.versions == out.session.said == unsaved_versions(out.session)
     assert effect.expected == {effect.versions[0].uid: 0}
     assert lines(out) == ("I'll remember “Bed at 23:00”.",)
     kept = {"plan", "stage", "inputs", "frame", "refine_undo"}
@@ -108,7 +108,7 @@ def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
     assert lines(out)[1:] == ("“Bed at 23:00” takes the place of “Bed at 22:00” from now on.",)
     store = landed(out, old)
     assert len(store) == 4
-    gone = newest(store, "U1")["old"]
+    gone = select_newest(store, "U1")["old"]
     reason = f"superseded by {new_uid(store)}"
     assert (gone.retired, gone.event.action, gone.event.reason) == (True, Action.SUPERSEDE, reason)
     assert [
@@ -151,7 +151,7 @@ def test_what_was_replaced_counts_again_when_its_successor_is_put_away(verdict: 
     out = do(at, "judge_constraint", *store, uid=new_uid(store), verdict=verdict)
     assert lines(out)[-1] == "“Bed at 22:00” counts again."
     assert counting(out, *store) == ["Bed at 22:00"]
-    again = newest(landed(out, *store), "U1")["old"]
+    again = select_newest(landed(out, *store), "U1")["old"]
     assert (again.retired, again.record) == (False, store[0].record)
 
 
@@ -160,7 +160,7 @@ def test_what_was_replaced_can_be_brought_back_itself() -> None:
     at, store = replaced()
     out = do(at, "judge_constraint", *store, uid="old", verdict="restore")
     assert counting(out, *store) == ["Bed at 22:00"]
-    after = newest(landed(out, *store), "U1")
+    after = select_newest(landed(out, *store), "U1")
     assert {uid: version.retired for uid, version in after.items()} == {"old": False, new_uid(store): True}
 
 
@@ -169,7 +169,7 @@ def test_what_begins_later_leaves_the_old_one_in_force_until_then() -> None:
     later = bed("23:00", start_date="2026-03-09")
     out = do(session(), "remember_constraint", old, record=later)
     assert counting(out, old) == ["Bed at 22:00"]
-    assert not newest(landed(out, old), "U1")["old"].retired
+    assert not select_newest(landed(out, old), "U1")["old"].retired
 
 
 def test_a_write_of_another_conversation_is_taken_back_by_what_the_store_knows() -> None:
@@ -319,15 +319,15 @@ def test_the_card_lists_what_is_known() -> None:
 # --- what is understood in the background ---
 
 
-def heard(*records: ConstraintRecord, of: str = "r1", **more: Any) -> Understood:
-    return Understood(command_id="u1", session_id="s1", of=of, at=MORNING, records=records, **more)
+def heard(*records: ConstraintRecord, of: str = "r1", **more: Any) -> AddExtracted:
+    return AddExtracted(command_id="u1", session_id="s1", of=of, at=MORNING, records=records, **more)
 
 
 def uttered(clock: str, **fields: Any) -> ConstraintRecord:
-    from fateforger.constraints import uid_for
+    from fateforger.constraints import compute_uid
 
     plain = read_record(bed(clock, status="proposed", **fields))
-    return plain.with_uid(uid_for(plain, "U1", "s1"))
+    return plain.with_uid(compute_uid(plain, "U1", "s1"))
 
 
 def test_what_was_understood_counts() -> None:
@@ -335,7 +335,7 @@ def test_what_was_understood_counts() -> None:
     old = stored(bed("22:00", "old"))
     reading = MemoryReading(versions=(old,))
     now = with_memory(session(), reading, MORNING)
-    after, (effect,) = understood(now, reading, heard(uttered("23:00")))
+    after, (effect,) = apply_understood(now, reading, heard(uttered("23:00")))
     assert isinstance(effect, WriteMemory)
     assert [item.record.name for item in active(after).applicable] == ["Bed at 23:00"]
     assert after.memory_writes[-1].cause == "u1"
@@ -346,23 +346,23 @@ def test_what_the_message_wrote_itself_is_not_written_twice() -> None:
     out = do(session(), "remember_constraint", record=bed("23:00"))
     store = MemoryReading(versions=landed(out))
     renamed = uttered("23:00").model_copy(update={"name": "Sleep early"})
-    after, effects = understood(out.session, store, heard(renamed, of="c1"))
+    after, effects = apply_understood(out.session, store, heard(renamed, of="c1"))
     assert (after, effects) == (out.session, ())
 
 
 def test_what_the_person_did_not_want_is_not_proposed_again() -> None:
     record = uttered("23:00")
-    first, (effect,) = understood(session(), MemoryReading(), heard(record))
+    first, (effect,) = apply_understood(session(), MemoryReading(), heard(record))
     assert isinstance(effect, WriteMemory)
     back = do(first, "judge_constraint", *effect.versions, uid=record.uid, verdict="decline")
-    after, effects = understood(back.session, MemoryReading(), heard(record, of="r2"))
+    after, effects = apply_understood(back.session, MemoryReading(), heard(record, of="r2"))
     assert effects == ()
     assert active(after).applicable == ()
 
 
 def test_a_question_and_a_trouble_are_said() -> None:
     """S94"""
-    after, effects = understood(session(), None, heard(question="Which Tuesday?"))
+    after, effects = apply_understood(session(), None, heard(question="Which Tuesday?"))
     assert effects == ()
     assert after.notice is not None
     assert after.notice.lines == ("Which Tuesday?",)
@@ -376,7 +376,7 @@ def week(name: str, clock: str, **fields: Any) -> dict[str, Any]:
 
 
 def in_force(*versions: Version) -> list[str]:
-    return sorted(v.record.name for v in newest(versions, "U1").values() if not v.retired)
+    return sorted(v.record.name for v in select_newest(versions, "U1").values() if not v.retired)
 
 
 def test_an_exception_that_is_put_away_leaves_the_rule_as_it_was() -> None:
@@ -397,7 +397,7 @@ def test_what_comes_back_leaves_out_what_was_said_since() -> None:
     later = next(version for version in store if version.record.name == "Bed at 23:00")
     store = landed(do(out.session, "judge_constraint", *store, uid=later.uid, verdict="archive"), *store)
     assert in_force(*store) == ["Bed at 22:00", "Bed at 23:30"]
-    assert len(newest(store, "U1")["old"].record.applicability.days_of_week) == 6
+    assert len(select_newest(store, "U1")["old"].record.applicability.days_of_week) == 6
 
 
 def test_a_rule_for_a_week_gives_the_days_after_it_back() -> None:
@@ -418,7 +418,7 @@ def test_the_same_in_another_language_is_the_same() -> None:
     reading = MemoryReading(versions=(old,))
     german = uttered("22:00").model_copy(update={"name": "Um zehn ins Bett", "description": "um zehn ins Bett"})
     german = german.with_uid("tb_german")
-    after, effects = understood(with_memory(session(), reading, MORNING), reading, heard(german))
+    after, effects = apply_understood(with_memory(session(), reading, MORNING), reading, heard(german))
     assert (effects, len(active(after).applicable)) == ((), 1)
     gym, yoga = (
         read_record(
@@ -428,7 +428,7 @@ def test_the_same_in_another_language_is_the_same() -> None:
         )
         for uid in ("Gym", "Yoga")
     )
-    after, _ = understood(session(), MemoryReading(), heard(gym, yoga))
+    after, _ = apply_understood(session(), MemoryReading(), heard(gym, yoga))
     assert sorted(item.record.name for item in active(after).applicable) == ["Gym", "Yoga"]
 
 
@@ -443,6 +443,6 @@ def test_a_secret_is_refused_by_every_command() -> None:
         assert out.session.notice is not None
         assert out.session.notice.refused
         assert "ghp" not in out.session.model_dump_json()
-    after, effects = understood(session(), MemoryReading(), heard(read_record(secret)))
+    after, effects = apply_understood(session(), MemoryReading(), heard(read_record(secret)))
     assert effects == ()
     assert "ghp" not in after.model_dump_json()

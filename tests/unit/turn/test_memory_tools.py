@@ -13,21 +13,30 @@ from tests.unit.turn.sessions import MORNING, planned
 from fateforger.constraints import Version, write_record
 from fateforger.constraints.kinds import Status
 from fateforger.session import commands
-from fateforger.session.recall import following
+from fateforger.session.recall import followed_constraints
 from fateforger.stages import TimeboxingStage
-from fateforger.turn.memorytools import Called, MemoryTool, MemoryToolResult, Shelf, call, declaration
+from fateforger.turn.memorytools import (
+    CallOutcome,
+    KnownConstraints,
+    MemoryTool,
+    MemoryToolResult,
+    call_tool,
+    declare_tool,
+)
 
 ENVELOPE = {"command_id": "c1", "user_id": "U1", "at": MORNING, "session_id": "s1"}
 GONE = version_of("gone", status="declined", event={"action": "archive", "reason": "over"}, seq=9)
 
 
-def shelf(*versions: Version) -> Shelf:
+def shelf(*versions: Version) -> KnownConstraints:
     known = versions or (*RULES, GONE)
-    return Shelf({v.uid: v for v in known}, following(knowing(planned(TimeboxingStage.REFINE), *known)))
+    return KnownConstraints(
+        {v.uid: v for v in known}, followed_constraints(knowing(planned(TimeboxingStage.REFINE), *known))
+    )
 
 
-def called(tool: MemoryTool, **arguments: Any) -> Called:
-    return call(tool, arguments, shelf(), ENVELOPE)
+def called(tool: MemoryTool, **arguments: Any) -> CallOutcome:
+    return call_tool(tool, arguments, shelf(), ENVELOPE)
 
 
 def uids(result: MemoryToolResult) -> list[str]:
@@ -44,7 +53,7 @@ def test_s26_s118_five_tools_by_their_names() -> None:
 @pytest.mark.parametrize("tool", MemoryTool)
 def test_s26_schemas_are_strict(tool: MemoryTool) -> None:
     """Nothing that is not named, and a wrong type is a typed error."""
-    described = declaration(tool)
+    described = declare_tool(tool)
     assert (described["name"], described["strict"]) == (tool.value, True)
     assert described["parameters"]["additionalProperties"] is False
     for arguments in ({"uid": "calls", "mood": "fine"}, {"uid": 5}, {"limit": "many"}):
@@ -76,7 +85,7 @@ def test_s27_list_filters(filters: dict[str, Any], found: list[str]) -> None:
 
 def test_s27_list_by_tag_and_limit() -> None:
     tagged = shelf(version_of("a", topics=["sleep"]), version_of("b", topics=["sleep", "home"]), CALLS)
-    result = call(MemoryTool.LIST, {"tags": ["sleep"], "limit": 1}, tagged, ENVELOPE).result
+    result = call_tool(MemoryTool.LIST, {"tags": ["sleep"], "limit": 1}, tagged, ENVELOPE).result
     assert (len(result.items), result.total) == (1, 2)
 
 
@@ -173,6 +182,6 @@ def test_s29_what_supersedes_is_a_new_record() -> None:
 def test_the_row_that_was_looked_at_is_the_one_that_is_changed() -> None:
     """One that no store has yet has no number to be held against."""
     unsaved = shelf(DEEP.model_copy(update={"seq": 0}), QUIET)
-    command = call(MemoryTool.ARCHIVE, {"uid": "deep"}, unsaved, ENVELOPE).command
+    command = call_tool(MemoryTool.ARCHIVE, {"uid": "deep"}, unsaved, ENVELOPE).command
     assert isinstance(command, commands.JudgeConstraint)
     assert command.seen is None

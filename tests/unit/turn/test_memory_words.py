@@ -16,7 +16,7 @@ from fateforger.constraints.kinds import Necessity, Scope, Status, WindowKind
 from fateforger.session import commands
 from fateforger.session.memory import MemoryWrite
 from fateforger.session.model import Session
-from fateforger.session.recall import nameable, recall
+from fateforger.session.recall import nameable_constraints, recall
 from fateforger.stages import TimeboxingStage
 from fateforger.turn import run_turn
 from fateforger.turn.hearing import ONE_AT_A_TIME
@@ -25,7 +25,7 @@ from fateforger.turn.reading.remembering import NO_WRITE, WHICH
 
 Stage = TimeboxingStage
 NOW = planned(Stage.REFINE, task("Report", 60), task("Mail", 60))
-LISTED = [v.uid for v in nameable(NOW.model_copy(update={"recalled": recall(NOW, RULES, MORNING)}), RULES)]
+LISTED = [v.uid for v in nameable_constraints(NOW.model_copy(update={"recalled": recall(NOW, RULES, MORNING)}), RULES)]
 """The order in which a model sees them."""
 
 
@@ -213,7 +213,7 @@ async def test_several_things_at_once_say_so() -> None:
 async def test_rules_that_were_put_away_can_be_named_and_those_of_others_cannot() -> None:
     gone = version_of("gone", seq=8, status="declined", event={"action": "archive", "reason": None})
     theirs = version_of("theirs", user="U2", seq=9)
-    known = nameable(NOW, (*RULES, gone, theirs))
+    known = nameable_constraints(NOW, (*RULES, gone, theirs))
     assert [v.uid for v in known][-1] == "gone"
     model = ScriptedModel(wants("memory"), wish("restore", len(known)))
     out = await run_turn(turn(NOW, said("user_reply", text="…"), memory=stored(*RULES, gone, theirs)), model)

@@ -8,8 +8,8 @@ import pytest
 from tests.unit.turn.sessions import MORNING, event, move, planned, said, session, task, turn
 
 from fateforger.plan import TBPlan
-from fateforger.session.model import InputFacts, Notice, RefineUpdate, Session, Written
-from fateforger.session.moves import offered, seen
+from fateforger.session.model import InputFacts, Notice, RefineUpdate, Session, WriteCounts
+from fateforger.session.moves import move_token, offered_moves
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.sync.model import Snapshot
 from fateforger.turn.constants import MOST_UNDO
@@ -23,8 +23,8 @@ from fateforger.turn.model import (
     WriteCalendar,
 )
 from fateforger.turn.nodes.stage import run_stage
-from fateforger.turn.nodes.transition import OUT_OF_DATE, objection
-from fateforger.turn.nodes.turn_init import begun
+from fateforger.turn.nodes.transition import OUT_OF_DATE, find_objection
+from fateforger.turn.nodes.turn_init import begin_turn
 
 
 def enter(
@@ -50,19 +50,19 @@ def enter(
 
 def test_a_turn_begins_without_old_news() -> None:
     now = session(notice=Notice(lines=("Old news.",)))
-    assert begun(turn(now, move(Move.REDO))).notice is None
+    assert begin_turn(turn(now, move(Move.REDO))).notice is None
 
 
 def test_a_fresh_look_replaces_an_old_one() -> None:
     now = session(TimeboxingStage.REFINE, event("Old", "09:00", "10:00"), snapshot_error="It was away.")
     fresh = Snapshot(day=now.date, tz=now.tz, events=(event("New", "11:00", "12:00"),))
-    after = begun(turn(now, move(Move.REDO), reading=DayReading(snapshot=fresh)))
+    after = begin_turn(turn(now, move(Move.REDO), reading=DayReading(snapshot=fresh)))
     assert (after.snapshot, after.snapshot_error) == (fresh, None)
 
 
 def test_a_failed_look_keeps_the_last_good_one() -> None:
     now = session(TimeboxingStage.REFINE, event("Old", "09:00", "10:00"))
-    after = begun(turn(now, move(Move.REDO), reading=DayReading(error="It does not answer.")))
+    after = begin_turn(turn(now, move(Move.REDO), reading=DayReading(error="It does not answer.")))
     assert (after.snapshot, after.snapshot_error) == (now.snapshot, "It does not answer.")
 
 
@@ -150,7 +150,7 @@ def test_the_last_change_is_taken_back_on_the_calendar_when_it_was_written() -> 
 @pytest.mark.parametrize("stage", [TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT])
 def test_undo_takes_back_the_whole_group(stage: TimeboxingStage) -> None:
     """S53"""
-    now = planned(stage, write_group="g1", written=Written(created=2))
+    now = planned(stage, write_group="g1", written=WriteCounts(created=2))
     out = enter(now, asked=Move.UNDO_SYNC)
     if stage is TimeboxingStage.REVIEW_COMMIT:
         assert out.move is Move.UNDO_SYNC
@@ -170,9 +170,9 @@ def test_only_trying_again_is_a_yes(asked: Move) -> None:
 
 def test_a_card_that_is_out_of_date_does_nothing() -> None:
     now = planned(TimeboxingStage.REFINE)
-    assert objection(now, move(Move.PROCEED, "skeleton"), Move.PROCEED) == Notice(lines=(OUT_OF_DATE,))
-    assert objection(now, move(Move.PROCEED, seen(now, Move.PROCEED)), Move.PROCEED) is None
-    assert objection(now, move(Move.PROCEED), Move.PROCEED) is None
+    assert find_objection(now, move(Move.PROCEED, "skeleton"), Move.PROCEED) == Notice(lines=(OUT_OF_DATE,))
+    assert find_objection(now, move(Move.PROCEED, move_token(now, Move.PROCEED)), Move.PROCEED) is None
+    assert find_objection(now, move(Move.PROCEED), Move.PROCEED) is None
 
 
 @pytest.mark.parametrize(
@@ -191,15 +191,15 @@ def test_a_card_that_is_out_of_date_does_nothing() -> None:
     ],
 )
 def test_a_command_for_another_stage(stage: TimeboxingStage, command: object, sentence: str) -> None:
-    assert objection(planned(stage), command, Move.STAY) == Notice(lines=(sentence,), refused=True)  # type: ignore[arg-type]
+    assert find_objection(planned(stage), command, Move.STAY) == Notice(lines=(sentence,), refused=True)  # type: ignore[arg-type]
 
 
 def test_the_button_of_an_undo_changes_with_every_change() -> None:
     """Two clicks on one Undo last update take back one change."""
     step = RefineUpdate(plan_before=TBPlan(date=session().date, tz=session().tz), sentence="It moved.")
     one, two = (planned(TimeboxingStage.REFINE, refine_undo=(step,) * n) for n in (1, 2))
-    assert seen(one, Move.UNDO_LAST_UPDATE) != seen(two, Move.UNDO_LAST_UPDATE)
-    assert seen(one, Move.PROCEED) == seen(two, Move.PROCEED)
+    assert move_token(one, Move.UNDO_LAST_UPDATE) != move_token(two, Move.UNDO_LAST_UPDATE)
+    assert move_token(one, Move.PROCEED) == move_token(two, Move.PROCEED)
 
 
 @pytest.mark.parametrize(
@@ -212,14 +212,14 @@ def test_the_button_of_an_undo_changes_with_every_change() -> None:
         (planned(TimeboxingStage.REFINE), {"proceed", "back", "redo", "cancel"}),
         (planned(TimeboxingStage.REFINE, problem="Away."), {"proceed", "back", "redo", "cancel", "retry"}),
         (
-            planned(TimeboxingStage.REVIEW_COMMIT, written=Written(created=1)),
+            planned(TimeboxingStage.REVIEW_COMMIT, written=WriteCounts(created=1)),
             {"back", "redo", "cancel", "undo_sync"},
         ),
     ],
 )
 def test_what_is_offered(now: Session, moves: set[str]) -> None:
     """S54: Back, Redo and Cancel on every reply, Proceed only when ready."""
-    assert {m.value for m in offered(now)} == moves
+    assert {m.value for m in offered_moves(now)} == moves
 
 
 def test_times_are_passed_in() -> None:

@@ -17,7 +17,7 @@ from tests.unit.turn.sessions import MORNING, event, planned, question, said, se
 from fateforger.agents import Proposal
 from fateforger.constraints.findings import Kind
 from fateforger.coordinator.clicks import read_click
-from fateforger.session.advice import advised
+from fateforger.session.advice import with_fixes
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import Click
 from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryView
@@ -29,7 +29,7 @@ from fateforger.session.model import (
     Session,
     SessionStatus,
     SyncReport,
-    Written,
+    WriteCounts,
 )
 from fateforger.session.pending import (
     DO_IT_ANYWAY,
@@ -43,9 +43,9 @@ from fateforger.session.pending import (
     pending_questions,
 )
 from fateforger.session.placing import by_time
-from fateforger.session.questions import settled
+from fateforger.session.questions import settle_questions
 from fateforger.stages import TimeboxingStage
-from fateforger.sync.model import BrakeKind
+from fateforger.sync.model import SafetyCheckKind
 from fateforger.turn import run_turn
 from fateforger.turn.model import TurnOutcome, WriteCalendar
 from fateforger.turn.nodes.besides import ANSWERED, CALENDAR_LEFT, PLAN_LEFT
@@ -93,7 +93,7 @@ def lines(out: TurnOutcome) -> tuple[str, ...]:
 def unchanged(out: TurnOutcome, now: Session) -> bool:
     """Nothing was done, and what was asked still is."""
     aside = {"notice", "last_words", "recalled", "trace", "now", "weighed"}
-    now = settled(now)
+    now = settle_questions(now)
     return not out.effects and out.session.model_dump(exclude=aside) == now.model_dump(exclude=aside)
 
 
@@ -109,17 +109,22 @@ def offered(*sources: str) -> tuple[OfferedInput, ...]:
 UNSURE = avoiding("unsure", "12:00", "13:00")
 LIST = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("Report"),)))
 BRAKED = NOW.model_copy(
-    update={"problem": "This deletes 12 events. Is that what you want?", "brakes": (BrakeKind.EMPTIED_CALENDAR.value,)}
+    update={
+        "problem": "This deletes 12 events. Is that what you want?",
+        "brakes": (SafetyCheckKind.EMPTIED_CALENDAR.value,),
+    }
 )
 FAILED = NOW.model_copy(update={"problem": "The calendar does not answer."})
 STOPPED = BRAKED.model_copy(
-    update={"stage": Stage.REVIEW_COMMIT, "last_sync": SyncReport(status="failed"), "written": Written(created=1)}
+    update={"stage": Stage.REVIEW_COMMIT, "last_sync": SyncReport(status="failed"), "written": WriteCounts(created=1)}
 )
 CONFLICTS = NOW.model_copy(update={"questions": (question(MAIL, shown=True), question(KEYS[0], "deleted", shown=True))})
 TORN = MemoryQuestion(uids=("a", "b"), names=("Calls early", "Calls late"), sentence="Calls early or late?")
 VIEW = MemoryView(asked="c0")
 OFFER = MemoryOffer(kind=Kind.DUPLICATE, uids=("a", "b"), names=("Gym", "Sport"), sentence="Gym and Sport are alike.")
-BETTER = advised(NOW.model_copy(update={"plan": NOW.plan.replace(NOW.plan.events[:2]) if NOW.plan else None}), MORNING)
+BETTER = with_fixes(
+    NOW.model_copy(update={"plan": NOW.plan.replace(NOW.plan.events[:2]) if NOW.plan else None}), MORNING
+)
 RAN_INTO = planned(Stage.REFINE, task("Report", 60), task("Mail", 60))
 RAN_INTO = RAN_INTO.model_copy(update={"snapshot": session(Stage.REFINE, event("Standup", "09:30", "10:00")).snapshot})
 
@@ -246,7 +251,7 @@ async def test_yes_to_a_write_that_stopped_writes_it() -> None:
     out = await says(BRAKED, YES, knows=False)
     (write,) = out.effects
     assert isinstance(write, WriteCalendar)
-    assert out.session.brakes == (BrakeKind.EMPTIED_CALENDAR.value,)
+    assert out.session.brakes == (SafetyCheckKind.EMPTIED_CALENDAR.value,)
 
 
 async def test_no_to_a_write_that_stopped_asks_again_before_it_writes() -> None:
@@ -309,7 +314,7 @@ async def test_of_several_questions_it_is_asked_which() -> None:
 
 
 async def test_a_question_goes_before_what_is_only_offered() -> None:
-    now = advised((await held()).model_copy(update={"plan": BETTER.plan}), MORNING)
+    now = with_fixes((await held()).model_copy(update={"plan": BETTER.plan}), MORNING)
     assert now.held is not None
     asked = pending_questions(now)
     assert [each.kind for each in asked[:2]] == [PendingKind.HELD, PendingKind.FIX]

@@ -13,21 +13,21 @@ from tests.unit.turn.sessions import MONDAY, MORNING, event, planned, question, 
 from fateforger.errors import ModelUnreachable
 from fateforger.journal.rows import HistoryRow
 from fateforger.ports import Prompt, Role
-from fateforger.session.advice import advised
+from fateforger.session.advice import with_fixes
 from fateforger.session.commands import TimeboxingUserReply
-from fateforger.session.memory import MemoryView, Recalled
+from fateforger.session.memory import MemoryView, RecalledConstraints
 from fateforger.session.model import InputFacts, LastWords, Session
 from fateforger.session.views import HistoryView
 from fateforger.stages import TimeboxingStage
 from fateforger.tasks import Decompose, TaskSpec
-from fateforger.turn.decomposing import decomposed
-from fateforger.turn.hearing import hear
+from fateforger.turn.decomposing import decompose_goal
+from fateforger.turn.hearing import read_message
 from fateforger.turn.interpreting import interpret
-from fateforger.turn.opening import hear_opening
+from fateforger.turn.opening import read_opening
 from fateforger.turn.prompting import LONGEST_MESSAGE, VERSIONS, prompt_for
 from fateforger.turn.reading import facts
 from fateforger.turn.reading.values import Decision
-from fateforger.turn.sketching import sketched
+from fateforger.turn.sketching import sketch_day
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 WRITE = "PROMPTS_WRITE" in os.environ
@@ -57,9 +57,9 @@ def busy(stage: Stage) -> Session:
     now = planned(stage, *TASKS, events=MEETINGS)
     key = now.plan.events[0].block_key if now.plan else ""
     view = HistoryView(asked="c0", rows=(ROW,), total=3, newest="tx1")
-    known = Recalled(day=MONDAY, stage=stage, at=MORNING, versions=RULES, left_out=4)
+    known = RecalledConstraints(day=MONDAY, stage=stage, at=MORNING, versions=RULES, left_out=4)
     changes = {"history": view, "questions": (question(key, shown=True),), "recalled": known, "last_words": EXCHANGE}
-    return advised(now.model_copy(update={**changes, "memory": MemoryView(asked="c0")}), MORNING)
+    return with_fixes(now.model_copy(update={**changes, "memory": MemoryView(asked="c0")}), MORNING)
 
 
 async def prompt_of(name: str) -> Prompt:
@@ -68,7 +68,7 @@ async def prompt_of(name: str) -> Prompt:
         silent = ScriptedModel(ModelUnreachable("Down."))
         now = busy(Stage.SKELETON)
         with pytest.raises(ModelUnreachable):
-            await sketched(now, silent, now=MORNING, instead_of=now.plan)
+            await sketch_day(now, silent, now=MORNING, instead_of=now.plan)
         return silent.prompts[-1]
     reply = TimeboxingUserReply(
         command_id="c1", user_id="U1", at=MORNING, session_id="s1", text="Bitte den Bericht um 10, danach Pause"
@@ -77,11 +77,11 @@ async def prompt_of(name: str) -> Prompt:
         silent = ScriptedModel(ModelUnreachable("Down."))
         goal = TaskSpec(title="Die Dissertation schreiben", work=Decompose(), context="Bis Ende des Jahres")
         with pytest.raises(ModelUnreachable):
-            await decomposed(goal, silent, now=MORNING, tz="Europe/Amsterdam")
+            await decompose_goal(goal, silent, now=MORNING, tz="Europe/Amsterdam")
         return silent.prompts[-1]
     if name == "start":
         model = ScriptedModel(ModelUnreachable("Down."))
-        assert await hear_opening(reply, session(), model) is None
+        assert await read_opening(reply, session(), model) is None
         return model.prompts[-1]
     if name == "rules":
         model = ScriptedModel(ModelUnreachable("Down."))
@@ -104,7 +104,7 @@ async def prompt_of(name: str) -> Prompt:
             else ModelUnreachable("Down.")
         )
     )
-    await hear(reply, busy(stage), model, RULES)
+    await read_message(reply, busy(stage), model, RULES)
     return model.prompts[-1]
 
 
@@ -154,7 +154,7 @@ def test_an_empty_list_is_an_empty_table() -> None:
 
 
 def test_the_days_ahead_spare_a_model_the_counting() -> None:
-    name, rows, more = facts.upcoming(MORNING, "Europe/Amsterdam")
+    name, rows, more = facts.list_upcoming_days(MORNING, "Europe/Amsterdam")
     assert (name, rows[0], len(rows), more) == ("days", {"date": MONDAY.isoformat(), "weekday": "Monday"}, 14, 0)
 
 

@@ -12,12 +12,12 @@ from fateforger.plan import zone
 from fateforger.session.cards import Button, Controls, Note, Prose
 from fateforger.session.commands import Click, ResolveConflict
 from fateforger.session.model import Question, Session
-from fateforger.session.questions import asked, choices_of, matter, settled, token
+from fateforger.session.questions import choices_of, settle_questions, subject_of, token, update_questions
 from fateforger.stages import TimeboxingStage
-from fateforger.sync.conflicts import Conflict, value_words
-from fateforger.sync.conflicts import question as in_words
+from fateforger.sync.conflicts import Conflict, describe_value
+from fateforger.sync.conflicts import phrase_question as in_words
 from fateforger.sync.model import EventFields, Snapshot, SyncPlan
-from fateforger.turn.nodes.conflict import ASKED_ANEW, NOT_ASKED, resolved
+from fateforger.turn.nodes.conflict import ASKED_ANEW, NOT_ASKED, resolve_conflict
 from fateforger.turn.present.questions import MOST_ASKED, STAYS, questions
 
 TZ = zone("Europe/Amsterdam")
@@ -95,7 +95,7 @@ def test_another_day_is_named() -> None:
     moved = base.calendar.model_copy(update={"start": at("14:00", tomorrow), "end": at("15:00", tomorrow)})
     words = in_words(base.model_copy(update={"calendar": moved}), MORNING.date(), TZ)
     assert words == "“Mail”: you moved it to 14:00 on Tuesday 3 March on your calendar; the plan has 11:00."
-    assert value_words("time", moved, MORNING.date(), TZ) == "is at 14:00–15:00 on Tuesday 3 March"
+    assert describe_value("time", moved, MORNING.date(), TZ) == "is at 14:00–15:00 on Tuesday 3 March"
 
 
 def test_three_questions_have_a_pair_for_all() -> None:
@@ -142,12 +142,12 @@ def test_a_question_that_has_changed_is_asked_anew(target: str) -> None:
     session = asking(question("mail"))
     assert session.plan is not None
     seen = said("resolve_conflict", keep="plan", key="mail", topic="time", seen=target)
-    after = resolved(session, seen, at_once=True)
+    after = resolve_conflict(session, seen, at_once=True)
     assert (after.to_write, after.session.questions) == (False, session.questions)
     assert after.session.notice is not None
     assert after.session.notice.lines == (ASKED_ANEW,)
     gone = said("resolve_conflict", keep="plan", key="report", topic="time")
-    nothing = resolved(session, gone, at_once=True).session
+    nothing = resolve_conflict(session, gone, at_once=True).session
     assert nothing.notice is not None
     assert nothing.notice.lines == (NOT_ASKED,)
 
@@ -168,10 +168,10 @@ def test_an_answer_lasts_as_long_as_the_calendar_shows_what_was_answered() -> No
     compared = SyncPlan(day=MORNING.date(), tz="Europe/Amsterdam", ops=(), snapshot_fingerprint="x")
     shown = {answered.conflict.event_id: image(answered.conflict, calendar)}
     look = Snapshot(day=MORNING.date(), tz="Europe/Amsterdam", events=(), fetched=shown)
-    assert asked((answered,), compared, look) == (answered,)
+    assert update_questions((answered,), compared, look) == (answered,)
     moved = image(answered.conflict, calendar.model_copy(update={"end": at("16:00")}))
-    assert asked((answered,), compared, look.model_copy(update={"fetched": {moved.id: moved}})) == ()
-    assert asked((question("mail"),), compared, look) == ()
+    assert update_questions((answered,), compared, look.model_copy(update={"fetched": {moved.id: moved}})) == ()
+    assert update_questions((question("mail"),), compared, look) == ()
 
 
 def image(conflict: Conflict, fields: EventFields) -> Any:
@@ -184,6 +184,6 @@ def test_a_question_ends_with_its_block() -> None:
     session = planned(TimeboxingStage.REFINE)
     assert session.plan is not None
     here, gone = question("mail"), question("nobody")
-    left = settled(session.model_copy(update={"questions": (here, gone)})).questions
-    assert [matter(q) for q in left] == [("mail", "time")]
-    assert settled(session.model_copy(update={"questions": (here,), "plan": None})).questions == ()
+    left = settle_questions(session.model_copy(update={"questions": (here, gone)})).questions
+    assert [subject_of(q) for q in left] == [("mail", "time")]
+    assert settle_questions(session.model_copy(update={"questions": (here,), "plan": None})).questions == ()

@@ -20,10 +20,10 @@ from fateforger.session.skeleton import basis
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn import run_turn
 from fateforger.turn.model import DraftDay
-from fateforger.turn.nodes.skeleton import ANEW, redrawn
+from fateforger.turn.nodes.skeleton import ANEW, apply_sketch
 from fateforger.turn.present import stage_card
 from fateforger.turn.prompting import VERSIONS
-from fateforger.turn.sketching import NO_USE, sketched, without_sketch
+from fateforger.turn.sketching import NO_USE, sketch_day, without_sketch
 
 Stage = TimeboxingStage
 TASKS = (task("Report", 90, one_thing=True), task("Mail", 30))
@@ -52,7 +52,7 @@ def shown(sketch: Sketch) -> list[str]:
 
 async def test_an_answer_becomes_a_plan_with_keys_of_ours() -> None:
     now, model = listed(), ScriptedModel(answer(*GOOD))
-    sketch = await sketched(now, model, now=MORNING)
+    sketch = await sketch_day(now, model, now=MORNING)
     assert shown(sketch) == ["10:00 Report", "11:30 Walk", "12:30 Lunch", "16:00 Mail"]
     assert sketch.plan is not None
     report, walk, lunch, mail = (e.key for e in sketch.plan.events)
@@ -65,8 +65,8 @@ async def test_an_answer_becomes_a_plan_with_keys_of_ours() -> None:
 
 async def test_the_same_pause_in_another_draft_is_the_same_block() -> None:
     later = [block(1, "10:00", 90), block(None, "15:00", 20, "walk"), block(2, "16:00", 30)]
-    first = await sketched(listed(), ScriptedModel(answer(*GOOD)), now=MORNING)
-    second = await sketched(listed(), ScriptedModel(answer(*later)), now=MORNING)
+    first = await sketch_day(listed(), ScriptedModel(answer(*GOOD)), now=MORNING)
+    second = await sketch_day(listed(), ScriptedModel(answer(*later)), now=MORNING)
     assert first.plan is not None
     assert second.plan is not None
     keys = [{e.name.casefold(): e.key for e in plan.events} for plan in (first.plan, second.plan)]
@@ -75,7 +75,7 @@ async def test_the_same_pause_in_another_draft_is_the_same_block() -> None:
 
 async def test_what_breaks_a_rule_goes_back_once_with_what_is_wrong() -> None:
     model = ScriptedModel(answer(block(1, "09:15", 90), block(2, "08:00", 30)), answer(*GOOD))
-    await sketched(listed(), model, now=MORNING)
+    await sketch_day(listed(), model, now=MORNING)
     ((_, mistake),) = model.prompts[1].history
     assert mistake == (
         "Task 2 (08:00–08:30) leaves the day, which is 09:00–18:00."
@@ -85,7 +85,7 @@ async def test_what_breaks_a_rule_goes_back_once_with_what_is_wrong() -> None:
 
 async def test_a_night_is_one_day() -> None:
     now = listed(frame=FrameFacts(day_start=TIME_22, day_end=TIME_03, lunch_start=None))
-    sketch = await sketched(now, ScriptedModel(answer(block(1, "22:00", 90), block(2, "00:30", 30))), now=MORNING)
+    sketch = await sketch_day(now, ScriptedModel(answer(block(1, "22:00", 90), block(2, "00:30", 30))), now=MORNING)
     assert shown(sketch) == ["22:00 Report", "00:30 Mail"]
 
 
@@ -120,7 +120,7 @@ async def test_a_hostile_answer_is_no_draft(kind: str) -> None:
     """It is asked twice and then given up; nobody is shown what it said."""
     model = ScriptedModel(HOSTILE[kind], HOSTILE[kind])
     with pytest.raises(ModelUnusable) as caught:
-        await sketched(listed(), model, now=MORNING)
+        await sketch_day(listed(), model, now=MORNING)
     assert len(model.prompts) == 2
     trouble = without_sketch(listed(), caught.value)
     assert trouble.trouble is not None
@@ -130,12 +130,12 @@ async def test_a_hostile_answer_is_no_draft(kind: str) -> None:
 
 async def test_markup_in_a_title_is_one_plain_line() -> None:
     title = "<@U1>\n# *Break*\x00 [x](http://evil)" + "y" * 200
-    sketch = await sketched(listed(), ScriptedModel(answer(*GOOD, block(None, "17:00", 15, title))), now=MORNING)
+    sketch = await sketch_day(listed(), ScriptedModel(answer(*GOOD, block(None, "17:00", 15, title))), now=MORNING)
     assert sketch.plan is not None
     name = sketch.plan.events[-1].name
     assert (len(name), "\n" in name, "\x00" in name) == (80, False, False)
     at_skeleton = planned(Stage.SKELETON, *TASKS, events=(STANDUP,))
-    drawn = redrawn(at_skeleton, sketch, DraftDay(over=None, another=False))
+    drawn = apply_sketch(at_skeleton, sketch, DraftDay(over=None, another=False))
     assert "[x](http" not in (drawn.overview or "")
 
 
@@ -169,12 +169,12 @@ async def test_several_things_told_at_once_are_drafted_once() -> None:
 
 def test_a_sketch_of_another_day_changes_nothing() -> None:
     now = planned(Stage.SKELETON)
-    assert redrawn(now, Sketch(basis="other", plan=now.plan), DraftDay(over=None, another=False)) == now
+    assert apply_sketch(now, Sketch(basis="other", plan=now.plan), DraftDay(over=None, another=False)) == now
 
 
 def test_what_was_said_stays_beside_the_reason() -> None:
     now = planned(Stage.SKELETON, notice=Notice(lines=("Which Tuesday?",)))
-    after = redrawn(now, without_sketch(now, ModelTimedOut("Slow.")), DraftDay(over=None, another=False))
+    after = apply_sketch(now, without_sketch(now, ModelTimedOut("Slow.")), DraftDay(over=None, another=False))
     assert after.notice is not None
     assert after.notice.lines[0] == "Which Tuesday?"
     assert "took too long" in str(stage_card(after))
@@ -183,14 +183,14 @@ def test_what_was_said_stays_beside_the_reason() -> None:
 
 async def test_a_draft_like_the_plan_before_leaves_no_step_to_take_back() -> None:
     refined = planned(Stage.SKELETON, *TASKS, events=(STANDUP,))
-    sketch = await sketched(refined, ScriptedModel(answer(*GOOD)), now=MORNING)
+    sketch = await sketch_day(refined, ScriptedModel(answer(*GOOD)), now=MORNING)
     assert sketch.plan is not None
-    now = redrawn(refined, sketch, DraftDay(over=None, another=False))
+    now = apply_sketch(refined, sketch, DraftDay(over=None, another=False))
     step = {"plan_before": refined.plan, "sentence": "Mail moved."}
     now = now.model_copy(update={"refine_undo": (RefineUpdate(**step),)})
     ours = (await run_turn(turn(now, move(Move.REDO)))).session
     assert ours.notice == Notice(lines=(ANEW,))
-    after = redrawn(ours, sketch, DraftDay(over=now.plan, another=True))
+    after = apply_sketch(ours, sketch, DraftDay(over=now.plan, another=True))
     assert (after.plan, after.refine_undo, after.notice) == (now.plan, now.refine_undo, None)
 
 
@@ -203,7 +203,7 @@ async def test_a_draft_that_breaks_a_must_goes_back_once() -> None:
     """S93: with the person's words."""
     now = knowing(listed(), avoiding("late", "15:00", "18:00", description="nothing after three"))
     model = ScriptedModel(answer(*LATE), answer(block(1, "10:00", 90), block(2, "14:00", 30)))
-    sketch = await sketched(now, model, now=MORNING)
+    sketch = await sketch_day(now, model, now=MORNING)
     ((_, mistake),) = model.prompts[1].history
     assert mistake == "“Mail” breaks what must be followed: “nothing after three”. Put it elsewhere."
     assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "14:00 Mail"]
@@ -212,13 +212,13 @@ async def test_a_draft_that_breaks_a_must_goes_back_once() -> None:
 async def test_what_still_breaks_a_must_is_moved_and_nothing_else() -> None:
     now = knowing(listed(), avoiding("late", "15:00", "18:00"))
     blocks = [*LATE, block(None, "13:30", 15, "Walk")]
-    sketch = await sketched(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
+    sketch = await sketch_day(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
     assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "13:30 Walk", "14:30 Mail"]
     assert sketch.trouble is None
     said = "To keep your rules, I moved “Mail” from 16:00 to 14:30 in the model's draft."
     assert sketch.mended == (said,)
     drawn = now.model_copy(update={"stage": Stage.SKELETON, "draft_basis": sketch.basis})
-    notice = redrawn(drawn, sketch, DraftDay(over=None, another=False)).notice
+    notice = apply_sketch(drawn, sketch, DraftDay(over=None, another=False)).notice
     assert notice is not None
     assert notice.lines == (said,)
 
@@ -227,7 +227,7 @@ async def test_a_rule_of_a_kind_that_only_the_engine_knows_is_kept_too() -> None
     pause = version_of("pause", necessity="must", rule_kind="buffer", scalar_params={"duration_min": 30})
     blocks = [block(1, "10:30", 90), block(2, "13:15", 30)]
     model = ScriptedModel(answer(*blocks), answer(*blocks))
-    sketch = await sketched(knowing(listed(), pause), model, now=MORNING)
+    sketch = await sketch_day(knowing(listed(), pause), model, now=MORNING)
     assert len(model.prompts) == 2
     assert shown(sketch) == ["10:30 Report", "12:30 Lunch", "13:45 Mail"]
 
@@ -237,7 +237,7 @@ async def test_what_cannot_be_mended_is_our_own_draft_and_says_so() -> None:
     tasks = InputFacts(tasks=(task("Report", 120), task("Mail", 240)))
     now = knowing(listed().model_copy(update={"inputs": tasks}), avoiding("late", "14:00", "18:00"))
     blocks = [block(1, "10:00", 120), block(2, "13:30", 240)]
-    sketch = await sketched(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
+    sketch = await sketch_day(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
     assert (sketch.plan, sketch.trouble) == (None, NO_USE)
 
 
@@ -245,7 +245,9 @@ async def test_rules_that_contradict_each_other_do_not_keep_a_model_from_draftin
     """It follows those that our own draft can follow."""
     never = avoiding("never", "00:00", "23:55", confidence=0.4)
     enough = version_of("enough", necessity="must", rule_kind="capacity", scalar_params={"duration_min": 60})
-    sketch = await sketched(knowing(listed(), never, enough), ScriptedModel(answer(*GOOD), answer(*GOOD)), now=MORNING)
+    sketch = await sketch_day(
+        knowing(listed(), never, enough), ScriptedModel(answer(*GOOD), answer(*GOOD)), now=MORNING
+    )
     assert sketch.trouble is None
     assert sketch.plan is not None
 
@@ -263,7 +265,7 @@ def in_order(*rules: Version) -> Session:
 async def test_a_draft_that_breaks_the_order_of_the_day_goes_back_once() -> None:
     """It is told which rule, in the person's words and in plain ones, and which blocks are against it."""
     model = ScriptedModel(OUT_OF_ORDER, IN_ORDER)
-    assert shown(await sketched(in_order(MAIL_FIRST), model, now=MORNING)) == [
+    assert shown(await sketch_day(in_order(MAIL_FIRST), model, now=MORNING)) == [
         "10:00 Mail",
         "12:30 Lunch",
         "13:30 Report",
@@ -277,7 +279,7 @@ async def test_a_draft_that_breaks_the_order_of_the_day_goes_back_once() -> None
 
 
 async def test_one_that_breaks_it_again_gives_way_to_our_own_draft() -> None:
-    sketch = await sketched(in_order(MAIL_FIRST), ScriptedModel(OUT_OF_ORDER, OUT_OF_ORDER), now=MORNING)
+    sketch = await sketch_day(in_order(MAIL_FIRST), ScriptedModel(OUT_OF_ORDER, OUT_OF_ORDER), now=MORNING)
     assert (sketch.plan, sketch.trouble) == (None, NO_USE)
 
 
@@ -285,7 +287,7 @@ async def test_one_that_breaks_it_again_gives_way_to_our_own_draft() -> None:
 async def test_what_only_should_be_or_what_our_own_draft_cannot_keep_holds_no_draft_back(rule: dict[str, Any]) -> None:
     fields = {"necessity": "must", "day_rule": "BEFORE deep_work: admin_done", **rule}
     model = ScriptedModel(OUT_OF_ORDER)
-    sketch = await sketched(in_order(version_of("first", **fields)), model, now=MORNING)
+    sketch = await sketch_day(in_order(version_of("first", **fields)), model, now=MORNING)
     assert shown(sketch) == ["10:00 Report", "12:30 Lunch", "16:00 Mail"]
     assert len(model.prompts) == 1
 
@@ -295,7 +297,7 @@ async def test_an_order_that_is_kept_in_another_way_breaks_nothing() -> None:
     tasks = (*WITH_MAIL, task("Post", 30, depth=Depth.SHALLOW))
     now = knowing(session(Stage.CAPTURE_INPUTS, STANDUP, inputs=InputFacts(tasks=tasks)), MAIL_FIRST)
     model = ScriptedModel(answer(block(2, "10:00", 30), block(1, "13:30", 90), block(3, "16:00", 30)))
-    assert shown(await sketched(now, model, now=MORNING)) == [
+    assert shown(await sketch_day(now, model, now=MORNING)) == [
         "10:00 Mail",
         "12:30 Lunch",
         "13:30 Report",

@@ -18,27 +18,27 @@ from tests.unit.turn.sessions import MORNING, planned, question, said, session, 
 
 from fateforger.constraints import write_record
 from fateforger.coordinator.clicks import EXECUTORS, read_click
-from fateforger.coordinator.forms import ROOMS, open_form, read_form
+from fateforger.coordinator.forms import SESSION_FORMS, open_form, read_form
 from fateforger.journal.rows import HistoryRow
 from fateforger.session import commands
-from fateforger.session.advice import advised
+from fateforger.session.advice import with_fixes
 from fateforger.session.cards import FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import Click, SessionCommand
-from fateforger.session.commands.envelope import InSession
-from fateforger.session.edits import edited
+from fateforger.session.commands.envelope import SessionCommandBase
+from fateforger.session.edits import apply_edit
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
-from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Unplaced, Written
-from fateforger.session.moves import seen
-from fateforger.session.offering import bringing
+from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, SyncReport, Unplaced, WriteCounts
+from fateforger.session.moves import move_token
+from fateforger.session.offering import bring_tasks
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.placing import by_time
 from fateforger.session.questions import address, open_questions, token
-from fateforger.session.recall import nameable, recall
+from fateforger.session.recall import nameable_constraints, recall
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import Move, TimeboxingStage
-from fateforger.sync.model import BrakeKind
+from fateforger.sync.model import SafetyCheckKind
 from fateforger.turn import run_turn
-from fateforger.turn.memorytools import merged
+from fateforger.turn.memorytools import merge_document
 from fateforger.turn.model import MemoryReading, TurnOutcome
 from fateforger.turn.reading.remembering import changes_of
 from fateforger.turn.reading.rules import MemoryWish, RuleWords
@@ -68,7 +68,7 @@ def click(name: str, now: Session, action: str, *answers: Answer, target: str = 
 
 
 def move(name: str, now: Session, wanted: Move, intent: str) -> Row:
-    return click(name, now, wanted.value, wants(intent), target=seen(now, wanted))
+    return click(name, now, wanted.value, wants(intent), target=move_token(now, wanted))
 
 
 def form(name: str, now: Session, room: str, *answers: Answer, target: str = "", **values: Any) -> Row:
@@ -109,7 +109,7 @@ def kept(uid: str | None) -> str:
 
 def edited_by(now: Session, *deeds: Any) -> Session:
     for deed in deeds:
-        now = now.model_copy(update={"plan": edited(now, deed).after})
+        now = now.model_copy(update={"plan": apply_edit(now, deed).after})
     return now
 
 
@@ -121,15 +121,17 @@ LEFT_OVER = tuple(
 )
 OFFERED = LIST.model_copy(update={"offered": LEFT_OVER})
 MISSED = LIST.model_copy(update={"offered": tuple(each.model_copy(update={"source": "planned"}) for each in LEFT_OVER)})
-CAUGHT_UP = bringing(MISSED, ("taxes", "plants"))
+CAUGHT_UP = bring_tasks(MISSED, ("taxes", "plants"))
 DRAFT = planned(Stage.SKELETON, *TASKS.tasks)
 REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.frame)
 FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.plan)] if REFINE.plan else ("", "", "")
 HELD = REFINE.model_copy(update={"calendar_write": "commit"})
 CHANGED = HELD.model_copy(update={"refine_undo": (RefineUpdate(plan_before=REFINE.plan, sentence="It moved."),)})
-WRITTEN = REFINE.model_copy(update={"write_group": "g1", "written": Written(created=3)})
+WRITTEN = REFINE.model_copy(update={"write_group": "g1", "written": WriteCounts(created=3)})
 TROUBLE = WRITTEN.model_copy(update={"problem": "The calendar does not answer."})
-BRAKED = WRITTEN.model_copy(update={"problem": "This deletes 12 events.", "brakes": (BrakeKind.MASS_DELETION.value,)})
+BRAKED = WRITTEN.model_copy(
+    update={"problem": "This deletes 12 events.", "brakes": (SafetyCheckKind.MASS_DELETION.value,)}
+)
 COMMITTED = WRITTEN.model_copy(update={"stage": Stage.REVIEW_COMMIT})
 HALTED = COMMITTED.model_copy(update={"last_sync": SyncReport(status="partial")})
 
@@ -150,11 +152,11 @@ PREVIEWED = REFINE.model_copy(update={"preview": PreviewView(asked="c0", at=MORN
 ASKED = HELD.model_copy(update={"questions": (question(FIRST, shown=True), question(SECOND, "summary", shown=True))})
 ONE, ALL = address(ASKED.questions[0]), token(open_questions(ASKED))
 
-BETTER = advised(
+BETTER = with_fixes(
     edited_by(REFINE, said("remove_block", key=LUNCH), said("shift_block", key=SECOND, minutes=-10)), MORNING
 )
 
-KNOWN = nameable(REFINE.model_copy(update={"recalled": recall(REFINE, RULES, MORNING)}), RULES)
+KNOWN = nameable_constraints(REFINE.model_copy(update={"recalled": recall(REFINE, RULES, MORNING)}), RULES)
 NAMED, SEEN = [v.uid for v in KNOWN], [v.seq for v in KNOWN]
 SHOWN = REFINE.model_copy(update={"memory": MemoryView(asked="c0")})
 WROTE = REFINE.model_copy(update={"memory_writes": (MemoryWrite(cause="c0", lines=("Noted.",), versions=(KNOWN[0],)),)})
@@ -166,7 +168,7 @@ NEW_RECORD = {
     "name": "Nothing after six", "description": "Nothing after six", "necessity": "must", "scope": "profile",
     "applicability": {"days_of_week": ["FR"], "timezone": "Europe/Amsterdam"},
 }  # fmt: skip
-REVISED = merged(write_record(KNOWN[1].record), changes_of(RuleWords.model_validate(NEW_RULE)))
+REVISED = merge_document(write_record(KNOWN[1].record), changes_of(RuleWords.model_validate(NEW_RULE)))
 REPLACING = {**{n: v for n, v in REVISED.items() if n not in {"lifecycle", "confidence"}}, "status": "locked"}
 
 ANSWER, REPLAN = wants("answer"), wants("replan")
@@ -371,7 +373,7 @@ async def test_words_do_what_the_control_does(row: Row) -> None:
     assert len(row.answers) <= 2
 
 
-WORDS_ONLY: dict[type[InSession], str] = {
+WORDS_ONLY: dict[type[SessionCommandBase], str] = {
     commands.TimeboxingUserReply: "is the words themselves",
     commands.ApplyPatch: "is what words come to",
 }
@@ -387,7 +389,7 @@ def test_every_command_has_its_row() -> None:
 def test_every_control_and_form_has_its_row() -> None:
     used = {row.control for row in ROWS}
     assert EXECUTORS.keys() - used == set()
-    assert {f"form.{name}" for name in ROOMS} - used == set()
+    assert {f"form.{name}" for name in SESSION_FORMS} - used == set()
 
 
 def test_every_intent_has_its_row() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fateforger.errors import BadInput
-from fateforger.workflow.day_words import told, way_out
+from fateforger.workflow.day_words import describe_day_rule, suggest_day_remedy
 from fateforger.workflow.days import read_day_rule, read_day_rules
 
 
@@ -29,7 +29,7 @@ from fateforger.workflow.days import read_day_rule, read_day_rules
     ],
 )
 def test_a_rule_is_told_in_plain_words(text: str, words: str) -> None:
-    assert told(read_day_rule(text)) == words
+    assert describe_day_rule(read_day_rule(text)) == words
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,10 @@ def test_a_rule_is_told_in_plain_words(text: str, words: str) -> None:
 def test_what_to_do_about_it_is_one_sentence(text: str, words: str) -> None:
     """Of what only the calendar holds, only the person can move anything."""
     rule = read_day_rule(text)
-    assert way_out(rule, ours=True) == words
-    assert way_out(rule, ours=False) == "It is about what your calendar holds, so only you can move it there."
+    assert suggest_day_remedy(rule, ours=True) == words
+    assert (
+        suggest_day_remedy(rule, ours=False) == "It is about what your calendar holds, so only you can move it there."
+    )
 
 
 @pytest.mark.parametrize(

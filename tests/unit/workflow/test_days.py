@@ -71,7 +71,7 @@ def test_a_day_is_judged_in_its_order(rule: str, verdict: str, titles: list[str]
     """Each rule with its verdict, and the blocks that break it."""
     day = judged(rule)
     [checked] = day.report.rules
-    assert (checked.verdict.value, [block.title for block in day.broken_by(checked)]) == (verdict, titles)
+    assert (checked.verdict.value, [block.title for block in day.find_violating_blocks(checked)]) == (verdict, titles)
 
 
 def test_the_order_of_the_list_does_not_matter() -> None:

@@ -8,7 +8,15 @@ import pytest
 
 from fateforger.ports.facts import evaluate
 from fateforger.workflow import Step
-from fateforger.workflow.evaluating import Evaluated, Known, Told, answer, as_step, evaluated, looks
+from fateforger.workflow.evaluating import (
+    CheckAnswer,
+    EvaluatedState,
+    KnownValues,
+    answer_check,
+    as_step,
+    collect_lookups,
+    evaluate_state,
+)
 from fateforger.workflow.predicates import (
     Check,
     CommandOutput,
@@ -20,7 +28,7 @@ from fateforger.workflow.predicates import (
     UserStatement,
 )
 
-KNOWN = Known(
+KNOWN = KnownValues(
     session={"plan_valid": True, "date_confirmed": False},
     task={"body": "## Approved Plan", "tags": ["ui", "later"], "priority": 2, "notes": "", "done": False},
     stated=frozenset({"approval"}),
@@ -30,35 +38,40 @@ KNOWN = Known(
 @pytest.mark.parametrize(
     ("check", "told"),
     [
-        (SessionState("plan_valid"), Told(holds=True, why="The session says so of “plan_valid”.")),
-        (SessionState("date_confirmed"), Told(holds=False, why="The session says so of “date_confirmed”.")),
-        (SessionState("moon_full"), Told(None, "The session knows nothing of “moon_full”.")),
+        (SessionState("plan_valid"), CheckAnswer(holds=True, why="The session says so of “plan_valid”.")),
+        (SessionState("date_confirmed"), CheckAnswer(holds=False, why="The session says so of “date_confirmed”.")),
+        (SessionState("moon_full"), CheckAnswer(None, "The session knows nothing of “moon_full”.")),
         (
             TaskState("body", contains="Approved"),
-            Told(holds=True, why="“body” of the task holds “Approved”."),
+            CheckAnswer(holds=True, why="“body” of the task holds “Approved”."),
         ),
-        (TaskState("tags", contains="ui"), Told(holds=True, why="“tags” of the task holds “ui”.")),
-        (TaskState("tags", contains="u"), Told(holds=False, why="“tags” of the task does not hold “u”.")),
-        (TaskState("priority", contains="2"), Told(holds=False, why="“priority” of the task does not hold “2”.")),
-        (TaskState("priority", equals="2"), Told(holds=True, why="“priority” of the task is “2”.")),
-        (TaskState("body", equals="x"), Told(holds=False, why="“body” of the task is not “x”.")),
-        (TaskState("notes"), Told(holds=False, why="“notes” of the task is empty.")),
-        (TaskState("body"), Told(holds=True, why="“body” of the task is there.")),
-        (TaskState("owner", equals="Anna"), Told(None, "The task has no “owner”.")),
-        (UserStatement("approval"), Told(holds=True, why="The person stated “approval”.")),
-        (UserStatement("refusal"), Told(holds=False, why="The person stated no “refusal”.")),
-        (FileContent("a", "b"), Told(None, "Nobody looked.")),
-        (CommandOutput("a"), Told(None, "Nobody looked.")),
-        (Described("It reads well"), Told(None, "Somebody has to judge it: It reads well")),
+        (TaskState("tags", contains="ui"), CheckAnswer(holds=True, why="“tags” of the task holds “ui”.")),
+        (TaskState("tags", contains="u"), CheckAnswer(holds=False, why="“tags” of the task does not hold “u”.")),
+        (
+            TaskState("priority", contains="2"),
+            CheckAnswer(holds=False, why="“priority” of the task does not hold “2”."),
+        ),
+        (TaskState("priority", equals="2"), CheckAnswer(holds=True, why="“priority” of the task is “2”.")),
+        (TaskState("body", equals="x"), CheckAnswer(holds=False, why="“body” of the task is not “x”.")),
+        (TaskState("notes"), CheckAnswer(holds=False, why="“notes” of the task is empty.")),
+        (TaskState("body"), CheckAnswer(holds=True, why="“body” of the task is there.")),
+        (TaskState("owner", equals="Anna"), CheckAnswer(None, "The task has no “owner”.")),
+        (UserStatement("approval"), CheckAnswer(holds=True, why="The person stated “approval”.")),
+        (UserStatement("refusal"), CheckAnswer(holds=False, why="The person stated no “refusal”.")),
+        (FileContent("a", "b"), CheckAnswer(None, "Nobody looked.")),
+        (CommandOutput("a"), CheckAnswer(None, "Nobody looked.")),
+        (Described("It reads well"), CheckAnswer(None, "Somebody has to judge it: It reads well")),
     ],
 )
-def test_each_kind_is_told_by_what_is_known(check: Check, told: Told) -> None:
+def test_each_kind_is_told_by_what_is_known(check: Check, told: CheckAnswer) -> None:
     """S136: what nobody knows is unknown, never false."""
-    assert answer(check, KNOWN, {}) == told
+    assert answer_check(check, KNOWN, {}) == told
 
 
 def test_where_nobody_read_what_was_stated_that_is_unknown() -> None:
-    assert answer(UserStatement("approval"), Known(), {}) == Told(None, "Nobody read what the person stated.")
+    assert answer_check(UserStatement("approval"), KnownValues(), {}) == CheckAnswer(
+        None, "Nobody read what the person stated."
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +88,7 @@ def test_one_of_its_checks_is_enough_and_the_reasons_are_those_that_decide(
 ) -> None:
     """S132."""
     predicate = Predicate("p", tuple(map(SessionState, checks)))
-    assert evaluated(predicate, KNOWN, {}) == Evaluated("p", holds, why)
+    assert evaluate_state(predicate, KNOWN, {}) == EvaluatedState("p", holds, why)
 
 
 class Machine:
@@ -85,13 +98,13 @@ class Machine:
         self.answers: dict[str, bool] = answers
         self.asked: list[Any] = []
 
-    async def contains(self, pattern: str, text: str) -> Told:
+    async def contains(self, pattern: str, text: str) -> CheckAnswer:
         self.asked.append((pattern, text))
-        return Told(self.answers.get(pattern), f"I looked at {pattern}.")
+        return CheckAnswer(self.answers.get(pattern), f"I looked at {pattern}.")
 
-    async def succeeds(self, command: str) -> Told:
+    async def succeeds(self, command: str) -> CheckAnswer:
         self.asked.append(command)
-        return Told(self.answers.get(command), f"I ran {command}.")
+        return CheckAnswer(self.answers.get(command), f"I ran {command}.")
 
 
 async def test_files_and_commands_are_looked_at_once_each() -> None:
@@ -103,8 +116,8 @@ async def test_files_and_commands_are_looked_at_once_each() -> None:
         Predicate("planned", (FileContent("plan", "## Approved"), Described("It reads well"))),
         Predicate("lint_fails", (CommandOutput("lint", succeeds=False),)),
     )
-    assert len(looks(predicates)) == 4
-    states = await evaluate(predicates, Known(), machine)
+    assert len(collect_lookups(predicates)) == 4
+    states = await evaluate(predicates, KnownValues(), machine)
     assert [(state.name, state.holds, state.why) for state in states] == [
         ("tests_pass", False, ("I ran tests.",)),
         ("tests_fail", True, ("I ran tests.",)),

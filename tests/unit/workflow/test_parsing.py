@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 
 from fateforger.errors import BadInput
-from fateforger.workflow import Rule, RuleKind, declared, read_rule, write_rule
+from fateforger.workflow import Rule, RuleKind, declare_names, read_rule, write_rule
 from fateforger.workflow.expressions import And, Atom, Not, Or
 from fateforger.workflow.vocabulary import NAMING
 
-NAMES = declared(["a", "b", "plan-agent", "notes.md"], ["p", "q", "größe_ok"])
+NAMES = declare_names(["a", "b", "plan-agent", "notes.md"], ["p", "q", "größe_ok"])
 a, b, p, q = map(Atom, "abpq")
 
 
@@ -93,7 +93,7 @@ def test_a_mistake_is_shown_where_it_is(text: str, where: str, sentence: str) ->
 
 
 def test_a_declared_name_may_look_like_a_keyword_in_small_letters() -> None:
-    names = declared(["before", "on"], ["not"])
+    names = declare_names(["before", "on"], ["not"])
     rule = Rule(RuleKind.BEFORE, And((Not(Atom("not")), Atom("on"))), Atom("before"))
     assert read_rule("BEFORE before: NOT not AND on", names) == rule
 
@@ -110,5 +110,5 @@ def test_a_declared_name_may_look_like_a_keyword_in_small_letters() -> None:
 def test_names_are_declared_once_and_are_names(actions: list[str], states: list[str], sentence: str) -> None:
     """S143: undeclared atoms are an error, so declarations have to be right."""
     with pytest.raises(BadInput) as raised:
-        declared(actions, states)
+        declare_names(actions, states)
     assert raised.value.message.startswith(sentence)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.workflow import Report, check, shipped
-from fateforger.workflow.predicates import planned
+from fateforger.workflow import Report, check, load_shipped
+from fateforger.workflow.predicates import plan_steps
 
 TRACKED = {"one_task_in_progress": True, "changes_tracked_in_task": True}
 USUAL = {
@@ -30,13 +30,13 @@ COARSE = {
 
 def checked(workflow: str, *steps: str, given: dict[str, bool] | None = None) -> Report:
     """A plan of steps; ``a+b`` does two things in one."""
-    pilot = shipped(workflow)
-    trace = planned(list(pilot.predicates.values()), [step.split("+") for step in steps], given=given)
+    pilot = load_shipped(workflow)
+    trace = plan_steps(list(pilot.predicates.values()), [step.split("+") for step in steps], given=given)
     return check(pilot.rules, trace, pilot.vocabulary, closed="close_task" in steps)
 
 
 def broken(report: Report) -> list[str]:
-    return [each.stated.id for each in report.violated]
+    return [each.stated.id for each in report.violated_rules]
 
 
 FEATURE_VALID = (
@@ -137,7 +137,7 @@ def test_published_plans(
 @pytest.mark.parametrize("pilot", ["decompose", "feature-dev", "tdd-cycle"])
 def test_pilots_load(pilot: str) -> None:
     """S141: each says what it is for, when, and has rules of its own that can all be kept together."""
-    workflow = shipped(pilot)
+    workflow = load_shipped(pilot)
     assert (workflow.name, bool(workflow.description), bool(workflow.applies_when), bool(workflow.not_when)) == (
         pilot,
         True,
@@ -196,7 +196,7 @@ SEED = {
 def test_nothing_is_lost_in_translation(pilot: str) -> None:
     """S144: each rule of the procedure it takes the place of is there. A name for two things at once is written as
     both; the red phase, in which a test has to fail, is no failure to halt for."""
-    assert SEED[pilot] - {rule.text for rule in shipped(pilot).rules} == set()
+    assert SEED[pilot] - {rule.text for rule in load_shipped(pilot).rules} == set()
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_tdd_cycle(steps: tuple[str, ...], expected: list[str]) -> None:
 def test_refactoring_is_not_done_until_tests_pass_again() -> None:
     """S142: at the end of a cycle that stays refactored and untested."""
     steps = ("write_test", "see_test_fail", "implement", "run_test", "refactor")
-    pilot = shipped("tdd-cycle")
-    trace = planned(list(pilot.predicates.values()), [[step] for step in steps])
+    pilot = load_shipped("tdd-cycle")
+    trace = plan_steps(list(pilot.predicates.values()), [[step] for step in steps])
     assert broken(check(pilot.rules, trace, pilot.vocabulary)) == ["still-green"]
 
 
@@ -236,7 +236,7 @@ def test_any_order_of_work_that_keeps_the_rules_passes() -> None:
 def test_a_violation_says_what_to_do() -> None:
     """S139: rule, kind, step and remedy, as the author of the workflow put it."""
     report = checked("tdd-cycle", "write_test", "implement", "run_test", "commit")
-    [only] = report.violated
+    [only] = report.violated_rules
     assert (only.stated.title, only.kind.value, only.judgement.violations) == (
         "A test exists and fails before implementation begins",
         "BEFORE",

@@ -15,10 +15,10 @@ from fateforger.workflow.predicates import (
     SessionState,
     TaskState,
     UserStatement,
-    holds,
-    observed,
-    permitted,
-    planned,
+    evaluate_predicate,
+    is_permitted,
+    observe_step,
+    plan_steps,
 )
 
 ALLOWED = Allowed(commands=frozenset({"tests"}), files=frozenset({"tests/*"}))
@@ -41,9 +41,9 @@ def test_files_and_commands_only_as_far_as_they_were_allowed(
     check: Check, *, by_default: bool, when_allowed: bool
 ) -> None:
     """S136: five kinds; two of them are off until they are allowed by name."""
-    assert (permitted(check, Allowed()), permitted(check, ALLOWED)) == (by_default, when_allowed)
+    assert (is_permitted(check, Allowed()), is_permitted(check, ALLOWED)) == (by_default, when_allowed)
     predicate = Predicate("p", (check,))
-    answered = holds(predicate, {check: True}, ALLOWED)
+    answered = evaluate_predicate(predicate, {check: True}, ALLOWED)
     assert answered is (True if when_allowed or isinstance(check, Described) else None)
 
 
@@ -62,18 +62,20 @@ def test_or_with_what_is_not_known(*, first: bool | None, second: bool | None, t
     """S132, S143: one of the checks is enough; what nobody can tell is unknown and not false."""
     one, other = SessionState("one"), UserStatement("other")
     answers: dict[Check, bool] = {check: value for check, value in ((one, first), (other, second)) if value is not None}
-    assert holds(Predicate("p", (one, other)), answers, Allowed()) is together
+    assert evaluate_predicate(Predicate("p", (one, other)), answers, Allowed()) is together
 
 
 def test_a_state_without_a_check_is_unknown() -> None:
-    assert holds(Predicate("p"), {}, ALLOWED) is None
+    assert evaluate_predicate(Predicate("p"), {}, ALLOWED) is None
 
 
 def test_at_run_time_the_checks_tell() -> None:
     """S137."""
     predicates = [Predicate(name, (SessionState(name),)) for name in ("ready", "late", "odd")]
     answers: dict[Check, bool] = {SessionState("ready"): True, SessionState("late"): False}
-    assert observed(predicates, answers, Allowed(), do=("go",)) == Step(do=("go",), true=("ready",), unknown=("odd",))
+    assert observe_step(predicates, answers, Allowed(), do=("go",)) == Step(
+        do=("go",), true=("ready",), unknown=("odd",)
+    )
 
 
 def test_on_a_plan_the_actions_tell() -> None:
@@ -84,7 +86,7 @@ def test_on_a_plan_the_actions_tell() -> None:
         Predicate("asked"),
         Predicate("told"),
     ]
-    assert planned(predicates, [["test"], ["write"], []], given={"told": True}) == (
+    assert plan_steps(predicates, [["test"], ["write"], []], given={"told": True}) == (
         Step(do=("test",), true=("told",), unknown=("asked",)),
         Step(do=("write",), true=("green", "told"), unknown=("asked",)),
         Step(true=("told",), unknown=("asked",)),

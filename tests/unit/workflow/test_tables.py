@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.workflow.asking import asked, verdict
 
-from fateforger.workflow.judging import Verdict, weightiest
+from fateforger.workflow.judging import Verdict, combine_verdicts
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_what_passes_has_no_remedy() -> None:
 def test_the_verdict_of_several_is_the_one_that_weighs_most() -> None:
     """Violated, unknown, pending, satisfied, vacuous."""
     order = [Verdict.VIOLATED, Verdict.UNKNOWN, Verdict.PENDING, Verdict.SATISFIED, Verdict.VACUOUS]
-    assert [weightiest(order[at:]) for at in range(len(order))] == order
-    assert weightiest([]) is Verdict.VACUOUS
+    assert [combine_verdicts(order[at:]) for at in range(len(order))] == order
+    assert combine_verdicts([]) is Verdict.VACUOUS
     assert verdict("BEFORE x: p", "x+p? x", closed=False) == "violated"
     assert verdict("AFTER x: p", "x p? x", closed=False) == "unknown"
 

@@ -12,7 +12,7 @@ endpoint.py    URLs and command lines                directory.py  lists calenda
 from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, LoginBudget, RequestBudget
 from fateforger.adapters.calendar.calendar import McpCalendar
 from fateforger.adapters.calendar.choosing import choose_read, find_calendar
-from fateforger.adapters.calendar.directory import CalendarEntry, ServerReport, look_at_server
+from fateforger.adapters.calendar.directory import CalendarEntry, ServerReport, probe_server
 from fateforger.adapters.calendar.endpoint import read_endpoint
 from fateforger.adapters.calendar.opening import open_mcp_calendar
 from fateforger.adapters.calendar.several import SeveralCalendars
@@ -27,7 +27,7 @@ __all__ = [
     "SeveralCalendars",
     "choose_read",
     "find_calendar",
-    "look_at_server",
     "open_mcp_calendar",
+    "probe_server",
     "read_endpoint",
 ]

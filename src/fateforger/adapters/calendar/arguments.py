@@ -39,22 +39,22 @@ class Target:
         return {"calendarId": self.calendar_id, **account}
 
 
-def list_arguments(target: Target, start: datetime, end: datetime) -> Arguments:
+def build_list_arguments(target: Target, start: datetime, end: datetime) -> Arguments:
     """Return the arguments of ``list-events``, with the bounds widened to whole seconds."""
     return {
         **target.arguments,
-        "timeMin": written_time(start),
-        "timeMax": written_time(_up(end)),
+        "timeMin": format_time(start),
+        "timeMax": format_time(_round_up(end)),
         "timeZone": target.time_zone,
         "fields": list(SHOWN_FIELDS),
     }
 
 
-def get_arguments(target: Target, event_id: str) -> Arguments:
+def build_get_arguments(target: Target, event_id: str) -> Arguments:
     return {**target.arguments, "eventId": event_id, "fields": list(SHOWN_FIELDS)}
 
 
-def create_arguments(
+def build_create_arguments(
     target: Target, event_id: str, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
 ) -> Arguments:
     """Return the arguments of ``create-event``.
@@ -68,12 +68,12 @@ def create_arguments(
         **target.arguments,
         "eventId": event_id,
         "summary": fields.summary,
-        "start": written_time(fields.start),
-        "end": written_time(fields.end),
+        "start": format_time(fields.start),
+        "end": format_time(fields.end),
         "timeZone": target.time_zone,
         **described,
         **coloured,
-        **extras_arguments(extras),
+        **build_extras_arguments(extras),
         "extendedProperties": {
             "private": {**extras.properties, **marker.properties()},
             **({"shared": dict(extras.shared_properties)} if extras.shared_properties else {}),
@@ -84,7 +84,7 @@ def create_arguments(
     }
 
 
-def extras_arguments(extras: EventExtras) -> Arguments:
+def build_extras_arguments(extras: EventExtras) -> Arguments:
     """Return the extras that the server accepts, except properties.
 
     The server can create a new video call but not restore the old one, and it accepts no status.
@@ -105,7 +105,7 @@ def extras_arguments(extras: EventExtras) -> Arguments:
     return {name: value for name, value in given.items() if value not in ("", [], {})}
 
 
-def update_arguments(
+def build_update_arguments(
     target: Target, event_id: str, changes: Mapping[str, Any], marker: Marker, if_match: str | None
 ) -> Arguments:
     """Return the arguments of ``update-event``.
@@ -114,7 +114,7 @@ def update_arguments(
     removed, so ``color_id: None`` is left out.
     """
     fields = {_NAMES[name]: value for name, value in changes.items() if name in _NAMES and value is not None}
-    times = {name: written_time(changes[name]) for name in ("start", "end") if name in changes}
+    times = {name: format_time(changes[name]) for name in ("start", "end") if name in changes}
     return {
         **target.arguments,
         "eventId": event_id,
@@ -125,29 +125,29 @@ def update_arguments(
         "checkConflicts": False,
         "calendarsToCheck": [],
         "sendUpdates": "none",
-        **_matching(if_match),
+        **_build_if_match(if_match),
     }
 
 
-def delete_arguments(target: Target, event_id: str, if_match: str | None) -> Arguments:
-    return {**target.arguments, "eventId": event_id, "sendUpdates": "none", **_matching(if_match)}
+def build_delete_arguments(target: Target, event_id: str, if_match: str | None) -> Arguments:
+    return {**target.arguments, "eventId": event_id, "sendUpdates": "none", **_build_if_match(if_match)}
 
 
-def written_time(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Format an instant as RFC 3339 in UTC, in whole seconds, since the server refuses fractions."""
     return f"{moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
-def start_instant(moment: datetime | date, time_zone: str) -> datetime:
+def resolve_start(moment: datetime | date, time_zone: str) -> datetime:
     """Return the instant at which an event starts; a date starts at midnight in ``time_zone``."""
     if isinstance(moment, datetime):
         return moment.astimezone(UTC)
     return datetime(moment.year, moment.month, moment.day, tzinfo=ZoneInfo(time_zone)).astimezone(UTC)
 
 
-def _matching(if_match: str | None) -> Arguments:
+def _build_if_match(if_match: str | None) -> Arguments:
     return {} if if_match is None else {"ifMatch": if_match}
 
 
-def _up(moment: datetime) -> datetime:
+def _round_up(moment: datetime) -> datetime:
     return moment + timedelta(seconds=1) if moment.microsecond else moment

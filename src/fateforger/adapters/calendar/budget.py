@@ -32,7 +32,7 @@ _TRIES = 4
 """How often the server sends a request that fails for a temporary reason, unless it is a POST or PATCH."""
 
 
-def cost_of(tool: str) -> int:
+def get_cost(tool: str) -> int:
     """Return the number of requests to Google for one successful call."""
     return _COSTS.get(tool, 1)
 
@@ -52,13 +52,13 @@ class Allowance:
     def pay(self, tool: str) -> None:
         """Count a call that is about to be made."""
         self._unanswered += 1
-        self._spent += cost_of(tool)
+        self._spent += get_cost(tool)
 
-    def answered(self, tool: str, refusal: Refusal | None = None) -> None:
+    def count_answer(self, tool: str, refusal: Refusal | None = None) -> None:
         """Count an answer, including the server's repetitions before it gave up."""
         self._unanswered -= 1
         if tool in _REPEATED and refusal in (Refusal.TROUBLE, Refusal.LIMITED):
-            self._spent += (_TRIES - 1) * cost_of(tool)
+            self._spent += (_TRIES - 1) * get_cost(tool)
 
     def __enter__(self) -> Self:
         return self
@@ -129,7 +129,7 @@ class LoginBudget:
         wanted = Reservation(uuid.uuid4().hex, requests, background)
         ended, self._ended = self._ended, []
         try:
-            wait = await self._quota.reserve(self._login, wanted, self._limit, settled=self._settlements(ended))
+            wait = await self._quota.reserve(self._login, wanted, self._limit, settled=self._build_settlements(ended))
         except BaseException:
             self._ended += ended  # recording a settlement twice is harmless
             raise
@@ -141,10 +141,10 @@ class LoginBudget:
     async def aclose(self) -> None:
         ended, self._ended = self._ended, []
         try:
-            await self._quota.settle(self._limit, self._settlements(ended))
+            await self._quota.settle(self._limit, self._build_settlements(ended))
         except StoreError as error:  # nothing is lost: unsettled requests expire by themselves
             log.warning("the last requests to the calendar count longer than they need to: %s", error.message)
 
-    def _settlements(self, ended: list[tuple[str, int, float]]) -> list[Settlement]:
+    def _build_settlements(self, ended: list[tuple[str, int, float]]) -> list[Settlement]:
         now = self._now()
         return [Settlement(each, spent, max(0.0, now - at)) for each, spent, at in ended]

@@ -11,13 +11,13 @@ from typing import Any
 from fateforger.adapters.calendar.arguments import (
     Arguments,
     Target,
-    create_arguments,
-    delete_arguments,
-    get_arguments,
-    list_arguments,
-    update_arguments,
+    build_create_arguments,
+    build_delete_arguments,
+    build_get_arguments,
+    build_list_arguments,
+    build_update_arguments,
 )
-from fateforger.adapters.calendar.budget import Allowance, cost_of
+from fateforger.adapters.calendar.budget import Allowance, get_cost
 from fateforger.adapters.calendar.directory import CalendarEntry, list_calendars
 from fateforger.adapters.calendar.limits import WRITE_SECONDS
 from fateforger.adapters.calendar.outcomes import Write
@@ -54,7 +54,7 @@ class McpCalendar:
         self._key = key or f"{tools.session.endpoint.name}#{target.name}"
         self._write_seconds = write_seconds
 
-    def beside(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
+    def for_calendar(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
         """Return another calendar of the same login, over the same session and budget. Closing one closes both."""
         target = replace(self._target, calendar_id=calendar_id)
         return McpCalendar(self._tools, target, key=key, write_seconds=self._write_seconds)
@@ -77,7 +77,7 @@ class McpCalendar:
         """The IANA zone in which all-day events are placed."""
         return self._target.time_zone
 
-    async def calendars(self) -> tuple[CalendarEntry, ...]:
+    async def list_calendars(self) -> tuple[CalendarEntry, ...]:
         """Return all calendars of the login. Raises :class:`~fateforger.errors.CalendarError`."""
         return await list_calendars(self._tools, account=self._target.account)
 
@@ -100,12 +100,12 @@ class McpCalendar:
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
         async def write() -> Outcome:
-            arguments = create_arguments(self._target, _owned(event_id), fields, marker, extras)
+            arguments = build_create_arguments(self._target, _to_owned_id(event_id), fields, marker, extras)
             outcome = await self._write("create", "create-event", event_id, arguments)
             if not isinstance(outcome, Rejected) or extras == PLAIN:
                 return outcome
             # A guest or an attachment that the calendar refuses must not prevent the event itself.
-            arguments = create_arguments(self._target, event_id, fields, marker)
+            arguments = build_create_arguments(self._target, event_id, fields, marker)
             return await self._write("create", "create-event", event_id, arguments)
 
         return await self._in_time(write())
@@ -127,22 +127,22 @@ class McpCalendar:
             return Rejected("This calendar can change a colour but not take it away.")
 
         async def write(image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
-            whole = _with_both_ends(changes, image)
+            whole = _add_missing_end(changes, image)
             if isinstance(whole, Rejected):
                 return whole
-            arguments = update_arguments(self._target, event_id, whole, marker, if_match)
+            arguments = build_update_arguments(self._target, event_id, whole, marker, if_match)
             return await self._write("update", "update-event", event_id, arguments, allowance)
 
-        vouching = seen if seen is not None and self._vouches(seen, changes) else None
-        return await self._in_time(self._guarded("update", _owned(event_id), expect, write, vouching))
+        vouching = seen if seen is not None and self._can_trust_seen(seen, changes) else None
+        return await self._in_time(self._write_guarded("update", _to_owned_id(event_id), expect, write, vouching))
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         async def write(_image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
-            arguments = delete_arguments(self._target, event_id, if_match)
+            arguments = build_delete_arguments(self._target, event_id, if_match)
             answer = await self._tools.tell("delete", "delete-event", arguments, DeleteAnswer, allowance=allowance)
             return Done(None) if isinstance(answer, DeleteAnswer) else answer
 
-        return await self._in_time(self._guarded("delete", _owned(event_id), expect, write))
+        return await self._in_time(self._write_guarded("delete", _to_owned_id(event_id), expect, write))
 
     async def aclose(self) -> None:
         await self._tools.aclose()
@@ -154,7 +154,7 @@ class McpCalendar:
         except TimeoutError:
             return Unknown(f"no answer within {self._write_seconds:g} s")
 
-    async def _guarded(
+    async def _write_guarded(
         self,
         kind: Write,
         event_id: OwnedId,
@@ -170,7 +170,7 @@ class McpCalendar:
         outcome: Outcome = Gone()
         for look in range(2 if seen is None else 3):
             vouched = None if look else seen
-            reserved = await self._tools.reserve(cost_of(f"{kind}-event") + (vouched is None) * cost_of("get-event"))
+            reserved = await self._tools.reserve(get_cost(f"{kind}-event") + (vouched is None) * get_cost("get-event"))
             if isinstance(reserved, Limited):
                 return reserved
             with reserved:
@@ -179,32 +179,32 @@ class McpCalendar:
                     return found.outcome(kind)
                 if found is None or found.gone:
                     return Gone()
-                if (refused := _refused(found, expect)) is not None:
+                if (refused := _check_refusal(found, expect)) is not None:
                     return refused
-                outcome = await write(found, self._condition(found), reserved)
+                outcome = await write(found, self._get_etag(found), reserved)
             unsure = isinstance(outcome, Gone) and found is seen
             if not unsure and (expect is not None or not isinstance(outcome, Stale)):
                 return outcome
         return outcome
 
-    def _vouches(self, seen: EventImage, changes: Mapping[str, Any]) -> bool:
+    def _can_trust_seen(self, seen: EventImage, changes: Mapping[str, Any]) -> bool:
         """Check whether ``seen`` can replace a read.
 
         It cannot when only one end moves: the other end is sent along, and the person may just have moved it.
         """
-        return not seen.gone and (self._condition(seen) is not None or len({"start", "end"} & changes.keys()) != 1)
+        return not seen.gone and (self._get_etag(seen) is not None or len({"start", "end"} & changes.keys()) != 1)
 
-    def _condition(self, image: EventImage) -> str | None:
+    def _get_etag(self, image: EventImage) -> str | None:
         """Return the etag to send, so that the write does not overwrite a change made since the event was read."""
         etag = image.raw.get("etag")
         return etag if self.traits.conditional_write and isinstance(etag, str) else None
 
     async def _find(self, event_id: str, allowance: Allowance | None = None) -> EventImage | Refused | None:
-        arguments = get_arguments(self._target, event_id)
+        arguments = build_get_arguments(self._target, event_id)
         answer = await self._tools.ask("get-event", arguments, EventAnswer, allowance=allowance)
         if isinstance(answer, Refused):
             absent = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
-            return await self._absent(allowance) if absent else answer
+            return await self._check_absence(allowance) if absent else answer
         try:
             image = read_event(answer.event)
         except Unreadable as problem:
@@ -213,13 +213,13 @@ class McpCalendar:
             return self._tools.unreadable(Unreadable(f"it shows event {image.id} when asked for {event_id}"))
         return image
 
-    async def _absent(self, allowance: Allowance | None) -> Refused | None:
+    async def _check_absence(self, allowance: Allowance | None) -> Refused | None:
         """Return ``None`` if the event is absent, or the refusal if the calendar itself cannot be found.
 
         An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence. A write
         whose event is absent pays for this call with requests it no longer needs.
         """
-        arguments = list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
+        arguments = build_list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
         answer = await self._tools.ask("list-events", arguments, EventsAnswer, allowance=allowance)
         if not isinstance(answer, Refused):
             return None
@@ -242,7 +242,7 @@ class McpCalendar:
         return Gone() if image.gone else Done(image)
 
 
-def _owned(event_id: str) -> OwnedId:
+def _to_owned_id(event_id: str) -> OwnedId:
     """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
     return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
 
@@ -252,14 +252,14 @@ def _is_ours(image: EventImage) -> bool:
     return own_kind and image.marker is not None
 
 
-def _refused(found: EventImage, expect: str | None) -> Outcome | None:
+def _check_refusal(found: EventImage, expect: str | None) -> Outcome | None:
     """Return the reason an event may not be written to; ``None`` if it may."""
     if not _is_ours(found):
         return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
     return Stale() if expect is not None and found.version != expect else None
 
 
-def _with_both_ends(changes: Mapping[str, Any], image: EventImage) -> dict[str, Any] | Rejected:
+def _add_missing_end(changes: Mapping[str, Any], image: EventImage) -> dict[str, Any] | Rejected:
     """Add the unchanged end, since the server requires start and end together."""
     whole = dict(changes)
     if not {"start", "end"} & whole.keys():

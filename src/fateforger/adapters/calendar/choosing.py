@@ -55,10 +55,10 @@ def find_calendar(entries: Sequence[CalendarEntry], name: str) -> CalendarEntry:
             )
         if found:
             return found[0]
-    raise CalendarNotFound(f"You have no calendar called “{name}”. {_offer(entries, name)}")
+    raise CalendarNotFound(f"You have no calendar called “{name}”. {_suggest_calendar(entries, name)}")
 
 
-def _offer(entries: Sequence[CalendarEntry], name: str) -> str:
+def _suggest_calendar(entries: Sequence[CalendarEntry], name: str) -> str:
     by_name = {entry.summary.casefold(): entry.summary for entry in entries}
     near = difflib.get_close_matches(name.casefold(), by_name, n=1, cutoff=0.7)
     if near:

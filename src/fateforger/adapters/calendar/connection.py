@@ -83,18 +83,18 @@ class Connection:
         self._leave = asyncio.Event()
         self._under_way = 0
         self._retired = False
-        self._task = asyncio.create_task(self._live(), name="calendar session")
+        self._task = asyncio.create_task(self._run_session(), name="calendar session")
         self._task.add_done_callback(_note_end)
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self._task.done()
 
     @property
     def welcome(self) -> Welcome:
         return self._ready.result()[1]
 
-    async def opened(self) -> Welcome:
+    async def wait_opened(self) -> Welcome:
         """Wait until the session is open. Raises :class:`NotConnected`."""
         seconds = OPEN_SECONDS if isinstance(self._endpoint, HttpEndpoint) else START_SECONDS
         either: set[asyncio.Future[Any]] = {self._ready, self._task}
@@ -103,7 +103,7 @@ class Connection:
             return self.welcome
         reason = f"no session within {seconds:.0f} s"
         if self._task.done():
-            reason = _why(self._task.exception()) if not self._task.cancelled() else "it was closed"
+            reason = _describe_cause(self._task.exception()) if not self._task.cancelled() else "it was closed"
         raise NotConnected(reason)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], seconds: float) -> Reply:
@@ -119,11 +119,11 @@ class Connection:
                 await asyncio.wait({calling}, timeout=CLOSE_SECONDS)
             if not calling.done():
                 raise Lost("the connection was lost")
-            return _reply(calling.result())
+            return _to_reply(calling.result())
         except MCPError as error:
-            raise _trouble(error) from None
+            raise _to_trouble(error) from None
         except (OSError, RuntimeError) as error:
-            raise Lost(_why(error)) from None
+            raise Lost(_describe_cause(error)) from None
         finally:
             self._under_way -= 1
             if self._retired and not self._under_way:
@@ -146,21 +146,21 @@ class Connection:
             self._task.cancel()
             await asyncio.wait({self._task})
 
-    async def _live(self) -> None:
+    async def _run_session(self) -> None:
         from mcp import Client  # noqa: PLC0415  heavy, and not needed before the first call
 
-        async with Client(_transport(self._endpoint)) as client:
-            welcome = await _welcome(client)
+        async with Client(_open_transport(self._endpoint)) as client:
+            welcome = await _read_welcome(client)
             self._ready.set_result((client, welcome))
             await self._leave.wait()
 
 
 def _note_end(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        logger.info("calendar session ended: %s", _why(error))
+        logger.info("calendar session ended: %s", _describe_cause(error))
 
 
-def _transport(endpoint: Endpoint) -> AbstractAsyncContextManager[Any]:
+def _open_transport(endpoint: Endpoint) -> AbstractAsyncContextManager[Any]:
     if isinstance(endpoint, HttpEndpoint):
         from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
 
@@ -177,7 +177,7 @@ def _transport(endpoint: Endpoint) -> AbstractAsyncContextManager[Any]:
     assert_never(endpoint)
 
 
-async def _welcome(client: Client) -> Welcome:
+async def _read_welcome(client: Client) -> Welcome:
     listed = await client.list_tools()
     info = client.server_info
     tools = {tool.name: frozenset(tool.input_schema.get("properties", {})) for tool in listed.tools}
@@ -189,12 +189,12 @@ async def _welcome(client: Client) -> Welcome:
     )
 
 
-def _reply(result: CallToolResult) -> Reply:
+def _to_reply(result: CallToolResult) -> Reply:
     texts = [block.text for block in result.content if block.type == "text"]
     return Reply("\n".join(texts), bool(result.is_error))
 
 
-def _trouble(error: MCPError) -> Trouble:
+def _to_trouble(error: MCPError) -> Trouble:
     from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT  # noqa: PLC0415  heavy
 
     message = error.message.lower()
@@ -205,7 +205,7 @@ def _trouble(error: MCPError) -> Trouble:
     return Lost(error.message if error.code != CONNECTION_CLOSED else "the connection was closed")
 
 
-def _why(error: BaseException | None) -> str:
+def _describe_cause(error: BaseException | None) -> str:
     """Return the message of the first cause inside groups of exceptions."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]

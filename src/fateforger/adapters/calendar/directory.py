@@ -51,7 +51,7 @@ class ServerReport:
     calendars: tuple[CalendarEntry, ...]
 
 
-async def look_at_server(
+async def probe_server(
     where: str,
     *,
     account: str | None = None,
@@ -85,10 +85,10 @@ async def list_calendars(tools: CalendarTools, *, account: str | None = None) ->
     answer = await tools.ask("list-calendars", {} if account is None else {"account": account}, CalendarsAnswer)
     if isinstance(answer, Refused):
         raise answer.error
-    return tuple(sorted(map(_entry, answer.calendars), key=lambda c: (not c.primary, c.summary.casefold(), c.id)))
+    return tuple(sorted(map(_to_entry, answer.calendars), key=lambda c: (not c.primary, c.summary.casefold(), c.id)))
 
 
-def _entry(calendar: WireCalendar) -> CalendarEntry:
+def _to_entry(calendar: WireCalendar) -> CalendarEntry:
     return CalendarEntry(
         id=calendar.id,
         summary=calendar.summary_override or calendar.summary or calendar.id,

@@ -54,7 +54,7 @@ def read_endpoint(text: str, environment: Mapping[str, str] | None = None) -> En
     Raises :class:`~fateforger.errors.BadInput`.
     """
     if "://" in text.strip().split(" ", 1)[0]:
-        return HttpEndpoint(_checked_url(text))
+        return HttpEndpoint(_check_url(text))
     try:
         words = shlex.split(text)
     except ValueError as problem:
@@ -64,7 +64,7 @@ def read_endpoint(text: str, environment: Mapping[str, str] | None = None) -> En
     return CommandEndpoint(words[0], tuple(words[1:]), dict(environment or {}))
 
 
-def _checked_url(text: str) -> str:
+def _check_url(text: str) -> str:
     try:
         parts = urlsplit(text.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -78,7 +78,7 @@ def _checked_url(text: str) -> str:
     return text.strip()
 
 
-def described(endpoint: Endpoint) -> str:
+def describe_server(endpoint: Endpoint) -> str:
     """Return the server's name for use in a sentence."""
     if isinstance(endpoint, HttpEndpoint):
         return f"the calendar server at {endpoint.name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, assert_never
 
-from fateforger.adapters.calendar.refusals import Refusal, message_of
+from fateforger.adapters.calendar.refusals import Refusal, strip_wrapping
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -41,9 +41,9 @@ _NEVER = {
 }
 
 
-def outcome_of(refusal: Refusal, text: str, write: Write) -> Outcome:
+def to_outcome(refusal: Refusal, text: str, write: Write) -> Outcome:
     """Return the outcome of a refused write. In doubt it is :class:`Unknown`, which makes the engine read the event."""
-    reason = shown(text)
+    reason = extract_sentence(text)
     creating = write == "create"
     match refusal:
         case Refusal.LIMITED:
@@ -64,9 +64,9 @@ def outcome_of(refusal: Refusal, text: str, write: Write) -> Outcome:
             assert_never(refusal)
 
 
-def error_of(refusal: Refusal, text: str) -> CalendarError:
+def to_error(refusal: Refusal, text: str) -> CalendarError:
     """Return the error of a refused read."""
-    reason = shown(text)
+    reason = extract_sentence(text)
     match refusal:
         case Refusal.LOGIN:
             return CalendarAuthFailed(NO_LOGIN.format(reason))
@@ -86,8 +86,8 @@ def error_of(refusal: Refusal, text: str) -> CalendarError:
             assert_never(refusal)
 
 
-def shown(text: str) -> str:
+def extract_sentence(text: str) -> str:
     """Return the first sentence of an error text, short enough for use inside another sentence."""
-    line = _DETAILS.sub("", message_of(text).split("\n", 1)[0])
+    line = _DETAILS.sub("", strip_wrapping(text).split("\n", 1)[0])
     sentence = _AROUND.sub("", line, count=1).split(". ", 1)[0].strip().rstrip(".") or "no reason given"
     return sentence if len(sentence) <= _LONGEST else f"{sentence[:_LONGEST]}…"

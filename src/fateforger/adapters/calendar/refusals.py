@@ -129,13 +129,13 @@ _TABLE = tuple(
 )
 
 
-def message_of(text: str) -> str:
+def strip_wrapping(text: str) -> str:
     """Return the text without the server's wrapping: Google's own message if there is one."""
     bare = _NUMBER.sub("", text.strip(), count=2)
     return _WRAPPING.sub("", bare, count=1) if _WRAPPING.match(bare) else bare
 
 
-def read_refusal(text: str) -> Refusal:
+def classify_refusal(text: str) -> Refusal:
     """Classify the error text of any tool."""
-    message = message_of(text)
+    message = strip_wrapping(text)
     return next((refusal for refusal, sign in _TABLE if sign.search(message)), Refusal.UNCLEAR)

@@ -56,24 +56,24 @@ class McpSession:
 
     async def _open(self) -> Connection:
         """Return the open connection; concurrent callers wait for the same one."""
-        if self._connection is not None and not self._connection.over:
+        if self._connection is not None and not self._connection.is_over:
             return self._connection
         if self._opening is None:
             self._opening = asyncio.create_task(self._connect())
-            self._opening.add_done_callback(self._opened)
+            self._opening.add_done_callback(self._finish_opening)
         return await asyncio.shield(self._opening)
 
     async def _connect(self) -> Connection:
         connection = Connection(self.endpoint)
         try:
-            self.welcome = await connection.opened()
+            self.welcome = await connection.wait_opened()
         except BaseException:
             await connection.close()
             raise
         self._connection = connection
         return connection
 
-    def _opened(self, opening: asyncio.Task[Connection]) -> None:
+    def _finish_opening(self, opening: asyncio.Task[Connection]) -> None:
         self._opening = None
         if not opening.cancelled():
             opening.exception()  # marks it as retrieved; perhaps no caller waits any more
@@ -82,5 +82,5 @@ class McpSession:
         """Stop using a connection, but let its calls in progress finish."""
         if self._connection is connection:
             self._connection = None
-        self._retired = {c for c in self._retired if not c.over} | {connection}
+        self._retired = {c for c in self._retired if not c.is_over} | {connection}
         connection.retire()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from fateforger.adapters.calendar.arguments import start_instant
+from fateforger.adapters.calendar.arguments import resolve_start
 from fateforger.adapters.calendar.calendar import McpCalendar
 from fateforger.adapters.calendar.choosing import choose_read
 from fateforger.adapters.calendar.directory import CalendarEntry
@@ -49,13 +49,13 @@ class SeveralCalendars:
         return self._main.traits
 
     async def window(self, start: datetime, end: datetime) -> Window:
-        others = await self._others()
+        others = await self._list_others()
         own, *rest = await asyncio.gather(
-            self._main.window(start, end), *(self._window(other, start, end) for other in others)
+            self._main.window(start, end), *(self._read_window(other, start, end) for other in others)
         )
-        events = [*own, *without_copies(own, (event for events in rest for event in events))]
+        events = [*own, *drop_copies(own, (event for events in rest for event in events))]
         zone = self._main.time_zone
-        ordered = sorted(events, key=lambda event: (start_instant(event.start, zone), event.id))
+        ordered = sorted(events, key=lambda event: (resolve_start(event.start, zone), event.id))
         return Window(ordered, (title for window in (own, *rest) for title in window.left_out))
 
     async def get(self, event_id: str) -> EventImage | None:
@@ -83,21 +83,21 @@ class SeveralCalendars:
     async def aclose(self) -> None:
         await self._main.aclose()
 
-    async def _others(self) -> tuple[CalendarEntry, ...]:
+    async def _list_others(self) -> tuple[CalendarEntry, ...]:
         if self._known is None or self._now() - self._known[0] > LIST_KEPT_SECONDS:
-            entries = await self._main.calendars()
+            entries = await self._main.list_calendars()
             self._known = (self._now(), choose_read(entries, self._wanted, written=self._main.calendar_id))
         return self._known[1]
 
-    async def _window(self, other: CalendarEntry, start: datetime, end: datetime) -> Window:
+    async def _read_window(self, other: CalendarEntry, start: datetime, end: datetime) -> Window:
         try:
-            events = await self._main.beside(other.id).window(start, end)
+            events = await self._main.for_calendar(other.id).window(start, end)
         except CalendarError as error:
-            raise _about(error, other) from error
+            raise _name_calendar(error, other) from error
         return Window((event.elsewhere(other.id, other.summary) for event in events), events.left_out)
 
 
-def without_copies(own: Iterable[EventImage], others: Iterable[EventImage]) -> list[EventImage]:
+def drop_copies(own: Iterable[EventImage], others: Iterable[EventImage]) -> list[EventImage]:
     """Return the events of other calendars that are not copies of an earlier one.
 
     The same meeting has the same ``iCalUID`` and the same time. A copy that takes up time is kept even if an earlier
@@ -106,20 +106,20 @@ def without_copies(own: Iterable[EventImage], others: Iterable[EventImage]) -> l
     kept: list[EventImage] = []
     known: dict[tuple[object, ...], bool] = {}
     for event in own:
-        known[_meeting(event)] = event.busy or known.get(_meeting(event), False)
+        known[_meeting_key(event)] = event.busy or known.get(_meeting_key(event), False)
     for event in others:
-        meeting = _meeting(event)
+        meeting = _meeting_key(event)
         if meeting not in known or (event.busy and not known[meeting]):
             kept.append(event)
             known[meeting] = event.busy
     return kept
 
 
-def _meeting(event: EventImage) -> tuple[object, ...]:
+def _meeting_key(event: EventImage) -> tuple[object, ...]:
     return event.raw.get("iCalUID") or event.id, event.start, event.end
 
 
-def _about(error: CalendarError, other: CalendarEntry) -> CalendarError:
+def _name_calendar(error: CalendarError, other: CalendarEntry) -> CalendarError:
     said = f"I cannot read your calendar “{other.summary}”, so I do not know your whole day. {error.message}"
     if isinstance(error, CalendarUnreachable):
         return CalendarUnreachable(said, where=error.where, retry_after=error.retry_after, reason=error.reason)

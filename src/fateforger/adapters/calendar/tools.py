@@ -11,12 +11,12 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
-from fateforger.adapters.calendar.budget import WHY_WAIT, Allowance, RequestBudget, cost_of
+from fateforger.adapters.calendar.budget import WHY_WAIT, Allowance, RequestBudget, get_cost
 from fateforger.adapters.calendar.connection import NotConnected, Reply, TimedOut, Trouble
-from fateforger.adapters.calendar.endpoint import described
+from fateforger.adapters.calendar.endpoint import describe_server
 from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, CALLS_AT_ONCE
-from fateforger.adapters.calendar.outcomes import Write, error_of, outcome_of, shown
-from fateforger.adapters.calendar.refusals import Refusal, read_refusal
+from fateforger.adapters.calendar.outcomes import Write, extract_sentence, to_error, to_outcome
+from fateforger.adapters.calendar.refusals import Refusal, classify_refusal
 from fateforger.adapters.calendar.session import McpSession
 from fateforger.adapters.calendar.wire import AccountsAnswer, Unreadable, read_answer
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarUnreachable
@@ -38,7 +38,7 @@ class Refused:
         """Return the outcome of a write that could not start."""
         if self.retry_after is not None:
             return Limited(self.retry_after, WHY_WAIT)
-        return outcome_of(self.refusal, self.text, write)
+        return to_outcome(self.refusal, self.text, write)
 
 
 class CalendarTools:
@@ -64,7 +64,7 @@ class CalendarTools:
     @property
     def server(self) -> str:
         """Return the server's name for use in a sentence."""
-        return described(self.session.endpoint)
+        return describe_server(self.session.endpoint)
 
     def in_background(self) -> Self:
         """Return the same tools for background reads, which never wait for the budget and leave most of it."""
@@ -105,11 +105,11 @@ class CalendarTools:
         try:
             reply = await self._call(tool, arguments, repeatable=True, allowance=allowance)
             if isinstance(reply, Limited):
-                return self._too_many(reply.retry_after or 0.0)
+                return self._refuse_over_budget(reply.retry_after or 0.0)
             if not reply.failed:
                 return read_answer(reply.text, model)
-            refusal = read_refusal(reply.text)
-            return Refused(refusal, reply.text, error_of(refusal, reply.text))
+            refusal = classify_refusal(reply.text)
+            return Refused(refusal, reply.text, to_error(refusal, reply.text))
         except Trouble as trouble:
             why = "it gave no answer in time" if isinstance(trouble, TimedOut) else trouble
             unreachable = CalendarUnreachable(f"I cannot reach {self.server}: {why}.")
@@ -135,7 +135,7 @@ class CalendarTools:
             if isinstance(reply, Limited):
                 return reply
             if reply.failed:
-                return outcome_of(read_refusal(reply.text), reply.text, write)
+                return to_outcome(classify_refusal(reply.text), reply.text, write)
             return read_answer(reply.text, model)
         except Trouble as trouble:
             return Unknown(f"{type(trouble).__name__}: {trouble}")
@@ -163,7 +163,7 @@ class CalendarTools:
         if allowance is not None:
             return await self._send(tool, named, allowance, repeatable=repeatable)
         await self.session.open()  # this may take longer than a reservation lasts
-        reserved = await self.reserve(cost_of(tool), patience=patience)
+        reserved = await self.reserve(get_cost(tool), patience=patience)
         if isinstance(reserved, Limited):
             return reserved
         with reserved:
@@ -173,7 +173,7 @@ class CalendarTools:
         async with self._turn:
             allowance.pay(tool)
             reply = await self.session.call(tool, arguments, repeatable=repeatable)
-            allowance.answered(tool, read_refusal(reply.text) if reply.failed else None)
+            allowance.count_answer(tool, classify_refusal(reply.text) if reply.failed else None)
             return reply
 
     async def _with_account(self, arguments: Mapping[str, Any], patience: float) -> Mapping[str, Any] | Limited:
@@ -186,27 +186,27 @@ class CalendarTools:
             return arguments
         async with self._asking:
             if self._only_account is None:
-                found = await self._sole_account(patience)
+                found = await self._find_sole_account(patience)
                 if isinstance(found, Limited):
                     return found
                 self._only_account = found
         return {**arguments, "account": self._only_account} if self._only_account else arguments
 
-    async def _sole_account(self, patience: float) -> str | Limited:
+    async def _find_sole_account(self, patience: float) -> str | Limited:
         """Return the only login of the server; an empty text when it has several or knows of none."""
         if "manage-accounts" not in (await self.session.open()).tools:
             return ""
-        reserved = await self.reserve(cost_of("manage-accounts"), patience=patience)
+        reserved = await self.reserve(get_cost("manage-accounts"), patience=patience)
         if isinstance(reserved, Limited):
             return reserved
         with reserved:
             reply = await self._send("manage-accounts", {"action": "list"}, reserved, repeatable=True)
         if reply.failed:
-            raise NotConnected(shown(reply.text))
+            raise NotConnected(extract_sentence(reply.text))
         accounts = read_answer(reply.text, AccountsAnswer).accounts
         return accounts[0].account_id if len(accounts) == 1 else ""
 
-    def _too_many(self, seconds: float) -> Refused:
+    def _refuse_over_budget(self, seconds: float) -> Refused:
         """Return the refusal for an exhausted budget; nothing was sent."""
         text = f"I asked your calendar very often in the last minute; please try again in {math.ceil(seconds)} seconds."
         return Refused(Refusal.LIMITED, text, CalendarUnreachable(text, retry_after=seconds, reason=WHY_WAIT), seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from fateforger.adapters.calendar.arguments import Target, list_arguments, start_instant
+from fateforger.adapters.calendar.arguments import Target, build_list_arguments, resolve_start
 from fateforger.adapters.calendar.limits import PAGE_SIZE, SHORTEST_WINDOW
 from fateforger.adapters.calendar.tools import CalendarTools, Refused
 from fateforger.adapters.calendar.wire import EventsAnswer, Unreadable, read_event
@@ -24,21 +24,21 @@ async def read_window(tools: CalendarTools, target: Target, start: datetime, end
     if end <= start:
         return Window()
     left_out: set[str] = set()
-    found = {event.id: event for event in await _read(tools, target, start, end, left_out)}
+    found = {event.id: event for event in await _read_span(tools, target, start, end, left_out)}
 
     def inside(event: EventImage) -> bool:
-        begins, ends = (start_instant(moment, target.time_zone) for moment in (event.start, event.end))
+        begins, ends = (resolve_start(moment, target.time_zone) for moment in (event.start, event.end))
         # The calendar's own zone places all-day events, so the server's selection is used for those.
         return not event.gone and (event.all_day or (begins < end and ends > start))
 
-    shown = sorted(filter(inside, found.values()), key=lambda e: (start_instant(e.start, target.time_zone), e.id))
+    shown = sorted(filter(inside, found.values()), key=lambda e: (resolve_start(e.start, target.time_zone), e.id))
     return Window(shown, left_out)
 
 
-async def _read(
+async def _read_span(
     tools: CalendarTools, target: Target, start: datetime, end: datetime, left_out: set[str]
 ) -> list[EventImage]:
-    events = await _page(tools, target, start, end, left_out)
+    events = await _read_page(tools, target, start, end, left_out)
     if len(events) < PAGE_SIZE:
         return events
     if end - start <= SHORTEST_WINDOW:
@@ -49,15 +49,15 @@ async def _read(
     middle = (start + (end - start) / 2).replace(microsecond=0)
     # The halves overlap, or a zero-length event in the very middle would be in neither.
     return [
-        *await _read(tools, target, start, middle + _OVERLAP, left_out),
-        *await _read(tools, target, middle, end, left_out),
+        *await _read_span(tools, target, start, middle + _OVERLAP, left_out),
+        *await _read_span(tools, target, middle, end, left_out),
     ]
 
 
-async def _page(
+async def _read_page(
     tools: CalendarTools, target: Target, start: datetime, end: datetime, left_out: set[str]
 ) -> list[EventImage]:
-    answer = await tools.ask("list-events", list_arguments(target, start, end), EventsAnswer)
+    answer = await tools.ask("list-events", build_list_arguments(target, start, end), EventsAnswer)
     if isinstance(answer, Refused):
         raise answer.error
     if answer.partial_failures or answer.total_count != len(answer.events):

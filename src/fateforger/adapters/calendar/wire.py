@@ -158,7 +158,7 @@ def read_answer(text: str, model: type[Answer]) -> Answer:
     try:
         return model.model_validate(json.loads(text))
     except ValidationError as error:
-        raise Unreadable(_first_problem(error)) from None
+        raise Unreadable(_describe_first_problem(error)) from None
     except ValueError:
         raise Unreadable("it is not JSON") from None
 
@@ -168,7 +168,7 @@ def read_event(shown: Mapping[str, Any]) -> EventImage:
     try:
         event = WireEvent.model_validate(shown)
     except ValidationError as error:
-        raise Unreadable(_first_problem(error)) from None
+        raise Unreadable(_describe_first_problem(error)) from None
     start = event.start.moment or event.original_start_time.moment
     end = event.end.moment or start
     if start is None or end is None or isinstance(start, datetime) is not isinstance(end, datetime):
@@ -181,7 +181,7 @@ def read_event(shown: Mapping[str, Any]) -> EventImage:
         end=end,
         color_id=event.color_id,
         status=event.status,
-        busy=event.transparency == "opaque" and not _declined(event),
+        busy=event.transparency == "opaque" and not _is_declined(event),
         organized_by_me=event.organizer is None or event.organizer.self,
         # A series counts as a series like its occurrences: writing to it would change them all.
         series_id=event.recurring_event_id or (event.id if event.recurrence else None),
@@ -198,11 +198,11 @@ def read_event(shown: Mapping[str, Any]) -> EventImage:
     return image
 
 
-def _declined(event: WireEvent) -> bool:
+def _is_declined(event: WireEvent) -> bool:
     return any(guest.self and guest.response_status == "declined" for guest in event.attendees)
 
 
-def _first_problem(error: ValidationError) -> str:
+def _describe_first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     return f"{problem['msg']} at {where}" if where else problem["msg"]

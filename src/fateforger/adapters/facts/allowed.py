@@ -56,7 +56,7 @@ def read_allow_list(text: str, beside: Path) -> AllowList:
     for item, pattern in zip(items_of(fields["files"], "“files”") if files else (), files, strict=True):
         if not is_inside(pattern):
             refuse(item, "The pattern of a file is relative and stays inside its folder.")
-    return AllowList(folder, files, dict(_commands(fields["commands"], folder)) if "commands" in fields else {})
+    return AllowList(folder, files, dict(_parse_commands(fields["commands"], folder)) if "commands" in fields else {})
 
 
 def read_allow_file(path: Path) -> AllowList:
@@ -77,17 +77,17 @@ def is_inside(path: str) -> bool:
     return bool(pure.parts) and not pure.is_absolute() and ".." not in pure.parts and "\x00" not in path
 
 
-def _commands(node: yaml.Node, folder: Path) -> list[tuple[str, AllowedCommand]]:
+def _parse_commands(node: yaml.Node, folder: Path) -> list[tuple[str, AllowedCommand]]:
     found: dict[str, AllowedCommand] = {}
     for key, value in pairs_of(node, "“commands”"):
         name = text_of(key, "The name of a command")
         if not is_name(name) or name in found:
             refuse(key, f"“{name}” cannot be the name of a command, or is here twice.")
-        found[name] = _command(value, folder)
+        found[name] = _parse_command(value, folder)
     return list(found.items())
 
 
-def _command(node: yaml.Node, folder: Path) -> AllowedCommand:
+def _parse_command(node: yaml.Node, folder: Path) -> AllowedCommand:
     fields = fields_of(node, frozenset({"run", "seconds", "in"}), "A command")
     if "run" not in fields or not isinstance(fields["run"], yaml.SequenceNode):
         refuse(node, "A command says what it runs, word by word: “run: [pytest, -q]”. There is no shell.")
@@ -100,10 +100,10 @@ def _command(node: yaml.Node, folder: Path) -> AllowedCommand:
         refuse(fields["in"], "A command runs inside the folder that is allowed.")
     if not place.is_relative_to(folder) or not place.is_dir():
         refuse(fields.get("in", node), f"{place} is no folder inside the one that is allowed.")
-    return AllowedCommand(words, place, _seconds(fields["seconds"]) if "seconds" in fields else SECONDS)
+    return AllowedCommand(words, place, _parse_seconds(fields["seconds"]) if "seconds" in fields else SECONDS)
 
 
-def _seconds(node: yaml.Node) -> float:
+def _parse_seconds(node: yaml.Node) -> float:
     text = text_of(node, "“seconds”")
     try:
         seconds = float(text)

@@ -21,11 +21,11 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class TooMuch(Exception):
+class SearchLimitExceeded(Exception):
     """A search has more to look at than its limits allow."""
 
 
-def fits(path: str, pattern: str) -> bool:
+def matches_pattern(path: str, pattern: str) -> bool:
     """Check whether a relative path matches a pattern part by part; ``*`` stays within a part, ``**`` spans parts."""
     parts = PurePosixPath(path).parts
     reached = {0}  # numbers of parts that the pattern so far may have matched
@@ -37,36 +37,36 @@ def fits(path: str, pattern: str) -> bool:
     return len(parts) in reached
 
 
-def regular_files(folder: Path) -> Iterator[str]:
+def iter_regular_files(folder: Path) -> Iterator[str]:
     """Yield the relative paths of all regular files below a folder in order, skipping links.
 
-    Raises :class:`TooMuch`, and ``OSError`` when the folder itself cannot be read.
+    Raises :class:`SearchLimitExceeded`, and ``OSError`` when the folder itself cannot be read.
     """
     seen = 0
     pending = [""]
     while pending:
         here = pending.pop()
         try:
-            with _opened(folder, here, _DIRECTORY) as descriptor, os.scandir(descriptor) as entries:
-                found = sorted((entry.name, _kind(entry)) for entry in entries)
+            with _open_below(folder, here, _DIRECTORY) as descriptor, os.scandir(descriptor) as entries:
+                found = sorted((entry.name, _classify_entry(entry)) for entry in entries)
         except OSError:
             if not here:
                 raise
             continue  # it disappeared or is not readable by us; nothing in it can match
         seen += len(found)
         if seen > MOST_ENTRIES:
-            raise TooMuch
+            raise SearchLimitExceeded
         below = [f"{here}/{name}" if here else name for name, kind in found if kind == "folder"]
         yield from (f"{here}/{name}" if here else name for name, kind in found if kind == "file")
         pending += reversed(below)
 
 
-def text_in(folder: Path, path: str) -> bytes | None:
+def read_file_bytes(folder: Path, path: str) -> bytes | None:
     """Return the content of a regular file, reached without a link.
 
     Returns ``None`` for a file that is too large or not regular. Raises ``OSError``.
     """
-    with _opened(folder, path, _FILE) as descriptor:
+    with _open_below(folder, path, _FILE) as descriptor:
         known = os.fstat(descriptor)
         if not stat.S_ISREG(known.st_mode) or known.st_size > MOST_BYTES:
             return None
@@ -75,7 +75,7 @@ def text_in(folder: Path, path: str) -> bytes | None:
         return data if len(data) <= MOST_BYTES else None
 
 
-def _kind(entry: os.DirEntry[str]) -> str:
+def _classify_entry(entry: os.DirEntry[str]) -> str:
     if entry.is_symlink():
         return "link"
     if entry.is_dir(follow_symlinks=False):
@@ -84,7 +84,7 @@ def _kind(entry: os.DirEntry[str]) -> str:
 
 
 @contextmanager
-def _opened(folder: Path, path: str, flags: int) -> Iterator[int]:
+def _open_below(folder: Path, path: str, flags: int) -> Iterator[int]:
     """Open something below the folder, part by part.
 
     The system refuses a link that takes the place of a part, even at the last moment.

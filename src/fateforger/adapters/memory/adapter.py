@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fateforger.adapters.memory.embedders import Embedder
-from fateforger.adapters.memory.faults import explained
+from fateforger.adapters.memory.faults import translate_error
 from fateforger.adapters.memory.places import Embedded, Place
-from fateforger.adapters.memory.quiet import settle
+from fateforger.adapters.memory.quiet import configure_mem0
 from fateforger.constraints import Version
 from fateforger.errors import FateforgerError, MemoryUnavailable
 from fateforger.ports import MemoryReport, Recollection
@@ -60,26 +60,26 @@ class Mem0Memory:
         await self._run(self._scrub)
 
     async def aclose(self) -> None:
-        await self._run(self._let_go)
+        await self._run(self._close_all)
         self._owner.shutdown(wait=False)
 
     async def _do(self, work: Callable[[Index], _T]) -> _T:
-        return await self._run(lambda: work(self._opened()))
+        return await self._run(lambda: work(self._get_index()))
 
     async def _run(self, work: Callable[[], _T]) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._owner, self._translated, work)
+        return await asyncio.get_running_loop().run_in_executor(self._owner, self._run_translated, work)
 
-    def _translated(self, work: Callable[[], _T]) -> _T:
+    def _run_translated(self, work: Callable[[], _T]) -> _T:
         try:
             return work()
         except FateforgerError:
             raise
         except Exception as error:  # Mem0 lets errors of all its libraries through
-            raise explained(error, self._place) from error
+            raise translate_error(error, self._place) from error
 
-    def _opened(self) -> Index:
+    def _get_index(self) -> Index:
         if self._index is None:
-            index = self._connected()
+            index = self._connect()
             try:
                 index.look()
             except BaseException:
@@ -88,12 +88,12 @@ class Mem0Memory:
             self._index = index
         return self._index
 
-    def _connected(self) -> Index:
-        settle(self._home)
+    def _connect(self) -> Index:
+        configure_mem0(self._home)
         from fateforger.adapters.memory.index import Index  # noqa: PLC0415  imports Mem0
 
         if isinstance(self._place, Embedded):
-            _nobody_has(self._place.folder)
+            _check_unlocked(self._place.folder)
         return Index(self._place, self._embedder)
 
     def _wipe(self) -> None:
@@ -105,24 +105,24 @@ class Mem0Memory:
         if isinstance(self._place, Embedded):
             _remove(self._place.folder)
         else:
-            index = self._connected()
+            index = self._connect()
             try:
                 index.wipe()
             finally:
                 index.close()
-        self._opened()
+        self._get_index()
 
     def _scrub(self) -> None:
         """Rewrite the files of embedded Qdrant, which only marks deleted rows as free."""
         if not isinstance(self._place, Embedded):
             return
         self._close()
-        _nobody_has(self._place.folder)
+        _check_unlocked(self._place.folder)
         for file in sorted(self._place.folder.glob("collection/*/storage.sqlite")):
             with closing(sqlite3.connect(file, isolation_level=None)) as connection:
                 connection.execute("VACUUM")
 
-    def _let_go(self) -> None:
+    def _close_all(self) -> None:
         self._close()
         self._embedder.close()
 
@@ -134,12 +134,12 @@ class Mem0Memory:
 
 def _remove(folder: Path) -> None:
     """Remove the files of an embedded store, unless another program has them open."""
-    _nobody_has(folder)
+    _check_unlocked(folder)
     if folder.exists():
         shutil.rmtree(folder)
 
 
-def _nobody_has(folder: Path) -> None:
+def _check_unlocked(folder: Path) -> None:
     """Check that no other program has the folder locked.
 
     Qdrant checks the lock only after it has read the whole folder, and leaves a file open.

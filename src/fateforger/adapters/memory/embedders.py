@@ -92,14 +92,14 @@ class OpenAiEmbeddings:
             ) from None
         if answer.status_code != httpx.codes.OK:
             raise MemoryUnavailable(f"The embedding model at {self.url} refuses: HTTP {answer.status_code}.")
-        return self._read(answer)
+        return self._read_vector(answer)
 
     def close(self) -> None:
         client = self.__dict__.pop("_client", None)  # a cached property stores its value there
         if client is not None:
             client.close()
 
-    def _read(self, answer: httpx.Response) -> list[float]:
+    def _read_vector(self, answer: httpx.Response) -> list[float]:
         try:
             vector = [float(value) for value in answer.json()["data"][0]["embedding"]]
         except (ValueError, KeyError, IndexError, TypeError):

@@ -36,7 +36,7 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
             raise InternalError("Mem0 was imported before its telemetry was switched off.")
         self.config = MemoryConfig()
         self.embedding_model = _Embeddings(embedder)
-        self.vector_store = _vector_store(place, embedder.dimensions)
+        self.vector_store = _open_vector_store(place, embedder.dimensions)
         self.llm = None
         self.db = _NoHistory()
         self.collection_name = COLLECTION
@@ -76,7 +76,7 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
         if isinstance(self._place, QdrantServer):
             self.vector_store.client.create_payload_index(COLLECTION, KEY, field_schema="keyword")
 
-    def let_go(self) -> None:
+    def close_connections(self) -> None:
         """Close files and connections; Mem0's own ``close`` leaves those of the store open."""
         match self._place:
             case Embedded() | QdrantServer():
@@ -87,35 +87,35 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
                 assert_never(self._place)
 
 
-def _vector_store(place: Place, dimensions: int) -> Any:
+def _open_vector_store(place: Place, dimensions: int) -> Any:
     common = {"collection_name": COLLECTION, "embedding_model_dims": dimensions}
     match place:
         case Embedded():
-            return _without_keywords("qdrant", {**common, "path": str(place.folder)})
+            return _create_without_keywords("qdrant", {**common, "path": str(place.folder)})
         case QdrantServer():
             client = QdrantClient(url=place.url, api_key=place.key or None, timeout=_SECONDS, check_compatibility=False)
             try:
-                return _without_keywords("qdrant", {**common, "client": client})
+                return _create_without_keywords("qdrant", {**common, "client": client})
             except BaseException:
                 client.close()
                 raise
         case Pgvector():
             # An approximate index returns the nearest vectors of all owners, among which this person's may be missing.
             address = dict.fromkeys(("dbname", "user", "password", "host", "port"))
-            config = {**common, **address, "connection_pool": _pool(place), "hnsw": False, "diskann": False}
+            config = {**common, **address, "connection_pool": _open_pool(place), "hnsw": False, "diskann": False}
             return VectorStoreFactory.create("pgvector", config)
         case _:
             assert_never(place)
 
 
-def _without_keywords(provider: str, config: dict[str, Any]) -> Any:
+def _create_without_keywords(provider: str, config: dict[str, Any]) -> Any:
     """Create a store without Mem0's English keyword model, which it would download if fastembed is installed."""
     store = VectorStoreFactory.create(provider, config)
     store._bm25_encoder = False  # noqa: SLF001  there is no setting for it
     return store
 
 
-def _pool(place: Pgvector) -> Any:
+def _open_pool(place: Pgvector) -> Any:
     if importlib.util.find_spec("psycopg_pool") is None:
         raise MemoryUnavailable(
             "FATEFORGER_MEMORY_STORE=pgvector needs one more package: pip install 'fateforger[pgvector]'."

@@ -10,7 +10,7 @@ from fateforger.errors import MemoryUnavailable, RebuildNeeded
 _LONGEST = 200
 
 
-def explained(error: Exception, place: Place) -> MemoryUnavailable:
+def translate_error(error: Exception, place: Place) -> MemoryUnavailable:
     """Return the error to raise instead."""
     said = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
     if not isinstance(place, Embedded):

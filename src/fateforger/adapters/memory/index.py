@@ -7,7 +7,16 @@ from typing import Any
 from fateforger.adapters.memory.embedders import Embedder
 from fateforger.adapters.memory.engine import Engine
 from fateforger.adapters.memory.places import Embedded, Place
-from fateforger.adapters.memory.rows import KEY, OWNER, clean, key_of, metadata_of, owner_of, read_memory, words_of
+from fateforger.adapters.memory.rows import (
+    KEY,
+    OWNER,
+    build_metadata,
+    build_text,
+    clean,
+    hash_key,
+    hash_owner,
+    read_memory,
+)
 from fateforger.constraints import Version
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
 from fateforger.ports import MemoryReport, Recollection
@@ -30,18 +39,18 @@ class Index:
         self._known: dict[str, dict[str, list[str]]] | None = {} if isinstance(place, Embedded) else None
 
     def put(self, version: Version) -> None:
-        owner, key = owner_of(version.user_id), key_of(version.uid)
-        self._set(owner, key, words_of(version.record), metadata_of(version))
+        owner, key = hash_owner(version.user_id), hash_key(version.uid)
+        self._store_memory(owner, key, build_text(version.record), build_metadata(version))
 
     def drop(self, user_id: str, uid: str) -> None:
-        ids = self._ids(owner_of(user_id), key_of(uid))
+        ids = self._find_ids(hash_owner(user_id), hash_key(uid))
         while ids:
             self._engine.delete(ids[-1])
             ids.pop()
 
     def all(self, user_id: str) -> tuple[Version, ...]:
         found: dict[str, Version] = {}
-        for memory in self._listed({OWNER: owner_of(user_id)}):
+        for memory in self._list_memories({OWNER: hash_owner(user_id)}):
             version = read_memory(memory, user_id)
             before = found.get(version.uid)
             if before is None or before.seq < version.seq:
@@ -52,7 +61,7 @@ class Index:
         if not text.strip() or limit < 1:
             return ()
         found: dict[str, float] = {}
-        for memory in self._near({OWNER: owner_of(user_id)}, text, limit):
+        for memory in self._search_near({OWNER: hash_owner(user_id)}, text, limit):
             uid = read_memory(memory, user_id).uid
             found[uid] = max(float(memory["score"]), found.get(uid, 0.0))
         return tuple(Recollection(uid, score) for uid, score in found.items())
@@ -64,10 +73,10 @@ class Index:
         """
         self._check_seal()
         seal = {KEY: _CANARY, "embedder": self._embedder.name, "dimensions": self._embedder.dimensions}
-        self._set(_CANARY, _CANARY, _CANARY_WORDS, {**seal, "format": FORMAT})
-        mine = [self._listed({OWNER: _CANARY}), self._listed({OWNER: _CANARY, KEY: _CANARY})]
-        mine.append(self._near({OWNER: _CANARY}, _CANARY_WORDS, 3))
-        others = [self._listed({OWNER: _NOBODY}), self._listed({OWNER: _CANARY, KEY: _NOBODY})]
+        self._store_memory(_CANARY, _CANARY, _CANARY_WORDS, {**seal, "format": FORMAT})
+        mine = [self._list_memories({OWNER: _CANARY}), self._list_memories({OWNER: _CANARY, KEY: _CANARY})]
+        mine.append(self._search_near({OWNER: _CANARY}, _CANARY_WORDS, 3))
+        others = [self._list_memories({OWNER: _NOBODY}), self._list_memories({OWNER: _CANARY, KEY: _NOBODY})]
         if any([memory["memory"] for memory in found] != [_CANARY_WORDS] for found in mine) or any(others):
             raise MemoryUnavailable(
                 f"The index of constraints ({self._place.words}) does not find what I just wrote, so I don't use it."
@@ -81,10 +90,10 @@ class Index:
             self._known = {}
 
     def close(self) -> None:
-        self._engine.let_go()
+        self._engine.close_connections()
 
     def _check_seal(self) -> None:
-        seals = self._listed({OWNER: _CANARY})
+        seals = self._list_memories({OWNER: _CANARY})
         now = (self._embedder.name, self._embedder.dimensions, FORMAT)
         for seal in seals:
             kept = seal.get("metadata") or {}
@@ -97,8 +106,8 @@ class Index:
         if not seals and self._engine.count():
             raise RebuildNeeded("The index of constraints does not say what made it; it has to be made anew.")
 
-    def _set(self, owner: str, key: str, words: str, metadata: dict[str, Any]) -> None:
-        ids = self._ids(owner, key)
+    def _store_memory(self, owner: str, key: str, words: str, metadata: dict[str, Any]) -> None:
+        ids = self._find_ids(owner, key)
         if not ids:
             added = self._engine.add(words, user_id=owner, metadata=metadata, infer=False)
             ids.append(added["results"][0]["id"])
@@ -108,27 +117,27 @@ class Index:
             self._engine.delete(ids[-1])
             ids.pop()
 
-    def _ids(self, owner: str, key: str) -> list[str]:
+    def _find_ids(self, owner: str, key: str) -> list[str]:
         """Return the ids of one constraint's memories: one, unless a write failed.
 
         With a cache, the list is the cached one.
         """
         if self._known is None:
-            return [memory["id"] for memory in self._listed({OWNER: owner, KEY: key})]
+            return [memory["id"] for memory in self._list_memories({OWNER: owner, KEY: key})]
         if owner not in self._known:
             known: dict[str, list[str]] = {}
-            for memory in self._listed({OWNER: owner}):
+            for memory in self._list_memories({OWNER: owner}):
                 known.setdefault((memory.get("metadata") or {}).get(KEY, ""), []).append(memory["id"])
             self._known[owner] = known
         return self._known[owner].setdefault(key, [])
 
-    def _listed(self, filters: dict[str, str]) -> list[dict[str, Any]]:
+    def _list_memories(self, filters: dict[str, str]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self._engine.get_all(filters=filters, top_k=_MOST, show_expired=True)["results"]
         if len(found) >= _MOST:
             raise MemoryUnavailable("One person has more memories than the index of constraints can list.")
         return found
 
-    def _near(self, filters: dict[str, str], text: str, limit: int) -> list[dict[str, Any]]:
+    def _search_near(self, filters: dict[str, str], text: str, limit: int) -> list[dict[str, Any]]:
         found = self._engine.search(
             clean(text), filters=filters, top_k=limit, threshold=self._embedder.floor, show_expired=True
         )

@@ -30,8 +30,8 @@ def embed(text: str) -> list[float]:
     """Return a vector of length one; all zeros for a text without any letter, digit or symbol."""
     counts: Counter[str] = Counter()
     weights: dict[str, float] = {}
-    for word in words(text):
-        for piece, weight in _pieces(word):
+    for word in split_words(text):
+        for piece, weight in _iter_pieces(word):
             counts[piece] += 1
             weights[piece] = max(weight, weights.get(piece, 0.0))
     vector = [0.0] * DIMENSIONS
@@ -46,7 +46,7 @@ def embed(text: str) -> list[float]:
     return [value / length for value in vector] if length else vector
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Split a text into runs of letters and digits without case, accents or character variants; a symbol is a word."""
     folded = unicodedata.normalize("NFKD", text).casefold()
     bare = "".join(c for c in folded if not "\u0300" <= c <= "\u036f")
@@ -65,8 +65,8 @@ def words(text: str) -> list[str]:
     return found
 
 
-def _pieces(word: str) -> Iterator[tuple[str, float]]:
-    if _dense(word):
+def _iter_pieces(word: str) -> Iterator[tuple[str, float]]:
+    if _is_dense(word):
         yield from ((character, 1.0) for character in word)
         yield from ((word[n : n + 2], _WHOLE) for n in range(len(word) - 1))
         return
@@ -78,5 +78,5 @@ def _pieces(word: str) -> Iterator[tuple[str, float]]:
         yield from ((marked[n : n + size], weight) for n in range(len(marked) - size + 1))
 
 
-def _dense(word: str) -> bool:
+def _is_dense(word: str) -> bool:
     return any(unicodedata.name(character, "").startswith(_DENSE) for character in word)

@@ -27,7 +27,7 @@ class QdrantServer:
 
     @property
     def words(self) -> str:
-        return f"the Qdrant server at {_host(self.url)}"
+        return f"the Qdrant server at {_get_host(self.url)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Pgvector:
 
     @property
     def words(self) -> str:
-        return f"PostgreSQL with pgvector at {_host(self.url)}"
+        return f"PostgreSQL with pgvector at {_get_host(self.url)}"
 
 
 Place = Embedded | QdrantServer | Pgvector
 
 
-def _host(url: str) -> str:
+def _get_host(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.hostname or 'this machine'}{f':{parts.port}' if parts.port else ''}"

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 
-def settle(home: Path) -> None:
+def configure_mem0(home: Path) -> None:
     """Turn telemetry off, keep Mem0's files in ``home``, and keep people's words out of the log."""
     home.mkdir(parents=True, exist_ok=True)
     os.environ["MEM0_TELEMETRY"] = "false"

@@ -11,23 +11,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fateforger.constraints import ConstraintRecord, Version, filter_fields, read_version, write_version
+from fateforger.constraints import ConstraintRecord, Version, build_filter_fields, read_version, write_version
 from fateforger.errors import BadInput, RebuildNeeded
 
 OWNER, KEY = "user_id", "key"
 
 
-def owner_of(user_id: str) -> str:
+def hash_owner(user_id: str) -> str:
     """Return the name of a person in the store."""
     return f"person-{_digest(user_id)}"
 
 
-def key_of(uid: str) -> str:
+def hash_key(uid: str) -> str:
     """Return the name of a constraint in the store."""
     return _digest(uid)
 
 
-def words_of(record: ConstraintRecord) -> str:
+def build_text(record: ConstraintRecord) -> str:
     """Return the text to search: name, description, topics and aspect."""
     aspect = record.aspect
     about = (aspect.aspect_label, aspect.category) if aspect is not None else ()
@@ -40,15 +40,15 @@ def clean(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def metadata_of(version: Version) -> dict[str, Any]:
+def build_metadata(version: Version) -> dict[str, Any]:
     """Return the metadata of a version, always with all keys, since an update keeps the keys it does not name."""
     line = write_version(version)
     record = line.pop("constraint_record")
     return {
-        **_flat(version.record),
-        KEY: key_of(version.uid),
-        "constraint_record": _storable(record),
-        "line": _storable({**line, "seq": version.seq}),
+        **_clean_filter_fields(version.record),
+        KEY: hash_key(version.uid),
+        "constraint_record": _to_storable(record),
+        "line": _to_storable({**line, "seq": version.seq}),
     }
 
 
@@ -60,31 +60,31 @@ def read_memory(memory: Mapping[str, Any], user_id: str) -> Version:
     """
     try:
         kept = memory["metadata"]
-        line = dict(_read(kept["line"]))
+        line = dict(_decode(kept["line"]))
         seq = line.pop("seq")
-        version = read_version({**line, "constraint_record": _read(kept["constraint_record"])}, seq=seq)
+        version = read_version({**line, "constraint_record": _decode(kept["constraint_record"])}, seq=seq)
     except (BadInput, KeyError, TypeError, ValueError):
         raise RebuildNeeded(
             "The index of constraints holds a row that I cannot read; it has to be made anew."
         ) from None
-    expected = {**_flat(version.record), KEY: key_of(version.uid)}
+    expected = {**_clean_filter_fields(version.record), KEY: hash_key(version.uid)}
     if version.user_id != user_id or any(kept.get(name) != value for name, value in expected.items()):
         raise RebuildNeeded("The index of constraints contradicts itself; it has to be made anew.")
     return version
 
 
-def _flat(record: ConstraintRecord) -> dict[str, Any]:
-    fields = filter_fields(record)
+def _clean_filter_fields(record: ConstraintRecord) -> dict[str, Any]:
+    fields = build_filter_fields(record)
     return {name: clean(value) if isinstance(value, str) else value for name, value in fields.items()}
 
 
-def _storable(document: dict[str, Any]) -> dict[str, Any] | str:
+def _to_storable(document: dict[str, Any]) -> dict[str, Any] | str:
     """Return the document, or its JSON text if it contains characters that PostgreSQL cannot keep in a document."""
     text = json.dumps(document, ensure_ascii=False)
     return document if text == clean(text) and "\\u0000" not in text else json.dumps(document)
 
 
-def _read(kept: Any) -> Any:
+def _decode(kept: Any) -> Any:
     return json.loads(kept) if isinstance(kept, str) else kept
 
 

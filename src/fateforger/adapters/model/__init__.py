@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fateforger.adapters.model.client import ChatModel, open_model
 from fateforger.adapters.model.endpoint import Answers, Endpoint, Price
-from fateforger.adapters.model.look import EndpointReport, look_at_model
+from fateforger.adapters.model.look import EndpointReport, probe_model
 from fateforger.adapters.model.providers import PROVIDERS, Provider
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "EndpointReport",
     "Price",
     "Provider",
-    "look_at_model",
     "open_model",
+    "probe_model",
 ]

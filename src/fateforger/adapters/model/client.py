@@ -16,7 +16,7 @@ from autogen_core.models import AssistantMessage, CreateResult, LLMMessage, Mode
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
 from fateforger.adapters.model.endpoint import Answers, Endpoint
-from fateforger.adapters.model.refusals import NO_COMPLETION, refusal_of
+from fateforger.adapters.model.refusals import NO_COMPLETION, to_model_error
 from fateforger.errors import ModelBusy, ModelRejected, ModelTimedOut, ModelUnreachable
 from fateforger.ports import Completion, Prompt, Role
 
@@ -60,10 +60,10 @@ class ChatModel:
         began = loop.time()
         try:
             async with asyncio.timeout(seconds):
-                result = await self._until_answered(prompt, until=began + seconds)
+                result = await self._request_with_retries(prompt, until=began + seconds)
         except TimeoutError:
             raise ModelTimedOut("The language model took too long to answer.") from None
-        return self._completion(prompt, result, seconds=loop.time() - began)
+        return self._to_completion(prompt, result, seconds=loop.time() - began)
 
     async def aclose(self) -> None:
         """See :meth:`fateforger.ports.Model.aclose`."""
@@ -71,7 +71,7 @@ class ChatModel:
         for client in clients:
             await client.close()
 
-    async def _until_answered(self, prompt: Prompt, *, until: float) -> CreateResult:
+    async def _request_with_retries(self, prompt: Prompt, *, until: float) -> CreateResult:
         """Repeat requests that fail on the way, while the pause before the next one fits into the time."""
         for attempt in range(TRIES):
             try:
@@ -90,18 +90,18 @@ class ChatModel:
         while True:
             answers = self._answers.get(model, self._endpoint.answers)
             try:
-                return await self._request(prompt, model, _response_format(prompt, answers))
+                return await self._request(prompt, model, _build_response_format(prompt, answers))
             except openai.BadRequestError as error:
                 if not self._step_down or answers.weaker is None or "response_format" not in str(error):
-                    raise refusal_of(error, model=model) from error
+                    raise to_model_error(error, model=model) from error
                 self._answers[model] = answers.weaker
             except openai.OpenAIError as error:
-                raise refusal_of(error, model=model) from error
+                raise to_model_error(error, model=model) from error
 
     async def _request(self, prompt: Prompt, model: str, extra: Mapping[str, Any]) -> CreateResult:
         client = self._client(model, background=prompt.role is Role.EXTRACT)
         try:
-            return await client.create(_messages(prompt), extra_create_args=extra)
+            return await client.create(_build_messages(prompt), extra_create_args=extra)
         except (IndexError, TypeError, AttributeError, ValueError) as error:
             # The library does not check a response with status 200, and fails on one that is no completion.
             raise ModelUnreachable(NO_COMPLETION) from error
@@ -120,7 +120,7 @@ class ChatModel:
             )
         return self._clients[key]
 
-    def _completion(self, prompt: Prompt, result: CreateResult, *, seconds: float) -> Completion:
+    def _to_completion(self, prompt: Prompt, result: CreateResult, *, seconds: float) -> Completion:
         if not isinstance(result.content, str):
             raise ModelRejected("The language model called a tool, and it was given none.")
         model = self._endpoint.model_for(prompt.role)
@@ -134,7 +134,7 @@ def open_model(endpoint: Endpoint) -> ChatModel:
     return ChatModel(endpoint)
 
 
-def _messages(prompt: Prompt) -> list[LLMMessage]:
+def _build_messages(prompt: Prompt) -> list[LLMMessage]:
     """Return the prompt and each earlier try, as its answer and the mistake in it."""
     messages: list[LLMMessage] = [
         SystemMessage(content=prompt.system),
@@ -146,7 +146,7 @@ def _messages(prompt: Prompt) -> list[LLMMessage]:
     return messages
 
 
-def _response_format(prompt: Prompt, answers: Answers) -> dict[str, Any]:
+def _build_response_format(prompt: Prompt, answers: Answers) -> dict[str, Any]:
     if prompt.schema is None or answers is Answers.TEXT:
         return {}
     if answers is Answers.JSON:

@@ -42,7 +42,7 @@ class EndpointReport:
     said: str = ""
 
 
-async def look_at_model(endpoint: Endpoint, role: Role) -> EndpointReport:
+async def probe_model(endpoint: Endpoint, role: Role) -> EndpointReport:
     """Ask a role's model a question with one right answer, from the strictest way down.
 
     Raises ``ModelError`` when the server cannot be reached or refuses the key.

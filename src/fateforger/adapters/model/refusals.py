@@ -19,7 +19,7 @@ from fateforger.errors import (
 NO_COMPLETION = "The language model's server answered with something that is no completion."
 
 
-def refusal_of(error: openai.OpenAIError, *, model: str) -> ModelError:
+def to_model_error(error: openai.OpenAIError, *, model: str) -> ModelError:
     """Return our error for an error of the client library."""
     match error:
         case openai.APITimeoutError():
@@ -29,7 +29,9 @@ def refusal_of(error: openai.OpenAIError, *, model: str) -> ModelError:
         case openai.AuthenticationError() | openai.PermissionDeniedError():
             return ModelAuthFailed("The language model's server refused the key; check FATEFORGER_MODEL_KEY.")
         case openai.RateLimitError():
-            return ModelBusy("The language model wants fewer requests right now.", retry_after=_retry_after(error))
+            return ModelBusy(
+                "The language model wants fewer requests right now.", retry_after=_parse_retry_after(error)
+            )
         case openai.NotFoundError():
             return ModelRejected(f"The language model's server knows no model “{model}” at that address.")
         case openai.InternalServerError():
@@ -40,7 +42,7 @@ def refusal_of(error: openai.OpenAIError, *, model: str) -> ModelError:
             return ModelUnreachable(NO_COMPLETION)
 
 
-def _retry_after(error: openai.APIStatusError) -> float | None:
+def _parse_retry_after(error: openai.APIStatusError) -> float | None:
     """Return the seconds to wait, if the server gave a number of seconds."""
     try:
         return float(error.response.headers.get("retry-after", ""))

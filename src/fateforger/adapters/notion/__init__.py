@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fateforger.adapters.notion.client import NotionPages
-from fateforger.adapters.notion.columns import named_columns
-from fateforger.adapters.notion.databases import named_databases
+from fateforger.adapters.notion.columns import parse_columns
+from fateforger.adapters.notion.databases import parse_databases
 from fateforger.adapters.notion.source import NotionConstraints
 
-__all__ = ["NotionConstraints", "NotionPages", "named_columns", "named_databases"]
+__all__ = ["NotionConstraints", "NotionPages", "parse_columns", "parse_databases"]

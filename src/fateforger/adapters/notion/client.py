@@ -9,7 +9,7 @@ from typing import Any
 
 from notion_client import AsyncClient
 
-from fateforger.adapters.notion.refusals import TROUBLE, is_missing, is_passing, refusal_of
+from fateforger.adapters.notion.refusals import TROUBLE, is_missing, is_passing, to_source_error
 from fateforger.errors import BadInput, SourceUnavailable
 from fateforger.ports import Clock
 
@@ -53,19 +53,19 @@ class NotionPages:
         """Close the connections."""
         await self._client.aclose()
 
-    async def found(self, title: str) -> list[dict[str, Any]]:
+    async def find_by_title(self, title: str) -> list[dict[str, Any]]:
         """Return the data sources with exactly this title that the integration can see."""
         ask = {"query": title, "filter": {"property": "object", "value": "data_source"}, "page_size": PAGE}
-        pages = self._paged(lambda cursor: self._client.search(**ask, start_cursor=cursor))
-        return [source async for source in pages if _title(source) == title and not in_trash(source)]
+        pages = self._iter_results(lambda cursor: self._client.search(**ask, start_cursor=cursor))
+        return [source async for source in pages if _get_title(source) == title and not in_trash(source)]
 
     async def database(self, object_id: str) -> dict[str, Any] | None:
         """Return a database with its data sources; ``None`` if there is none with this id."""
-        return await self._maybe(lambda: self._client.databases.retrieve(object_id))
+        return await self._get_or_none(lambda: self._client.databases.retrieve(object_id))
 
     async def data_source(self, object_id: str) -> dict[str, Any] | None:
         """Return a data source with its columns; ``None`` if there is none with this id."""
-        return await self._maybe(lambda: self._client.data_sources.retrieve(object_id))
+        return await self._get_or_none(lambda: self._client.data_sources.retrieve(object_id))
 
     async def pages(self, source_id: str) -> AsyncIterator[dict[str, Any]]:
         """Yield every page of a data source in the order of creation.
@@ -120,7 +120,7 @@ class NotionPages:
             ask["filter"] = {"timestamp": "created_time", "created_time": {"on_or_after": since}}
         return self._client.data_sources.query(source_id, **ask, start_cursor=cursor)
 
-    async def _paged(self, ask: Callable[[str | None], Awaitable[Any]]) -> AsyncIterator[dict[str, Any]]:
+    async def _iter_results(self, ask: Callable[[str | None], Awaitable[Any]]) -> AsyncIterator[dict[str, Any]]:
         async for answer in self._answers(ask):
             for result in answer["results"]:
                 yield result
@@ -134,7 +134,7 @@ class NotionPages:
             if not answer.get("has_more") or cursor is None:
                 return
 
-    async def _maybe(self, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any] | None:
+    async def _get_or_none(self, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any] | None:
         try:
             answer: dict[str, Any] = await self._patiently(ask)
         except BadInput as error:
@@ -148,7 +148,7 @@ class NotionPages:
             try:
                 answer = await ask()
             except TROUBLE as error:
-                refusal = refusal_of(error, self._clock)
+                refusal = to_source_error(error, self._clock)
                 if not isinstance(refusal, SourceUnavailable) or not is_passing(error) or attempt + 1 == TRIES:
                     raise refusal from error
                 wanted = refusal.retry_after
@@ -165,5 +165,5 @@ def in_trash(thing: Mapping[str, Any]) -> bool:
     return bool(thing.get("in_trash") or thing.get("archived"))
 
 
-def _title(thing: Mapping[str, Any]) -> str:
+def _get_title(thing: Mapping[str, Any]) -> str:
     return "".join(run.get("plain_text") or "" for run in thing.get("title") or ()).strip()

@@ -73,7 +73,7 @@ Columns = Mapping[str, str]
 """The title of the column for each field; fields without a column are left out."""
 
 
-def named_columns(options: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def parse_columns(options: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Parse options like ``ttl_days=Lives`` or ``windows.kind=Sort`` into titles by table and field.
 
     Raises ``BadInput``.
@@ -92,7 +92,7 @@ def named_columns(options: Iterable[tuple[str, str]]) -> dict[tuple[str, str], s
     return found
 
 
-def columns_of(table: Table, schema: Mapping[str, Any], said: Mapping[tuple[str, str], str]) -> Columns:
+def find_columns(table: Table, schema: Mapping[str, Any], said: Mapping[tuple[str, str], str]) -> Columns:
     """Return the columns of this database.
 
     Raises :class:`BadInput` with the missing columns, and the ones they could be.
@@ -110,26 +110,26 @@ def columns_of(table: Table, schema: Mapping[str, Any], said: Mapping[tuple[str,
             title = next((each for each, column in schema.items() if column["type"] == "title"), None)
         if title is None and given is not None:
             raise BadInput(
-                f"“{table.title}” has no column “{given}”; it has {_quoted(sorted(schema))}.", where="column"
+                f"“{table.title}” has no column “{given}”; it has {_quote_titles(sorted(schema))}.", where="column"
             )
         if title is None:
             missing.append(name)
         else:
             found[name] = title
     if missing:
-        raise BadInput(_sentence(table, missing, sorted(set(schema) - set(found.values()))), where="column")
+        raise BadInput(_describe_missing(table, missing, sorted(set(schema) - set(found.values()))), where="column")
     return found
 
 
-def _sentence(table: Table, missing: Sequence[str], unknown: Sequence[str]) -> str:
-    usual = _quoted(table.columns[name][0] for name in missing)
+def _describe_missing(table: Table, missing: Sequence[str], unknown: Sequence[str]) -> str:
+    usual = _quote_titles(table.columns[name][0] for name in missing)
     option = missing[0] if table is CONSTRAINTS else f"{table.key}.{missing[0]}"
-    others = f" I do not know {_quoted(unknown)}." if unknown else ""
+    others = f" I do not know {_quote_titles(unknown)}." if unknown else ""
     return (
         f"“{table.title}” has no column {usual}. If it goes by another name, say so: --column {option}=NAME; if there"
         f" is none, --column {option}= leaves it out.{others}"
     )
 
 
-def _quoted(titles: Iterable[str]) -> str:
+def _quote_titles(titles: Iterable[str]) -> str:
     return ", ".join(f"“{title}”" for title in titles)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from notion_client.helpers import extract_notion_id
 
 from fateforger.adapters.notion.client import NotionPages
-from fateforger.adapters.notion.columns import TABLES, Columns, Table, columns_of
+from fateforger.adapters.notion.columns import TABLES, Columns, Table, find_columns
 from fateforger.errors import BadInput
 
 WITHOUT = "none"
@@ -22,7 +22,7 @@ class Place:
     columns: Columns
 
 
-def named_databases(options: Iterable[tuple[str, str]]) -> dict[str, str]:
+def parse_databases(options: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Parse options like ``windows=https://notion.so/...`` into ids by key, or ``none``. Raises ``BadInput``."""
     tables = {table.key: table for table in TABLES}
     found = {}
@@ -39,24 +39,24 @@ def named_databases(options: Iterable[tuple[str, str]]) -> dict[str, str]:
     return found
 
 
-async def place_of(
+async def find_place(
     table: Table, pages: NotionPages, databases: Mapping[str, str], columns: Mapping[tuple[str, str], str]
 ) -> Place | None:
     """Return the place of a table; ``None`` when an optional one is missing. Raises ``BadInput`` for a needed one."""
     given = databases.get(table.key)
     if given == WITHOUT:
         return None
-    source_id = await (_by_title(table, pages) if given is None else _by_id(table, pages, given))
+    source_id = await (_find_by_title(table, pages) if given is None else _find_by_id(table, pages, given))
     source = None if source_id is None else await pages.data_source(source_id)
     if source_id is None or source is None:
         if table.needed:
-            raise BadInput(_not_found(table), where="database")
+            raise BadInput(_describe_not_found(table), where="database")
         return None
-    return Place(source_id, columns_of(table, source["properties"], columns))
+    return Place(source_id, find_columns(table, source["properties"], columns))
 
 
-async def _by_title(table: Table, pages: NotionPages) -> str | None:
-    found = await pages.found(table.title)
+async def _find_by_title(table: Table, pages: NotionPages) -> str | None:
+    found = await pages.find_by_title(table.title)
     if len(found) > 1:
         ids = ", ".join(str(source["id"]) for source in found)
         raise BadInput(
@@ -67,7 +67,7 @@ async def _by_title(table: Table, pages: NotionPages) -> str | None:
     return str(found[0]["id"]) if found else None
 
 
-async def _by_id(table: Table, pages: NotionPages, object_id: str) -> str:
+async def _find_by_id(table: Table, pages: NotionPages, object_id: str) -> str:
     """Return the id of a data source, from its own id or from that of its database.
 
     A database with several data sources must have exactly one with the table's title.
@@ -86,7 +86,7 @@ async def _by_id(table: Table, pages: NotionPages, object_id: str) -> str:
     return str(fitting[0]["id"])
 
 
-def _not_found(table: Table) -> str:
+def _describe_not_found(table: Table) -> str:
     without = "" if table.key == "constraints" else f"; if you never had one, --database {table.key}=none"
     return (
         f"I do not find the database “{table.title}” in Notion. Share it with the integration (in Notion: ••• on its"

@@ -28,7 +28,7 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, RequestTimeoutError | httpx.TransportError)
 
 
-def refusal_of(error: Exception, clock: Clock) -> BadInput | SourceUnavailable:
+def to_source_error(error: Exception, clock: Clock) -> BadInput | SourceUnavailable:
     """Return our error for an error of Notion, without Notion's own text, which may repeat what it was sent."""
     if not isinstance(error, HTTPResponseError):
         if isinstance(error, httpx.TransportError | RequestTimeoutError):
@@ -42,15 +42,17 @@ def refusal_of(error: Exception, clock: Clock) -> BadInput | SourceUnavailable:
         case 404:
             return BadInput("Notion has nothing there, or it is not shared with the integration.")
         case 429:
-            return SourceUnavailable("Notion asks for fewer requests; try later.", retry_after=_wait(error, clock))
+            return SourceUnavailable(
+                "Notion asks for fewer requests; try later.", retry_after=_parse_wait(error, clock)
+            )
         case status if status >= _FAILED or status == _CONFLICT:
-            wait = _wait(error, clock)
+            wait = _parse_wait(error, clock)
             return SourceUnavailable(f"Notion fails just now (status {status}); try later.", retry_after=wait)
         case status:
             return SourceUnavailable(f"Notion refused the request (status {status}).")
 
 
-def _wait(error: HTTPResponseError, clock: Clock) -> float | None:
+def _parse_wait(error: HTTPResponseError, clock: Clock) -> float | None:
     """Return the seconds that ``Retry-After`` asks for, given as a number or as a date."""
     said = error.headers.get("retry-after", "")
     with contextlib.suppress(ValueError):

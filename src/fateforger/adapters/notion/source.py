@@ -8,8 +8,8 @@ from typing import Any
 
 from fateforger.adapters.notion.client import NotionPages, in_trash
 from fateforger.adapters.notion.columns import CONSTRAINTS, EVENTS, TOPICS, WINDOWS
-from fateforger.adapters.notion.databases import Place, place_of
-from fateforger.adapters.notion.values import end_of, is_whole, listed, plain, single
+from fateforger.adapters.notion.databases import Place, find_place
+from fateforger.adapters.notion.values import get_range_end, is_whole, to_list, to_plain, to_single
 from fateforger.constraints.moved import StoredRow
 from fateforger.errors import BadInput
 
@@ -30,11 +30,11 @@ class _Page:
     @property
     def uid(self) -> str:
         """The stored uid, or one that stays the same however the page is edited."""
-        return str(self.values.get("uid") or f"notion_{_hex(self.page_id)}")
+        return str(self.values.get("uid") or f"notion_{_to_hex(self.page_id)}")
 
     @property
     def where(self) -> str:
-        return f"page {_hex(self.page_id)}"
+        return f"page {_to_hex(self.page_id)}"
 
 
 class NotionConstraints:
@@ -60,20 +60,20 @@ class NotionConstraints:
         """
         self._left_out = []
         places = {
-            table.key: await place_of(table, self._pages, self._databases, self._columns)
+            table.key: await find_place(table, self._pages, self._databases, self._columns)
             for table in (CONSTRAINTS, WINDOWS, TOPICS)
         }
-        topics = {page.page_id: page async for page in self._read(places["topics"], "topics")}
+        topics = {page.page_id: page async for page in self._read_pages(places["topics"], "topics")}
         windows: dict[str, list[_Page]] = {}
-        async for window in self._read(places["windows"], "windows"):
-            for page_id in listed(window.values.get("constraint")):
+        async for window in self._read_pages(places["windows"], "windows"):
+            for page_id in to_list(window.values.get("constraint")):
                 windows.setdefault(page_id, []).append(window)
-        words = await self._words()
-        found = [page async for page in self._read(places["constraints"], "constraints")]
+        words = await self._read_words()
+        found = [page async for page in self._read_pages(places["constraints"], "constraints")]
         uids = {page.page_id: page.uid for page in found}
-        twice = _twice(found)
+        twice = _count_uids(found)
         for page in found:
-            yield _stored(page, windows.get(page.page_id, ()), topics, uids, words.get(page.uid), twice)
+            yield _to_stored_row(page, windows.get(page.page_id, ()), topics, uids, words.get(page.uid), twice)
 
     async def left_out(self) -> tuple[str, ...]:
         """See :meth:`fateforger.ports.ConstraintSource.left_out`."""
@@ -83,7 +83,7 @@ class NotionConstraints:
         """See :meth:`fateforger.ports.ConstraintSource.aclose`."""
         await self._pages.aclose()
 
-    async def _read(self, place: Place | None, what: str) -> AsyncIterator[_Page]:
+    async def _read_pages(self, place: Place | None, what: str) -> AsyncIterator[_Page]:
         """Yield the pages of a data source, each reduced to the known columns as soon as it arrives."""
         if place is None:
             return
@@ -106,22 +106,22 @@ class NotionConstraints:
         if not is_whole(prop):
             prop = await self._pages.whole(page.page_id, prop["id"])
         try:
-            value = plain(prop)
-            page.values[name] = listed(value) if name in _SEVERAL or name == "constraint" else single(value)
+            value = to_plain(prop)
+            page.values[name] = to_list(value) if name in _SEVERAL or name == "constraint" else to_single(value)
         except (ValueError, KeyError, TypeError) as error:
             what = str(error) if isinstance(error, ValueError) else "Notion sent it in a form I do not know"
             page.troubles.append(f"{name} cannot be read: {what}.")
-        if name == "start_date" and (end := end_of(prop)) is not None:
+        if name == "start_date" and (end := get_range_end(prop)) is not None:
             page.values["range_end"] = end
 
-    async def _words(self) -> dict[str, str]:
+    async def _read_words(self) -> dict[str, str]:
         """Return the person's words behind the latest version of each constraint, by uid.
 
         They are explanatory only, so a broken log does not stop the migration.
         """
         try:
-            place = await place_of(EVENTS, self._pages, self._databases, self._columns)
-            found = [page async for page in self._read(place, "events")]
+            place = await find_place(EVENTS, self._pages, self._databases, self._columns)
+            found = [page async for page in self._read_pages(place, "events")]
         except BadInput as error:
             self._left_out.append(f"The log of events was left out: {error.message}")
             return {}
@@ -130,7 +130,7 @@ class NotionConstraints:
         return {str(uid): str(words) for uid, words in said if uid and words}
 
 
-def _stored(
+def _to_stored_row(
     page: _Page,
     windows: Iterable[_Page],
     topics: Mapping[str, _Page],
@@ -155,10 +155,10 @@ def _stored(
     fields |= {
         "uid": page.uid,
         "topics": [label for label in labels if label],
-        "supersedes_uids": [uids.get(each, f"notion_{_hex(each)}") for each in values.get("supersedes") or ()],
+        "supersedes_uids": [uids.get(each, f"notion_{_to_hex(each)}") for each in values.get("supersedes") or ()],
         "scalar_params": {name: values[name] for name in _NUMBERS if values.get(name) is not None},
-        "windows": _windows(windows, troubles),
-        "end_date": _end(values, troubles),
+        "windows": _build_windows(windows, troubles),
+        "end_date": _resolve_end(values, troubles),
         "created_at": page.created,
         "updated_at": page.edited,
     }
@@ -168,7 +168,7 @@ def _stored(
     )
 
 
-def _windows(windows: Iterable[_Page], troubles: list[str]) -> list[dict[str, Any]]:
+def _build_windows(windows: Iterable[_Page], troubles: list[str]) -> list[dict[str, Any]]:
     """Return the windows of a constraint; each must be complete, since a constraint without one would reach further."""
     found = []
     for window in windows:
@@ -182,7 +182,7 @@ def _windows(windows: Iterable[_Page], troubles: list[str]) -> list[dict[str, An
     )
 
 
-def _end(values: Mapping[str, Any], troubles: list[str]) -> str | None:
+def _resolve_end(values: Mapping[str, Any], troubles: list[str]) -> str | None:
     """Return the last day, from its own column or from a start date that is a range."""
     end, range_end = values.get("end_date"), values.get("range_end")
     if end and range_end and str(end)[:10] != str(range_end)[:10]:
@@ -190,12 +190,12 @@ def _end(values: Mapping[str, Any], troubles: list[str]) -> str | None:
     return end or range_end
 
 
-def _twice(pages: Iterable[_Page]) -> dict[str, int]:
+def _count_uids(pages: Iterable[_Page]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for page in pages:
         counts[page.uid] = counts.get(page.uid, 0) + 1
     return counts
 
 
-def _hex(page_id: str) -> str:
+def _to_hex(page_id: str) -> str:
     return page_id.replace("-", "").lower()

@@ -23,16 +23,16 @@ def is_whole(prop: Mapping[str, Any]) -> bool:
     return not isinstance(value, list) or len(value) < RUNS
 
 
-def plain(prop: Mapping[str, Any]) -> Any:
+def to_plain(prop: Mapping[str, Any]) -> Any:
     """Return the value: text, number, bool, names of options, ids of pages; ``None`` when empty.
 
-    A date gives its start; :func:`end_of` returns its end.
+    A date gives its start; :func:`get_range_end` returns its end.
     """
     kind = str(prop.get("type"))
     value = prop.get(kind)
     match kind:
         case "title" | "rich_text":
-            return _text(value or ()).strip() or None
+            return _join_text(value or ()).strip() or None
         case "select" | "status":
             return value["name"] if value else None
         case "multi_select":
@@ -42,44 +42,44 @@ def plain(prop: Mapping[str, Any]) -> Any:
         case "date":
             return value["start"] if value else None
         case "formula":
-            return plain(value) if value else None
+            return to_plain(value) if value else None
         case "rollup":
-            return _rolled_up(value or {})
+            return _flatten_rollup(value or {})
         case _ if kind in _AS_THEY_ARE:
             return value
         case _:
             raise ValueError(f"a column of the type {kind} cannot hold this")
 
 
-def end_of(prop: Mapping[str, Any]) -> str | None:
+def get_range_end(prop: Mapping[str, Any]) -> str | None:
     """Return the end of a date that is a range."""
     value = prop.get("date") if prop.get("type") == "date" else None
     return value.get("end") if value else None
 
 
-def _text(runs: Sequence[Mapping[str, Any]]) -> str:
+def _join_text(runs: Sequence[Mapping[str, Any]]) -> str:
     return "".join(run.get("plain_text") or "" for run in runs)
 
 
-def _rolled_up(value: Mapping[str, Any]) -> Any:
+def _flatten_rollup(value: Mapping[str, Any]) -> Any:
     """Return the values of a rollup of several pages as a list, or the only one."""
     if value.get("type") != "array":
-        return plain(value) if value.get("type") in {"number", "date"} else None
+        return to_plain(value) if value.get("type") in {"number", "date"} else None
     found: list[Any] = []
     for each in value.get("array") or ():
-        one = plain(each)
+        one = to_plain(each)
         found += one if isinstance(one, list) else [] if one is None else [one]
     return found[0] if len(found) == 1 else found or None
 
 
-def listed(value: Any) -> list[Any]:
+def to_list(value: Any) -> list[Any]:
     """Return a value for a field with several entries; a text is split at commas."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def single(value: Any) -> Any:
+def to_single(value: Any) -> Any:
     """Return a value for a field with one entry. Raises ``ValueError`` for several."""
     if not isinstance(value, list):
         return value

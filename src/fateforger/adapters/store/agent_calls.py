@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.tables import AgentCall, table
-from fateforger.agents import Asked, Call
+from fateforger.agents import Call, NewCall
 
 CALL = table(AgentCall)
 TOO_MANY = "refused: too many calls"
@@ -29,7 +29,7 @@ class SqlCalls:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(self, asked: Asked, *, since: datetime, most: int) -> int | None:
+    async def begin(self, asked: NewCall, *, since: datetime, most: int) -> int | None:
         # One call of a client after another, or concurrent ones would each find room for themselves.
         return await self._database.write_alone(
             f"calls of {asked.client}", lambda connection: _begin(connection, asked, since, most)
@@ -47,7 +47,7 @@ class SqlCalls:
         )
 
 
-def _begin(connection: Connection, asked: Asked, since: datetime, most: int) -> int | None:
+def _begin(connection: Connection, asked: NewCall, since: datetime, most: int) -> int | None:
     count = connection.execute(_SINCE, {"of_client": asked.client, "after": since}).scalar_one()
     if count > most:
         return None

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.proposals import end_of_client
+from fateforger.adapters.store.proposals import expire_proposals
 from fateforger.adapters.store.tables import AgentClient, table
 from fateforger.agents import Client
 from fateforger.errors import BadInput
@@ -35,15 +35,15 @@ class SqlClients:
         await self._database.write(lambda connection: _add(connection, client, token_hash))
 
     async def all(self) -> tuple[Client, ...]:
-        return await self._database.read(lambda connection: tuple(map(_client, connection.execute(_ALL).mappings())))
+        return await self._database.read(lambda connection: tuple(map(_to_client, connection.execute(_ALL).mappings())))
 
     async def get(self, name: str) -> Client | None:
-        return await self._database.read(lambda connection: _named(connection, name))
+        return await self._database.read(lambda connection: _find_by_name(connection, name))
 
     async def with_key(self, key: str) -> tuple[Client, str] | None:
         def look(connection: Connection) -> tuple[Client, str] | None:
             row = connection.execute(_WITH_KEY, {"of_key": key}).mappings().first()
-            return None if row is None else (_client(row), row["token_hash"])
+            return None if row is None else (_to_client(row), row["token_hash"])
 
         return await self._database.read(look)
 
@@ -54,7 +54,7 @@ class SqlClients:
 
 
 def _add(connection: Connection, client: Client, token_hash: str) -> None:
-    if _named(connection, client.name) is not None:
+    if _find_by_name(connection, client.name) is not None:
         raise BadInput(
             f"There is a client called {client.name} already, perhaps a revoked one; a name is used once, because the"
             " audit log speaks of it. Choose another one.",
@@ -64,17 +64,17 @@ def _add(connection: Connection, client: Client, token_hash: str) -> None:
     connection.execute(insert(CLIENT), values)
 
 
-def _named(connection: Connection, name: str) -> Client | None:
+def _find_by_name(connection: Connection, name: str) -> Client | None:
     row = connection.execute(_NAMED, {"of_name": name}).mappings().first()
-    return None if row is None else _client(row)
+    return None if row is None else _to_client(row)
 
 
 def _revoke(connection: Connection, name: str, now: datetime) -> Client | None:
     if connection.execute(_REVOKE, {"of_name": name, "now": now}).rowcount:
-        end_of_client(connection, name, now)
-    return _named(connection, name)
+        expire_proposals(connection, name, now)
+    return _find_by_name(connection, name)
 
 
-def _client(row: RowMapping) -> Client:
+def _to_client(row: RowMapping) -> Client:
     values = {name: value for name, value in row.items() if name != "token_hash"}
     return Client.model_validate({**values, "scopes": json.loads(row["scopes"])})

@@ -56,7 +56,7 @@ def put_all_on_list(connection: Connection, user_id: str) -> int:
     return len(uids)
 
 
-def waiting(connection: Connection, limit: int) -> tuple[IndexTask, ...]:
+def list_waiting(connection: Connection, limit: int) -> tuple[IndexTask, ...]:
     """Return the tasks that have waited longest.
 
     A constraint that cannot be read keeps its place and blocks no other.
@@ -65,20 +65,20 @@ def waiting(connection: Connection, limit: int) -> tuple[IndexTask, ...]:
     after = 0
     while len(found) < limit:
         rows = connection.execute(_NEXT, {"after": after, "at_most": limit}).all()
-        found += (task for row in rows if (task := _task(connection, row)) is not None)
+        found += (task for row in rows if (task := _to_task(connection, row)) is not None)
         if len(rows) < limit:
             break
         after = rows[-1].place
     return tuple(found[:limit])
 
 
-def strike(connection: Connection, tasks: Sequence[IndexTask]) -> None:
+def remove_from_list(connection: Connection, tasks: Sequence[IndexTask]) -> None:
     """Remove tasks from the list, unless the constraint was listed again since."""
     for task in tasks:
         connection.execute(_DONE, {"of_user": task.user_id, "of_uid": task.uid, "up_to": task.seq})
 
 
-def _task(connection: Connection, row: Row[Any, Any, Any, Any]) -> IndexTask | None:
+def _to_task(connection: Connection, row: Row[Any, Any, Any, Any]) -> IndexTask | None:
     newest = connection.execute(_NEWEST, {"of_user": row.user_id, "of_uid": row.uid}).first()
     version = None if newest is None else read_version_row(newest)
     return None if isinstance(version, Damaged) else IndexTask(row.user_id, row.uid, row.latest, version)

@@ -29,7 +29,7 @@ class Damaged:
     why: str
 
 
-def version_values(version: Version, cause: str, place: int) -> dict[str, Any]:
+def build_version_values(version: Version, cause: str, place: int) -> dict[str, Any]:
     """Return the row of the ``place``-th version written for ``cause``."""
     record = version.record
     return {
@@ -56,7 +56,7 @@ def read_version_row(row: Row[Any]) -> Version | Damaged:
     """Return the version, or the reason it cannot be read."""
     what = f"The constraint “{row.name}” ({row.uid})"
     try:
-        return _version(row, what)
+        return _parse_version(row, what)
     except StoreUnavailable as error:
         why = error.message
     except ValidationError:
@@ -64,7 +64,7 @@ def read_version_row(row: Row[Any]) -> Version | Damaged:
     return Damaged(row.uid, row.name, row.written_at, row.seq, why)
 
 
-def _version(row: Row[Any], what: str) -> Version:
+def _parse_version(row: Row[Any], what: str) -> Version:
     expect_version(what, row.schema_version, CONSTRAINT_VERSION)
     record = parse(ConstraintRecord, row.record, what)
     if record.lifecycle.uid != row.uid:

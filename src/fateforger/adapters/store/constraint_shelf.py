@@ -23,7 +23,7 @@ _SINCE = select(VERSION).where(_MINE, VERSION.c.seq > bindparam("known")).order_
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownRows:
     """A person's rows from the first to the last, readable and damaged."""
 
     first: int | None = None
@@ -43,7 +43,7 @@ class Known:
     def whole(self) -> tuple[Version, ...]:
         """Return all versions. Raises :class:`ConstraintUnreadable`."""
         if self.damaged and self.lost:
-            raise unreadable(self.lost.values())
+            raise build_unreadable_error(self.lost.values())
         return self.versions
 
     @property
@@ -54,7 +54,7 @@ class Known:
         return tuple(version for version in self.versions if version.uid not in self.lost)
 
 
-class Shelf:
+class ConstraintCache:
     """Keeps the rows of the people who asked last. Called from any thread.
 
     Each lookup asks the database for two numbers, which tell whether this or another process wrote or deleted rows
@@ -63,22 +63,22 @@ class Shelf:
 
     def __init__(self, people: int = 64) -> None:
         self._people = people
-        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._known: OrderedDict[str, KnownRows] = OrderedDict()
         self._lock = Lock()
 
-    def look(self, connection: Connection, user_id: str) -> Known:
+    def look(self, connection: Connection, user_id: str) -> KnownRows:
         """Return the current rows, as ``connection`` sees them."""
         with self._lock:
-            before = self._known.get(user_id, Known())
+            before = self._known.get(user_id, KnownRows())
         ends = connection.execute(_ENDS, {"of_user": user_id}).one()
         if (ends.first, ends.last) == (before.first, before.last):
             return before
         if ends.last is None:
-            now = Known()
+            now = KnownRows()
         elif before.first == ends.first and before.last is not None and before.last < ends.last:
-            now = _extended(before, connection, user_id, ends.last)
+            now = _extend(before, connection, user_id, ends.last)
         else:
-            now = _extended(Known(ends.first), connection, user_id, ends.last)
+            now = _extend(KnownRows(ends.first), connection, user_id, ends.last)
         with self._lock:
             self._known[user_id] = now
             self._known.move_to_end(user_id)
@@ -87,10 +87,10 @@ class Shelf:
         return now
 
 
-def _extended(before: Known, connection: Connection, user_id: str, last: int) -> Known:
+def _extend(before: KnownRows, connection: Connection, user_id: str, last: int) -> KnownRows:
     rows = connection.execute(_SINCE, {"of_user": user_id, "known": before.last or 0})
     found = [read_version_row(row) for row in rows]
-    return Known(
+    return KnownRows(
         before.first,
         last,
         (*before.versions, *(row for row in found if isinstance(row, Version))),
@@ -98,7 +98,7 @@ def _extended(before: Known, connection: Connection, user_id: str, last: int) ->
     )
 
 
-def unreadable(rows: Iterable[Damaged]) -> ConstraintUnreadable:
+def build_unreadable_error(rows: Iterable[Damaged]) -> ConstraintUnreadable:
     """Return an error for rows that cannot be read: the first one's message, the number of others, and what to do."""
     first, *others = found = sorted(rows, key=lambda row: row.seq)
     more = f" {len(others)} more cannot be read either." if others else ""

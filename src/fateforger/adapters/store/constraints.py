@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
-from fateforger.adapters.store.constraint_list import put_all_on_list, put_on_list, strike, waiting
-from fateforger.adapters.store.constraint_rows import VERSION, Damaged, read_version_row, version_values
-from fateforger.adapters.store.constraint_shelf import Shelf, unreadable
+from fateforger.adapters.store.constraint_list import list_waiting, put_all_on_list, put_on_list, remove_from_list
+from fateforger.adapters.store.constraint_rows import VERSION, Damaged, build_version_values, read_version_row
+from fateforger.adapters.store.constraint_shelf import ConstraintCache, build_unreadable_error
 from fateforger.adapters.store.database import Database
 from fateforger.constraints import Version, check_person, check_version
 from fateforger.errors import InternalError, VersionConflict
@@ -37,7 +37,7 @@ class SqlConstraints:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._shelf = Shelf()
+        self._shelf = ConstraintCache()
         self._after: Callable[[], None] = lambda: None
 
     def on_write(self, after: Callable[[], None]) -> None:
@@ -59,7 +59,7 @@ class SqlConstraints:
     ) -> tuple[Version, ...]:
         if not versions:
             return ()
-        user_id = _one_person(versions)
+        user_id = _require_one_person(versions)
         _check_cause(cause)
         new = tuple(check_version(version) for version in versions)
         written = await self._database.write_alone(
@@ -68,10 +68,10 @@ class SqlConstraints:
         self._after()
         return written
 
-    async def written(self, user_id: str, cause: str) -> tuple[Version, ...]:
+    async def find_written(self, user_id: str, cause: str) -> tuple[Version, ...]:
         check_person(user_id)
         _check_cause(cause)
-        return await self._database.read(lambda connection: _written(connection, user_id, cause))
+        return await self._database.read(lambda connection: _find_written(connection, user_id, cause))
 
     async def people(self) -> tuple[str, ...]:
         found = await self._database.read(lambda connection: connection.execute(_PEOPLE).scalars().all())
@@ -84,13 +84,13 @@ class SqlConstraints:
         self._after()
         return count
 
-    async def unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
-        return await self._database.read(lambda connection: waiting(connection, limit))
+    async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
+        return await self._database.read(lambda connection: list_waiting(connection, limit))
 
-    async def indexed(self, tasks: Sequence[IndexTask]) -> None:
+    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> None:
         if not tasks:
             return
-        await self._database.write(lambda connection: strike(connection, tasks))
+        await self._database.write(lambda connection: remove_from_list(connection, tasks))
         if any(task.version is None for task in tasks):
             await self._database.scrub()
 
@@ -104,7 +104,7 @@ class SqlConstraints:
         return count
 
 
-def _one_person(versions: Sequence[Version]) -> str:
+def _require_one_person(versions: Sequence[Version]) -> str:
     user_id, *others = {version.user_id for version in versions}
     if others:
         raise InternalError("Constraints of several people cannot be written as one.")
@@ -119,41 +119,43 @@ def _check_cause(cause: str) -> None:
 def _write(
     connection: Connection, user_id: str, versions: Sequence[Version], cause: str, expected: Mapping[str, int]
 ) -> tuple[Version, ...]:
-    before = _written(connection, user_id, cause)
+    before = _find_written(connection, user_id, cause)
     if before:
         return before
-    newest = {uid: _newest(connection, user_id, uid) for uid in expected}
+    newest = {uid: _find_newest(connection, user_id, uid) for uid in expected}
     for uid, seq in expected.items():
         if newest[uid][0] != seq:
             raise VersionConflict("This constraint was changed in the meantime.", where=uid)
-    later = [_not_before(version, newest[version.uid][1]) if version.uid in newest else version for version in versions]
+    later = [
+        _postpone_to(version, newest[version.uid][1]) if version.uid in newest else version for version in versions
+    ]
     done = tuple(_insert(connection, version, cause, place) for place, version in enumerate(later))
     put_on_list(connection, user_id, dict.fromkeys(version.uid for version in done))
     return done
 
 
-def _newest(connection: Connection, user_id: str, uid: str) -> tuple[int, datetime]:
+def _find_newest(connection: Connection, user_id: str, uid: str) -> tuple[int, datetime]:
     """Return the seq of the newest version, 0 for none, and the time it was written."""
     row = connection.execute(_NEWEST, {"of_user": user_id, "of_uid": uid}).first()
     return (0, _LONG_AGO) if row is None else (row.seq, row.written_at)
 
 
-def _not_before(version: Version, instant: datetime) -> Version:
+def _postpone_to(version: Version, instant: datetime) -> Version:
     """Return the version with a time no earlier than ``instant``, so that order holds even if the clock is behind."""
     return version if version.updated_at >= instant else version.model_copy(update={"updated_at": instant})
 
 
 def _insert(connection: Connection, version: Version, cause: str, place: int) -> Version:
-    key = connection.execute(_INSERT, version_values(version, cause, place)).inserted_primary_key
+    key = connection.execute(_INSERT, build_version_values(version, cause, place)).inserted_primary_key
     assert key is not None  # noqa: S101  for the type checker: an insert of one row has one
     return version.model_copy(update={"seq": key.seq})
 
 
-def _written(connection: Connection, user_id: str, cause: str) -> tuple[Version, ...]:
+def _find_written(connection: Connection, user_id: str, cause: str) -> tuple[Version, ...]:
     rows = [read_version_row(row) for row in connection.execute(_BY_CAUSE, {"of_user": user_id, "of_cause": cause})]
     damaged = [row for row in rows if isinstance(row, Damaged)]
     if damaged:
-        raise unreadable(damaged)
+        raise build_unreadable_error(damaged)
     return tuple(row for row in rows if isinstance(row, Version))
 
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from fateforger.adapters.store.faults import IN_EACH_OTHERS_WAY, sqlstate, translated
-from fateforger.adapters.store.place import POOL_SIZE, READING, spoken
+from fateforger.adapters.store.faults import IN_EACH_OTHERS_WAY, get_sqlstate, translate_errors
+from fateforger.adapters.store.place import POOL_SIZE, READING, describe_database
 from fateforger.errors import StoreUnavailable
 
 log = logging.getLogger(__name__)
@@ -37,9 +37,9 @@ class Database:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.place = spoken(engine.url)
+        self.place = describe_database(engine.url)
         self._readers = engine.execution_options(**READING)
-        self._alone = _seeing_others(engine)
+        self._alone = _with_read_committed(engine)
         self._threads = ThreadPoolExecutor(1 if engine.dialect.name == "sqlite" else POOL_SIZE, "store")
         self._closed = False
 
@@ -57,7 +57,7 @@ class Database:
         For one key, the order of commits is the order in which the database counts. Callers queue and never have to try
         again.
         """
-        return await self._in_thread(self._alone, lambda connection: work(_locked(connection, key)))
+        return await self._in_thread(self._alone, lambda connection: work(_lock(connection, key)))
 
     async def scrub(self) -> None:
         """Remove deleted rows from the files of SQLite by folding its log into the database file and truncating it.
@@ -68,7 +68,7 @@ class Database:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._cut_log)
 
     def _cut_log(self) -> None:
-        with translated(self.place):
+        with translate_errors(self.place):
             raw = self.engine.raw_connection()
             try:
                 busy, *_ = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -91,12 +91,12 @@ class Database:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, engine, work)
 
     def _run(self, engine: Engine, work: Callable[[Connection], T]) -> T:
-        with translated(self.place):
+        with translate_errors(self.place):
             for pause in _PAUSES:
                 try:
                     return self._once(engine, work)
                 except DBAPIError as error:
-                    if sqlstate(error) not in IN_EACH_OTHERS_WAY:
+                    if get_sqlstate(error) not in IN_EACH_OTHERS_WAY:
                         raise
                 time.sleep(random.uniform(0, pause))  # noqa: S311  not a secret
             return self._once(engine, work)
@@ -107,14 +107,14 @@ class Database:
             return work(connection)
 
 
-def _seeing_others(engine: Engine) -> Engine:
+def _with_read_committed(engine: Engine) -> Engine:
     """Return an engine with which a transaction that waited for a lock sees what the previous holder committed."""
     if engine.dialect.name == "sqlite":
         return engine
     return engine.execution_options(isolation_level="READ COMMITTED")
 
 
-def _locked(connection: Connection, key: str) -> Connection:
+def _lock(connection: Connection, key: str) -> Connection:
     """Return the connection once it holds the lock of that name. SQLite has one writer at a time."""
     if connection.dialect.name != "sqlite":
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)

@@ -31,7 +31,7 @@ _ACCESS_DENIED = "42501"
 
 
 @contextmanager
-def translated(place: str) -> Iterator[None]:
+def translate_errors(place: str) -> Iterator[None]:
     """Raise our error for a database error.
 
     Raises ``StoreUnavailable`` for anything the database at ``place`` or its disk cannot do, and ``InternalError`` for
@@ -40,9 +40,11 @@ def translated(place: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        if isinstance(error, IntegrityError | ProgrammingError | DataError) and sqlstate(error) != _ACCESS_DENIED:
-            raise InternalError(f"The database {place} refused what we asked of it: {_said(error)}.") from error
-        raise StoreUnavailable(f"The database {place} cannot be used: {_reason(error)}.") from error
+        if isinstance(error, IntegrityError | ProgrammingError | DataError) and get_sqlstate(error) != _ACCESS_DENIED:
+            raise InternalError(
+                f"The database {place} refused what we asked of it: {_describe_error(error)}."
+            ) from error
+        raise StoreUnavailable(f"The database {place} cannot be used: {_describe_reason(error)}.") from error
     except StatementError as error:
         raise InternalError(f"The database {place} was asked something impossible: {error.orig}.") from error
     except SQLAlchemyError as error:
@@ -51,16 +53,16 @@ def translated(place: str) -> Iterator[None]:
         raise StoreUnavailable(f"The database {place} cannot be used: {error.strerror or error}.") from error
 
 
-def sqlstate(error: DBAPIError) -> str | None:
+def get_sqlstate(error: DBAPIError) -> str | None:
     """Return PostgreSQL's five-character code of an error."""
     return getattr(error.orig, "sqlstate", None)
 
 
-def _reason(error: DBAPIError) -> str:
+def _describe_reason(error: DBAPIError) -> str:
     code = getattr(error.orig, "sqlite_errorcode", None)
     known = None if code is None else _SQLITE.get(code & 0xFF)  # the higher bits give the subtype
-    return known or _said(error)
+    return known or _describe_error(error)
 
 
-def _said(error: DBAPIError) -> str:
+def _describe_error(error: DBAPIError) -> str:
     return " ".join(str(error.orig).split()).rstrip(".") or type(error.orig).__name__

@@ -42,7 +42,7 @@ class SqlFeedbacks:
         await self._database.write(lambda connection: _rate(connection, rating))
 
     async def all(self) -> tuple[Rating, ...]:
-        return await self._database.read(lambda connection: tuple(map(_rating, connection.execute(_ALL).mappings())))
+        return await self._database.read(lambda connection: tuple(map(_to_rating, connection.execute(_ALL).mappings())))
 
 
 def _rate(connection: Connection, rating: Rating) -> None:
@@ -54,5 +54,5 @@ def _rate(connection: Connection, rating: Rating) -> None:
     connection.execute(insert(FEEDBACK), values)
 
 
-def _rating(row: RowMapping) -> Rating:
+def _to_rating(row: RowMapping) -> Rating:
     return Rating.model_validate({**row, "prompts": json.loads(row["prompts"])})

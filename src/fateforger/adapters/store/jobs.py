@@ -115,8 +115,8 @@ class SqlJobs:
             self._wakeups.announce(job.lane)
         return accepted
 
-    async def unfinished(self, lane: str, dedupe: str) -> Job | None:
-        return await self._database.read(lambda connection: _unfinished(connection, lane, dedupe))
+    async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
+        return await self._database.read(lambda connection: _find_unfinished(connection, lane, dedupe))
 
     async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
         news = self._wakeups.news(lane)
@@ -127,7 +127,7 @@ class SqlJobs:
         return job
 
     async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:
-        return await self._held(_EXTEND, job, until=now + timedelta(seconds=lease_seconds))
+        return await self._update_held(_EXTEND, job, until=now + timedelta(seconds=lease_seconds))
 
     async def finish(self, job: Job) -> bool:
         return await self._give_up(_FINISH, job)
@@ -146,14 +146,14 @@ class SqlJobs:
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self._wakeups.wait(lane, seconds)
 
-    async def _held(self, statement: Update | Delete, job: Job, **values: object) -> bool:
+    async def _update_held(self, statement: Update | Delete, job: Job, **values: object) -> bool:
         claim = {"of_seq": job.id, "of_fence": job.fence}
         return await self._database.write(
             lambda connection: connection.execute(statement, claim | values).rowcount == 1
         )
 
     async def _give_up(self, statement: Update | Delete, job: Job, **values: object) -> bool:
-        held = await self._held(statement, job, **values)
+        held = await self._update_held(statement, job, **values)
         if held:
             self._wakeups.announce(job.lane)
         return held
@@ -185,15 +185,15 @@ def _claim(connection: Connection, lane: str, owner: str, now: datetime, until: 
     if row is None:
         return None
     connection.execute(_CLAIM, {"of_seq": row.seq, "by": owner, "until": until})
-    return _job(row, claims=1)
+    return _to_job(row, claims=1)
 
 
-def _unfinished(connection: Connection, lane: str, dedupe: str) -> Job | None:
+def _find_unfinished(connection: Connection, lane: str, dedupe: str) -> Job | None:
     row = connection.execute(_UNFINISHED, {"of_lane": lane, "of_dedupe": dedupe}).first()
-    return None if row is None else _job(row)
+    return None if row is None else _to_job(row)
 
 
-def _job(row: Row[Any], *, claims: int = 0) -> Job:
+def _to_job(row: Row[Any], *, claims: int = 0) -> Job:
     """Return a row as a job, with ``claims`` more claims."""
     return Job(
         id=row.seq,

@@ -10,7 +10,7 @@ from sqlalchemy import Select, bindparam, select
 
 from fateforger.adapters.store import journal_ends, journal_writes, leases
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.journal_rows import TX, ledger, transactions
+from fateforger.adapters.store.journal_rows import TX, read_ledger, read_transactions
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
 from fateforger.ports import Lease
 from fateforger.sync.model import Head, Ledger
@@ -56,7 +56,7 @@ class SqlJournal:
     async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
         return await self._first(_BY_CAUSE, of_calendar=calendar, of_cause=cause)
 
-    async def unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+    async def list_unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
         if calendar is None:
             return await self._all(_UNSETTLED)
         return await self._all(_UNSETTLED.where(TX.c.calendar == calendar))
@@ -72,7 +72,7 @@ class SqlJournal:
         return await self._all(query, of_calendar=calendar)
 
     async def ledger(self, calendar: str, day: date) -> Ledger:
-        return await self._database.read(lambda connection: ledger(connection, calendar, day))
+        return await self._database.read(lambda connection: read_ledger(connection, calendar, day))
 
     async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
         return await self._database.write(lambda connection: leases.acquire(connection, calendar, owner, now, seconds))
@@ -85,4 +85,4 @@ class SqlJournal:
         return found[0] if found else None
 
     async def _all(self, query: Select[Any], **values: Any) -> tuple[Transaction, ...]:
-        return await self._database.read(lambda connection: transactions(connection, query, values))
+        return await self._database.read(lambda connection: read_transactions(connection, query, values))

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, exists, select, update
 
 from fateforger.adapters.store.documents import JOURNAL_VERSION
-from fateforger.adapters.store.journal_rows import OP, TX, UNDOABLE, UNSETTLED, state_of
+from fateforger.adapters.store.journal_rows import OP, TX, UNDOABLE, UNSETTLED, read_state
 from fateforger.errors import InternalError
 from fateforger.journal.model import TxState
 
@@ -39,7 +39,7 @@ def close(connection: Connection, transaction_id: str, state: TxState, at: datet
         if not changed and state in UNDOABLE and connection.execute(_STAND_AGAIN, this | {"new_state": state}).rowcount:
             return
     if changed != 1:
-        before = state_of(connection, transaction_id) or "unknown"
+        before = read_state(connection, transaction_id) or "unknown"
         raise InternalError(f"Transaction {transaction_id} is {before} and cannot become {state}.")
     undoes = connection.execute(_UNDOES, this).scalar() if state is TxState.COMMITTED else None
     if undoes is not None:

@@ -26,7 +26,7 @@ HEAD = table(EventHead)
 GENERATION = table(EventGeneration)
 
 # Literal values, which saves expanding a list of parameters each time.
-UNSETTLED = OP.c.state.in_([literal_column(f"'{state}'") for state in OpState if not state.settled])
+UNSETTLED = OP.c.state.in_([literal_column(f"'{state}'") for state in OpState if not state.is_settled])
 """Condition: the op has not ended."""
 
 UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
@@ -43,7 +43,7 @@ _GENERATIONS = select(GENERATION.c.seed, GENERATION.c.generation).where(
 )
 
 
-def tx_values(transaction: Transaction) -> dict[str, Any]:
+def build_tx_values(transaction: Transaction) -> dict[str, Any]:
     """Return the row of a transaction, without its ops."""
     return {
         "id": transaction.id,
@@ -63,12 +63,14 @@ def tx_values(transaction: Transaction) -> dict[str, Any]:
     }
 
 
-def op_values(transaction_id: str, n: int, record: OpRecord) -> dict[str, Any]:
+def build_op_values(transaction_id: str, n: int, record: OpRecord) -> dict[str, Any]:
     """Return the row of the ``n``-th op."""
-    return {"tx_id": transaction_id, "n": n, "op_id": record.op.op_id, "attempts": record.attempts} | op_outcome(record)
+    return {"tx_id": transaction_id, "n": n, "op_id": record.op.op_id, "attempts": record.attempts} | build_op_outcome(
+        record
+    )
 
 
-def op_outcome(record: OpRecord) -> dict[str, Any]:
+def build_op_outcome(record: OpRecord) -> dict[str, Any]:
     """Return the columns of an op that may change after it was recorded, except attempts."""
     return {
         "state": record.state,
@@ -78,7 +80,7 @@ def op_outcome(record: OpRecord) -> dict[str, Any]:
     }
 
 
-def head_values(head: Head) -> dict[str, Any]:
+def build_head_values(head: Head) -> dict[str, Any]:
     """Return the row of a head, without its calendar."""
     return {
         "day": head.day,
@@ -89,7 +91,7 @@ def head_values(head: Head) -> dict[str, Any]:
     }
 
 
-def transactions(connection: Connection, query: Select[Any], values: Mapping[str, Any]) -> tuple[Transaction, ...]:
+def read_transactions(connection: Connection, query: Select[Any], values: Mapping[str, Any]) -> tuple[Transaction, ...]:
     """Return the transactions that ``query``, a select of ``sync_tx``, finds, in its order.
 
     Raises ``StoreUnavailable``.
@@ -99,31 +101,31 @@ def transactions(connection: Connection, query: Select[Any], values: Mapping[str
         return ()
     rows = connection.execute(_OPS, {"of_txs": [tx.id for tx in found]})
     ops: Mapping[str, Sequence[Row[Any]]] = {tx_id: list(of) for tx_id, of in groupby(rows, lambda row: row.tx_id)}
-    return tuple(_transaction(tx, ops.get(tx.id, ())) for tx in found)
+    return tuple(_to_transaction(tx, ops.get(tx.id, ())) for tx in found)
 
 
-def state_of(connection: Connection, transaction_id: str) -> TxState | None:
+def read_state(connection: Connection, transaction_id: str) -> TxState | None:
     """Return the state of a transaction, ``None`` for an unknown one."""
     found = connection.execute(_STATE, {"of_tx": transaction_id}).scalar()
     return None if found is None else TxState(found)
 
 
-def ledger(connection: Connection, calendar: str, day: date) -> Ledger:
+def read_ledger(connection: Connection, calendar: str, day: date) -> Ledger:
     """Return the heads and generations of a day. Raises ``StoreUnavailable``."""
     heads = connection.execute(_HEADS, {"of_calendar": calendar, "of_day": day})
     generations = connection.execute(_GENERATIONS, {"of_calendar": calendar, "of_date": day.isoformat()})
     return Ledger(
-        heads=tuple(_head(row) for row in heads), generations={row.seed: row.generation for row in generations}
+        heads=tuple(_to_head(row) for row in heads), generations={row.seed: row.generation for row in generations}
     )
 
 
-def _head(row: Row[Any]) -> Head:
+def _to_head(row: Row[Any]) -> Head:
     what = f"The record of block “{row.key}”"
     expect_version(what, row.schema_version, JOURNAL_VERSION)
     return parse(Head, row.head, what)
 
 
-def _transaction(row: Row[Any], ops: Sequence[Row[Any]]) -> Transaction:
+def _to_transaction(row: Row[Any], ops: Sequence[Row[Any]]) -> Transaction:
     what = f"Transaction {row.id}"
     expect_version(what, row.schema_version, JOURNAL_VERSION)
     return Transaction(
@@ -139,12 +141,12 @@ def _transaction(row: Row[Any], ops: Sequence[Row[Any]]) -> Transaction:
         group=row.tx_group,
         undoes=row.undoes,
         plan=parse(SyncPlan, row.plan, what),
-        records=tuple(_record(op, what) for op in ops),
+        records=tuple(_to_record(op, what) for op in ops),
         context=parse_mapping(row.context, what),
     )
 
 
-def _record(row: Row[Any], what: str) -> OpRecord:
+def _to_record(row: Row[Any], what: str) -> OpRecord:
     return OpRecord(
         op=parse(SyncOp, row.op, what),
         state=OpState(row.state),

@@ -17,11 +17,11 @@ from fateforger.adapters.store.journal_rows import (
     TX,
     UNDOABLE,
     UNSETTLED,
-    head_values,
-    op_outcome,
-    op_values,
-    state_of,
-    tx_values,
+    build_head_values,
+    build_op_outcome,
+    build_op_values,
+    build_tx_values,
+    read_state,
 )
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.journal.model import OpRecord, OpState, Transaction
@@ -62,7 +62,7 @@ _DAY = select(TX.c.day).where(TX.c.id == bindparam("of_tx")).scalar_subquery()
 _FORGET = delete(HEAD).where(HEAD.c.calendar == _CALENDAR, HEAD.c.day == _DAY, HEAD.c.key == bindparam("of_key"))
 
 
-def _put(head: sqlite.Insert | postgresql.Insert) -> sqlite.Insert | postgresql.Insert:
+def _build_upsert(head: sqlite.Insert | postgresql.Insert) -> sqlite.Insert | postgresql.Insert:
     columns: dict[str, ColumnElement[Any]] = {column.name: bindparam(column.name) for column in HEAD.c}
     put = head.values(columns | {"calendar": _CALENDAR})
     return put.on_conflict_do_update(
@@ -71,7 +71,7 @@ def _put(head: sqlite.Insert | postgresql.Insert) -> sqlite.Insert | postgresql.
     )
 
 
-_PUT = {"sqlite": _put(sqlite.insert(HEAD)), "postgresql": _put(postgresql.insert(HEAD))}
+_PUT = {"sqlite": _build_upsert(sqlite.insert(HEAD)), "postgresql": _build_upsert(postgresql.insert(HEAD))}
 
 
 def begin(connection: Connection, transaction: Transaction) -> None:
@@ -79,15 +79,15 @@ def begin(connection: Connection, transaction: Transaction) -> None:
 
     Raises ``VersionConflict`` for a used id or generation, or if there is nothing left to undo.
     """
-    if state_of(connection, transaction.id) is not None:
+    if read_state(connection, transaction.id) is not None:
         raise VersionConflict(f"Transaction {transaction.id} was recorded before.")
     if transaction.undoes is not None:
-        undone = state_of(connection, transaction.undoes)
+        undone = read_state(connection, transaction.undoes)
         if undone not in UNDOABLE:
             raise VersionConflict("What was to be undone is not there to be undone any more.")
-    connection.execute(_INSERT_TX, tx_values(transaction))
+    connection.execute(_INSERT_TX, build_tx_values(transaction))
     if transaction.records:
-        rows = [op_values(transaction.id, n, record) for n, record in enumerate(transaction.records)]
+        rows = [build_op_values(transaction.id, n, record) for n, record in enumerate(transaction.records)]
         connection.execute(_INSERT_OPS, rows)
     for record in transaction.records:
         if record.op.verb is Verb.CREATE:
@@ -106,13 +106,13 @@ def settle(
     connection: Connection, transaction_id: str, record: OpRecord, head: Head | None, forget: str | None
 ) -> None:
     """Record the new state of an op that had not ended, and the change to its block's head."""
-    values = {"of_tx": transaction_id, "of_op": record.op.op_id, "made": record.attempts} | op_outcome(record)
+    values = {"of_tx": transaction_id, "of_op": record.op.op_id, "made": record.attempts} | build_op_outcome(record)
     if connection.execute(_SETTLE, values).rowcount != 1:
         raise InternalError(f"Transaction {transaction_id}: op {record.op.op_id} is unknown or has ended.")
     if forget is not None:
         connection.execute(_FORGET, {"of_tx": transaction_id, "of_key": forget})
     if head is not None:
-        connection.execute(_PUT[connection.dialect.name], {"of_tx": transaction_id} | head_values(head))
+        connection.execute(_PUT[connection.dialect.name], {"of_tx": transaction_id} | build_head_values(head))
 
 
 def _reserve(connection: Connection, calendar: str, seed: str | None, generation: int) -> None:

@@ -95,7 +95,7 @@ _SLOT = (
 )
 
 
-def queue(connection: Connection, session_id: str, outgoing: tuple[Outgoing, ...]) -> None:
+def queue_messages(connection: Connection, session_id: str, outgoing: tuple[Outgoing, ...]) -> None:
     """Append messages of one session, in the transaction that saves it. Raises ``InternalError``."""
     if not outgoing:
         return
@@ -103,7 +103,7 @@ def queue(connection: Connection, session_id: str, outgoing: tuple[Outgoing, ...
         raise InternalError(f"Session {session_id} cannot send messages of another session.")
     if connection.execute(_KNOWN, {"of_ids": [message.id for message in outgoing]}).first() is not None:
         raise InternalError(f"Session {session_id} has queued one of these messages before.")
-    connection.execute(_INSERT, [_values(message) for message in outgoing])
+    connection.execute(_INSERT, [_to_values(message) for message in outgoing])
 
 
 class SqlOutbox:
@@ -119,10 +119,10 @@ class SqlOutbox:
         values = {"now": now, "at_most": limit}
         return await self._all(_PENDING, values)
 
-    async def sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
-        await self._database.write(lambda connection: _sent(connection, outgoing_id, where, now))
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
+        await self._database.write(lambda connection: _mark_sent(connection, outgoing_id, where, now))
 
-    async def failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
+    async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
         state = "dead" if retry_at is None else "queued"
         values = {"of_id": outgoing_id, "new_state": state, "again": retry_at, "why": error}
         await self._database.write(lambda connection: connection.execute(_FAILED, values).rowcount)
@@ -141,17 +141,17 @@ class SqlOutbox:
         sent = await self._all(_LATEST, {"of_session": session_id})
         return next((message for message in sent if not message.beside), None)
 
-    async def shown(self, session_id: str, slot: str) -> Outgoing | None:
+    async def find_shown(self, session_id: str, slot: str) -> Outgoing | None:
         found = await self._all(_SLOT, {"of_session": session_id, "of_slot": slot})
         return found[0] if found else None
 
     async def _all(self, query: Select[Any], values: Mapping[str, Any]) -> tuple[Outgoing, ...]:
         return await self._database.read(
-            lambda connection: tuple(_outgoing(row) for row in connection.execute(query, values))
+            lambda connection: tuple(_to_outgoing(row) for row in connection.execute(query, values))
         )
 
 
-def _sent(connection: Connection, outgoing_id: str, where: Sent, now: datetime) -> None:
+def _mark_sent(connection: Connection, outgoing_id: str, where: Sent, now: datetime) -> None:
     row = connection.execute(_IT, {"of_id": outgoing_id}).first()
     if row is None:
         return
@@ -160,7 +160,7 @@ def _sent(connection: Connection, outgoing_id: str, where: Sent, now: datetime) 
     connection.execute(_OUTLIVED, same_slot | {"of_seq": row.seq})
 
 
-def _values(message: Outgoing) -> dict[str, Any]:
+def _to_values(message: Outgoing) -> dict[str, Any]:
     return {
         "id": message.id,
         "session_id": message.session_id,
@@ -174,7 +174,7 @@ def _values(message: Outgoing) -> dict[str, Any]:
     }
 
 
-def _outgoing(row: Row[Any]) -> Outgoing:
+def _to_outgoing(row: Row[Any]) -> Outgoing:
     what = f"Message {row.id}"
     expect_version(what, row.schema_version, OUTBOX_VERSION)
     return parse(Outgoing, row.message, what)

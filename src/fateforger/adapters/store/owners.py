@@ -27,7 +27,7 @@ class SqlOwners:
         self._database = database
 
     async def read(self) -> OwnerRecord:
-        return await self._database.read(_record)
+        return await self._database.read(_read_record)
 
     async def offer(self, code_hash: str, salt: str, *, tries: int) -> None:
         values = {"code_hash": code_hash, "code_salt": salt, "tries_left": tries}
@@ -45,7 +45,7 @@ def close_calendar(connection: Connection, closing: Closing, now: datetime) -> N
     _write(connection, values)
 
 
-def _record(connection: Connection) -> OwnerRecord:
+def _read_record(connection: Connection) -> OwnerRecord:
     row = connection.execute(_READ).first()
     if row is None:
         return OwnerRecord()

@@ -15,7 +15,7 @@ from fateforger.adapters.store.constraint_rows import VERSION
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.journal_rows import TX
 from fateforger.adapters.store.owners import OWNER, close_calendar
-from fateforger.adapters.store.person_rows import Share, as_values, holding
+from fateforger.adapters.store.person_rows import Share, find_holding, to_values
 from fateforger.adapters.store.tables import Erasure, table
 from fateforger.constraints import check_person
 from fateforger.errors import CalendarBusy, StillAtWork
@@ -41,13 +41,13 @@ class SqlPeople:
         """Call ``after`` whenever this object has erased a person, since the index has to follow."""
         self._after = after
 
-    async def held(self, user_id: str, *, calendar: str | None = None) -> Counts:
+    async def count_held(self, user_id: str, *, calendar: str | None = None) -> Counts:
         check_person(user_id)
-        return await self._database.read(lambda connection: _held(connection, user_id, calendar))
+        return await self._database.read(lambda connection: _count_held(connection, user_id, calendar))
 
     async def export(self, user_id: str, *, calendar: str | None = None) -> Mapping[str, tuple[Mapping[str, Any], ...]]:
         check_person(user_id)
-        return await self._database.read(lambda connection: _exported(connection, user_id, calendar))
+        return await self._database.read(lambda connection: _export(connection, user_id, calendar))
 
     async def erase(
         self, user_id: str, *, now: datetime, calendar: str | None = None, closing: Closing | None = None
@@ -55,7 +55,7 @@ class SqlPeople:
         check_person(user_id)
         erasure = secrets.token_hex(8)
         counts = await self._database.write(
-            lambda connection: _erase(_locked(connection), user_id, calendar, now, erasure, closing)
+            lambda connection: _erase(_lock_tables(connection), user_id, calendar, now, erasure, closing)
         )
         await self._database.scrub()
         self._after()
@@ -63,13 +63,13 @@ class SqlPeople:
 
     async def pending(self, user_id: str) -> int:
         check_person(user_id)
-        return await self._database.read(lambda connection: _pending(connection, user_id))
+        return await self._database.read(lambda connection: _count_pending(connection, user_id))
 
     async def scrub(self) -> None:
         await self._database.scrub()
 
 
-def _locked(connection: Connection) -> Connection:
+def _lock_tables(connection: Connection) -> Connection:
     """Return the connection once it is the only writer to the tables that hold people's data.
 
     PostgreSQL takes its snapshot only after it has the locks; SQLite has one writer at a time.
@@ -80,28 +80,28 @@ def _locked(connection: Connection) -> Connection:
     return connection
 
 
-def _held(connection: Connection, user_id: str, calendar: str | None) -> Counts:
-    whole = holding(connection, user_id, calendar=calendar)
+def _count_held(connection: Connection, user_id: str, calendar: str | None) -> Counts:
+    whole = find_holding(connection, user_id, calendar=calendar)
     counts = {share.kind: _count(connection, share) for share in whole.shares}
-    return _some({**counts, "index": _pending(connection, user_id)})
+    return _drop_zeros({**counts, "index": _count_pending(connection, user_id)})
 
 
-def _exported(connection: Connection, user_id: str, calendar: str | None) -> dict[str, tuple[Mapping[str, Any], ...]]:
-    shares = holding(connection, user_id, calendar=calendar).shares
-    return {share.kind: rows for share in shares if (rows := _rows(connection, share))}
+def _export(connection: Connection, user_id: str, calendar: str | None) -> dict[str, tuple[Mapping[str, Any], ...]]:
+    shares = find_holding(connection, user_id, calendar=calendar).shares
+    return {share.kind: rows for share in shares if (rows := _read_rows(connection, share))}
 
 
 def _erase(
     connection: Connection, user_id: str, calendar: str | None, now: datetime, erasure: str, closing: Closing | None
 ) -> Counts:
-    whole = holding(connection, user_id, calendar=calendar, now=now)
+    whole = find_holding(connection, user_id, calendar=calendar, now=now)
     if whole.journal.unfinished:
         raise CalendarBusy(UNFINISHED)
     if whole.jobs.at_work:
         raise StillAtWork(AT_WORK)
     uids = select(VERSION.c.uid).where(VERSION.c.user_id == user_id).distinct().order_by(VERSION.c.uid)
     put_on_list(connection, user_id, connection.execute(uids).scalars().all())
-    counts = _some({share.kind: _delete(connection, share) for share in whole.shares})
+    counts = _drop_zeros({share.kind: _delete(connection, share) for share in whole.shares})
     if closing is not None:
         close_calendar(connection, closing, now)
     if counts:
@@ -125,15 +125,15 @@ def _count(connection: Connection, share: Share) -> int:
     return sum(connection.execute(query).scalar_one() for query in counts)
 
 
-def _rows(connection: Connection, share: Share) -> tuple[Mapping[str, Any], ...]:
+def _read_rows(connection: Connection, share: Share) -> tuple[Mapping[str, Any], ...]:
     order = tuple(share.table.primary_key)
     found = (select(share.table).where(one).order_by(*order) for one in share.conditions)
-    return tuple(as_values(share, row) for query in found for row in connection.execute(query))
+    return tuple(to_values(share, row) for query in found for row in connection.execute(query))
 
 
-def _pending(connection: Connection, user_id: str) -> int:
+def _count_pending(connection: Connection, user_id: str) -> int:
     return connection.execute(select(func.count()).where(UNINDEXED.c.user_id == user_id)).scalar_one()
 
 
-def _some(counts: dict[str, int]) -> Counts:
+def _drop_zeros(counts: dict[str, int]) -> Counts:
     return {kind: count for kind, count in counts.items() if count}

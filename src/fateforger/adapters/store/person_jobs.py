@@ -42,12 +42,12 @@ class Names:
         odd = (name for name in self._all if not _WORD.fullmatch(name))
         return tuple(re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.ASCII) for name in odd)
 
-    def among(self, text: str) -> bool:
+    def occur_in(self, text: str) -> bool:
         """Check whether a text contains one of the names as a word of its own."""
         return not self._all.isdisjoint(_WORD.findall(text)) or any(odd.search(text) for odd in self._odd)
 
 
-def known_by(
+def collect_names(
     user_id: str, sessions: Mapping[str, tuple[str, str | None]], proposals: Mapping[str, str | None]
 ) -> Names:
     """Return the names of a person.
@@ -73,13 +73,13 @@ class JobShare:
     at_work: bool
 
 
-def job_share(connection: Connection, names: Names, *, now: datetime | None) -> JobShare:
+def find_job_share(connection: Connection, names: Names, *, now: datetime | None) -> JobShare:
     """Return a person's share of the jobs. Without ``now``, ``at_work`` is false."""
     rows = [(row, parse_mapping(row.payload, f"Job {row.seq}")) for row in connection.execute(_JOBS)]
     said = {str(p["channel"]) for _, p in rows if p.get("user_id") == names.user_id and p.get("channel")}
     names = replace(names, direct=names.direct | {channel for channel in said if channel.startswith(_DIRECT)})
     theirs = [row for row, payload in rows if _concerns(names, row.key, payload)]
-    marks = [(mark.lane, mark.dedupe) for mark in connection.execute(_RECEIPTS) if names.among(mark.dedupe)]
+    marks = [(mark.lane, mark.dedupe) for mark in connection.execute(_RECEIPTS) if names.occur_in(mark.dedupe)]
     at_work = now is not None and any(
         row.state == "open" and row.leased_until is not None and row.leased_until > now for row in theirs
     )
@@ -99,5 +99,5 @@ def _concerns(names: Names, key: str, payload: Mapping[str, Any]) -> bool:
         or payload.get("proposal") in names.proposals
         or channel in names.direct
         or (channel, payload.get("thread_ts")) in names.threads
-        or names.among(key)
+        or names.occur_in(key)
     )

@@ -35,7 +35,7 @@ class JournalShare:
     unfinished: bool
 
 
-def journal_share(
+def find_journal_share(
     connection: Connection, user_id: str, owners: Mapping[str, str], *, calendar: str | None, now: datetime | None
 ) -> JournalShare:
     """Return a person's part of the journal.

@@ -22,7 +22,7 @@ READING = {"fateforger_reading": True}
 """Execution options of a transaction that writes nothing."""
 
 
-def database_url(where: str | Path) -> URL:
+def parse_database_url(where: str | Path) -> URL:
     """Parse a path, or an SQLAlchemy URL of SQLite or PostgreSQL.
 
     ``:memory:`` is a database that is gone when closed. Raises ``BadInput``.
@@ -43,7 +43,7 @@ def database_url(where: str | Path) -> URL:
     return url
 
 
-def spoken(url: URL) -> str:
+def describe_database(url: URL) -> str:
     """Return the name of the database for messages, without its password."""
     if url.get_backend_name() == "sqlite":
         return f"“{url.database or ':memory:'}”"
@@ -53,7 +53,7 @@ def spoken(url: URL) -> str:
 def make_engine(url: URL) -> Engine:
     """Create an engine whose transactions are serializable in any database. Raises ``StoreUnavailable``."""
     if url.get_backend_name() == "sqlite":
-        return _sqlite(url)
+        return _make_sqlite_engine(url)
     try:
         return create_engine(
             url, isolation_level="SERIALIZABLE", pool_size=POOL_SIZE, max_overflow=0, pool_pre_ping=True
@@ -64,7 +64,7 @@ def make_engine(url: URL) -> Engine:
         ) from error
 
 
-def _sqlite(url: URL) -> Engine:
+def _make_sqlite_engine(url: URL) -> Engine:
     """Create an engine with one connection, used by one thread at a time."""
     if url.database not in {None, "", ":memory:"} and "uri" not in url.query:
         path = Path(str(url.database))

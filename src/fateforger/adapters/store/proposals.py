@@ -10,16 +10,16 @@ from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import PROPOSAL_VERSION, dump_mapping, expect_version, parse
 from fateforger.adapters.store.jobs import enqueue
 from fateforger.adapters.store.tables import AgentClient, AgentProposal, table
-from fateforger.agents import MOST_PENDING, Proposal, ProposalState, may_become
+from fateforger.agents import MAX_PENDING, Proposal, ProposalState, can_become
 from fateforger.errors import BadInput
 from fateforger.ports import NewJob
-from fateforger.ports.agents import expire_job, show_job
+from fateforger.ports.agents import build_expire_job, build_show_job
 
 PROPOSAL = table(AgentProposal)
 CLIENT = table(AgentClient)
 
 TOO_MANY = (
-    f"{MOST_PENDING} proposals of yours wait for the person already; wait until they answered, or propose"
+    f"{MAX_PENDING} proposals of yours wait for the person already; wait until they answered, or propose"
     " something else about the same, which takes its place."
 )
 NO_ACCESS = "This token was revoked."
@@ -61,7 +61,7 @@ class SqlProposals:
         return await self._database.read(lambda connection: _get(connection, proposal_id))
 
     async def waiting(self, user_id: str) -> tuple[Proposal, ...]:
-        found = await self._database.read(lambda connection: _waiting_for(connection, user_id))
+        found = await self._database.read(lambda connection: _list_waiting_for(connection, user_id))
         return tuple(sorted(found, key=lambda proposal: (proposal.made_at, proposal.id)))
 
     async def settle(
@@ -74,33 +74,33 @@ class SqlProposals:
             f"proposals of {known.client}", lambda connection: _settle(connection, known, state, outcome, now)
         )
 
-    async def told(self, proposal_id: str, outcome: str) -> None:
+    async def record_outcome(self, proposal_id: str, outcome: str) -> None:
         values = {"of_id": proposal_id, "because": outcome.replace("\x00", "\ufffd")}
         await self._database.write(lambda connection: connection.execute(_TOLD, values))
 
-    async def placed(self, proposal_id: str, channel: str, ts: str) -> None:
+    async def record_place(self, proposal_id: str, channel: str, ts: str) -> None:
         values = {"of_id": proposal_id, "in_channel": channel, "at_ts": ts}
         await self._database.write(lambda connection: connection.execute(_PLACED, values))
 
 
-def end_of_client(connection: Connection, client: str, now: datetime) -> None:
+def expire_proposals(connection: Connection, client: str, now: datetime) -> None:
     """Expire the pending proposals of a client that was just revoked."""
-    for proposal in _waiting(connection, client):
-        _become(connection, proposal, ProposalState.EXPIRED, REVOKED, now)
+    for proposal in _list_waiting(connection, client):
+        _change_state(connection, proposal, ProposalState.EXPIRED, REVOKED, now)
 
 
 def _stage(connection: Connection, proposal: Proposal) -> Proposal:
-    if not _in_use(connection, proposal.client):
+    if not _is_in_use(connection, proposal.client):
         raise BadInput(NO_ACCESS)
-    waiting = _waiting(connection, proposal.client)
+    waiting = _list_waiting(connection, proposal.client)
     same = [other for other in waiting if other.subject == proposal.subject]
-    if len(waiting) - len(same) >= MOST_PENDING:
+    if len(waiting) - len(same) >= MAX_PENDING:
         raise BadInput(TOO_MANY)
     for other in same:
-        _become(connection, other, ProposalState.SUPERSEDED, AGAIN, proposal.made_at)
-    connection.execute(insert(PROPOSAL), _values(proposal))
-    for job in (show_job(proposal), expire_job(proposal)):
-        _put(connection, job, proposal.made_at)
+        _change_state(connection, other, ProposalState.SUPERSEDED, AGAIN, proposal.made_at)
+    connection.execute(insert(PROPOSAL), _to_values(proposal))
+    for job in (build_show_job(proposal), build_expire_job(proposal)):
+        _enqueue(connection, job, proposal.made_at)
     return proposal
 
 
@@ -108,43 +108,45 @@ def _settle(
     connection: Connection, known: Proposal, state: ProposalState, outcome: str, now: datetime
 ) -> tuple[Proposal, bool]:
     proposal = _get(connection, known.id) or known
-    if not may_become(proposal.state, state):
+    if not can_become(proposal.state, state):
         return proposal, False
-    if state is ProposalState.APPROVED and not _in_use(connection, proposal.client):
-        return _become(connection, proposal, ProposalState.EXPIRED, REVOKED, now), True
-    return _become(connection, proposal, state, outcome, now), True
+    if state is ProposalState.APPROVED and not _is_in_use(connection, proposal.client):
+        return _change_state(connection, proposal, ProposalState.EXPIRED, REVOKED, now), True
+    return _change_state(connection, proposal, state, outcome, now), True
 
 
-def _become(connection: Connection, proposal: Proposal, state: ProposalState, outcome: str, now: datetime) -> Proposal:
+def _change_state(
+    connection: Connection, proposal: Proposal, state: ProposalState, outcome: str, now: datetime
+) -> Proposal:
     values = {"of_id": proposal.id, "as_state": state.value, "now": now, "because": outcome}
     connection.execute(_SETTLE, values)
     settled = proposal.model_copy(update={"state": state, "settled_at": now, "outcome": outcome})
-    _put(connection, show_job(settled), now)
+    _enqueue(connection, build_show_job(settled), now)
     return settled
 
 
-def _put(connection: Connection, job: NewJob, now: datetime) -> None:
+def _enqueue(connection: Connection, job: NewJob, now: datetime) -> None:
     enqueue(connection, job, dump_mapping(job.payload, "The payload of a job about a proposal"), now)
 
 
-def _in_use(connection: Connection, client: str) -> bool:
+def _is_in_use(connection: Connection, client: str) -> bool:
     return connection.execute(_IN_USE, {"of_client": client}).scalar_one() > 0
 
 
-def _waiting(connection: Connection, client: str) -> list[Proposal]:
-    return [_proposal(row) for row in connection.execute(_WAITING, {"of_client": client}).mappings()]
+def _list_waiting(connection: Connection, client: str) -> list[Proposal]:
+    return [_to_proposal(row) for row in connection.execute(_WAITING, {"of_client": client}).mappings()]
 
 
-def _waiting_for(connection: Connection, user_id: str) -> list[Proposal]:
-    return [_proposal(row) for row in connection.execute(_WAITING_FOR, {"of_user": user_id}).mappings()]
+def _list_waiting_for(connection: Connection, user_id: str) -> list[Proposal]:
+    return [_to_proposal(row) for row in connection.execute(_WAITING_FOR, {"of_user": user_id}).mappings()]
 
 
 def _get(connection: Connection, proposal_id: str) -> Proposal | None:
     row = connection.execute(_IT, {"of_id": proposal_id}).mappings().first()
-    return None if row is None else _proposal(row)
+    return None if row is None else _to_proposal(row)
 
 
-def _values(proposal: Proposal) -> dict[str, object]:
+def _to_values(proposal: Proposal) -> dict[str, object]:
     return {
         "id": proposal.id,
         "client": proposal.client,
@@ -160,7 +162,7 @@ def _values(proposal: Proposal) -> dict[str, object]:
     }
 
 
-def _proposal(row: RowMapping) -> Proposal:
+def _to_proposal(row: RowMapping) -> Proposal:
     what = f"The proposal {row['id']}"
     expect_version(what, row["schema_version"], PROPOSAL_VERSION)
     return parse(Proposal, row["proposal"], what).model_copy(

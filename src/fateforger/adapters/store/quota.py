@@ -87,35 +87,37 @@ def _settle(connection: Connection, limit: RequestLimit, settled: Sequence[Settl
 
 def _reserve(connection: Connection, login: Login, wanted: Reservation, limit: RequestLimit, now: datetime) -> float:
     until = now + timedelta(seconds=limit.seconds + limit.call_seconds)
-    server, account = {"of_server": login.server}, _digest(login.account)
+    server, account = {"of_server": login.server}, _hash_account(login.account)
     connection.execute(_EXPIRED, {**server, "now": now})
     # Nothing counts longer than this; a row that does was written before the clock was set back.
     connection.execute(_BRING_BACK, {**server, "latest": until})
     statement, values = (_OF_LOGIN, {**server, "of_account": account}) if account else (_OF_SERVER, server)
     uses = [_Use(*row) for row in connection.execute(statement, values)]
-    wait = _wait_for(wanted, limit, uses, now)
+    wait = _compute_wait(wanted, limit, uses, now)
     if wait <= 0:
         row = {"id": wanted.id, "requests": wanted.requests, "background": wanted.background, "counts_until": until}
         connection.execute(_RESERVE, {**row, "server": login.server, "account": account})
     return wait
 
 
-def _digest(account: str) -> str:
+def _hash_account(account: str) -> str:
     """Return a digest that identifies a login without naming it."""
     return hashlib.sha256(account.encode()).hexdigest()[:16] if account else ""
 
 
-def _wait_for(wanted: Reservation, limit: RequestLimit, uses: Sequence[_Use], now: datetime) -> float:
+def _compute_wait(wanted: Reservation, limit: RequestLimit, uses: Sequence[_Use], now: datetime) -> float:
     """Return the seconds until there is room; 0 means now."""
-    waits = [_until_room(wanted.requests, limit.requests, uses, now)]
+    waits = [_compute_until_room(wanted.requests, limit.requests, uses, now)]
     if wanted.background:
-        waits.append(_until_room(wanted.requests, limit.requests - limit.kept, uses, now))
-        waits.append(_until_room(wanted.requests, limit.background, [use for use in uses if use.background], now))
+        waits.append(_compute_until_room(wanted.requests, limit.requests - limit.kept, uses, now))
+        waits.append(
+            _compute_until_room(wanted.requests, limit.background, [use for use in uses if use.background], now)
+        )
     # A running call counts for longer than it will once it is settled, so wait a window at most and ask again.
     return min(max(waits), limit.seconds)
 
 
-def _until_room(requests: int, most: int, uses: Sequence[_Use], now: datetime) -> float:
+def _compute_until_room(requests: int, most: int, uses: Sequence[_Use], now: datetime) -> float:
     over = sum(use.requests for use in uses) + requests - max(most, requests)
     wait = 0.0
     for use in uses:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from fateforger.adapters.store.faults import translated
+from fateforger.adapters.store.faults import translate_errors
 from fateforger.errors import StoreUnavailable
 
 HEAD = "0009"
@@ -23,24 +23,24 @@ _ADVISORY_LOCK = 0x46464442
 """An arbitrary number, the same for every fateforger; its holder migrates."""
 
 
-def bring_up_to_date(engine: Engine, place: str) -> None:
+def migrate_database(engine: Engine, place: str) -> None:
     """Create or migrate the tables, in one transaction that other processes wait for.
 
     Raises ``StoreUnavailable`` for a database of a newer fateforger or of another program.
     """
-    with translated(place):
+    with translate_errors(place):
         with engine.connect() as connection:
-            if stamped(connection) == HEAD:
+            if read_revision(connection) == HEAD:
                 return
-        with _one_at_a_time(engine) as connection:
-            found = stamped(connection)
+        with _lock_database(engine) as connection:
+            found = read_revision(connection)
             if found != HEAD:
                 _refuse_foreign(connection, found, place)
                 _migrate(connection, found, place)
 
 
 @contextmanager
-def _one_at_a_time(engine: Engine) -> Iterator[Connection]:
+def _lock_database(engine: Engine) -> Iterator[Connection]:
     if engine.dialect.name == "sqlite":
         with engine.begin() as connection:
             yield connection
@@ -51,7 +51,7 @@ def _one_at_a_time(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def stamped(connection: Connection) -> str | None:
+def read_revision(connection: Connection) -> str | None:
     """Return the revision of the database, ``None`` when it has none of our tables."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, insert, select, updat
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import SESSION_VERSION, expect_version, parse
-from fateforger.adapters.store.outbox import queue
+from fateforger.adapters.store.outbox import queue_messages
 from fateforger.adapters.store.tables import SessionRow, table
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.session.model import Outgoing, Session
@@ -83,7 +83,7 @@ class SqlSessions:
 
     async def _all(self, query: Select[Any], **values: Any) -> tuple[Session, ...]:
         return await self._database.read(
-            lambda connection: tuple(_session(row) for row in connection.execute(query, values))
+            lambda connection: tuple(_to_session(row) for row in connection.execute(query, values))
         )
 
 
@@ -96,14 +96,14 @@ def _save(connection: Connection, session: Session, expected: int, outgoing: tup
         # A turn that began before the first message was posted does not know its thread.
         saved = saved.model_copy(update={"channel": stands.channel, "thread_ts": stands.thread_ts})
     if stands is None:
-        connection.execute(_INSERT, _values(saved))
+        connection.execute(_INSERT, _to_values(saved))
     else:
-        connection.execute(_SAVE, {"of_id": session.id, "expected": expected} | _values(saved))
-    queue(connection, saved.id, outgoing)
+        connection.execute(_SAVE, {"of_id": session.id, "expected": expected} | _to_values(saved))
+    queue_messages(connection, saved.id, outgoing)
     return saved
 
 
-def _values(session: Session) -> dict[str, Any]:
+def _to_values(session: Session) -> dict[str, Any]:
     return {
         "id": session.id,
         "version": session.version,
@@ -116,7 +116,7 @@ def _values(session: Session) -> dict[str, Any]:
     }
 
 
-def _session(row: Row[Any]) -> Session:
+def _to_session(row: Row[Any]) -> Session:
     what = f"Planning session {row.id}"
     expect_version(what, row.schema_version, SESSION_VERSION)
     known = parse(Session, row.session, what)

@@ -9,17 +9,17 @@ from fateforger.adapters.store.agent_calls import SqlCalls
 from fateforger.adapters.store.agent_clients import SqlClients
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.faults import translated
+from fateforger.adapters.store.faults import translate_errors
 from fateforger.adapters.store.feedback import SqlFeedbacks
 from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.outbox import SqlOutbox
 from fateforger.adapters.store.owners import SqlOwners
 from fateforger.adapters.store.people import SqlPeople
-from fateforger.adapters.store.place import database_url, make_engine, spoken
+from fateforger.adapters.store.place import describe_database, make_engine, parse_database_url
 from fateforger.adapters.store.proposals import SqlProposals
 from fateforger.adapters.store.quota import SqlQuota
-from fateforger.adapters.store.schema import bring_up_to_date
+from fateforger.adapters.store.schema import migrate_database
 from fateforger.adapters.store.sessions import SqlSessions
 from fateforger.adapters.store.tasks import SqlTasks
 from fateforger.adapters.store.usage import SqlUsage
@@ -51,17 +51,17 @@ class Store:
 
 
 def open_store(where: str | Path) -> Store:
-    """Open the database at a path or URL (see :func:`database_url`), creating or migrating its tables if needed.
+    """Open the database at a path or URL (see :func:`parse_database_url`), creating or migrating its tables if needed.
 
     This blocks for some milliseconds, or about a second for a migration. Raises ``BadInput`` for anything that cannot
     be a database, ``StoreUnavailable`` for one that cannot be used or belongs to a newer fateforger.
     """
-    url = database_url(where)
-    with translated(spoken(url)):
+    url = parse_database_url(where)
+    with translate_errors(describe_database(url)):
         engine = make_engine(url)
     database = Database(engine)
     try:
-        bring_up_to_date(engine, database.place)
+        migrate_database(engine, database.place)
     except BaseException:
         engine.dispose()
         raise

@@ -58,36 +58,36 @@ _BLOCK = insert(BLOCKER)
 _UNBLOCK = delete(BLOCKER).where(BLOCKER.c.task_id == bindparam("of_id"))
 
 
-def find(connection: Connection, query: Select[Any], **values: object) -> tuple[QueuedTask, ...]:
+def find_tasks(connection: Connection, query: Select[Any], **values: object) -> tuple[QueuedTask, ...]:
     """Return the tasks that a query over :data:`TASK` finds.
 
     Raises ``StoreUnavailable`` for one that cannot be read.
     """
-    return tuple(_task(row) for row in connection.execute(query, values))
+    return tuple(_to_task(row) for row in connection.execute(query, values))
 
 
-def enter(connection: Connection, tasks: Sequence[QueuedTask], cause: str) -> None:
+def insert_tasks(connection: Connection, tasks: Sequence[QueuedTask], cause: str) -> None:
     """Insert tasks that ``cause`` led to."""
-    rows = [{"id": t.id, "cause": cause, "place": place} | _values(t) for place, t in enumerate(tasks)]
+    rows = [{"id": t.id, "cause": cause, "place": place} | _to_values(t) for place, t in enumerate(tasks)]
     connection.execute(_INSERT, rows)
     for task in tasks:
-        _block(connection, task)
+        _insert_blockers(connection, task)
 
 
-def overwrite(connection: Connection, before: QueuedTask, task: QueuedTask) -> None:
+def update_task(connection: Connection, before: QueuedTask, task: QueuedTask) -> None:
     """Write the new state of a task."""
-    connection.execute(_UPDATE, {"of_id": task.id} | _values(task))
+    connection.execute(_UPDATE, {"of_id": task.id} | _to_values(task))
     if task.blocked_by != before.blocked_by:
         connection.execute(_UNBLOCK, {"of_id": task.id})
-        _block(connection, task)
+        _insert_blockers(connection, task)
 
 
-def _block(connection: Connection, task: QueuedTask) -> None:
+def _insert_blockers(connection: Connection, task: QueuedTask) -> None:
     if task.blocked_by:
         connection.execute(_BLOCK, [{"task_id": task.id, "blocker_id": first} for first in task.blocked_by])
 
 
-def _values(task: QueuedTask) -> dict[str, Any]:
+def _to_values(task: QueuedTask) -> dict[str, Any]:
     return {
         "user_id": task.user_id,
         "state": task.state.value,
@@ -100,7 +100,7 @@ def _values(task: QueuedTask) -> dict[str, Any]:
     }
 
 
-def _task(row: Row[Any]) -> QueuedTask:
+def _to_task(row: Row[Any]) -> QueuedTask:
     what = f"The task {row.id}"
     expect_version(what, row.schema_version, TASK_VERSION)
     return parse(QueuedTask, row.task, what)

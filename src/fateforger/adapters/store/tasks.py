@@ -21,23 +21,23 @@ from fateforger.adapters.store.task_rows import (
     OPEN,
     TASK,
     WAITING,
-    enter,
-    find,
-    overwrite,
+    find_tasks,
+    insert_tasks,
+    update_task,
 )
 from fateforger.errors import BadInput
 from fateforger.ports import Change, NewTask, Rearrangement
 from fateforger.tasks import (
     QueuedTask,
+    apply_change,
     as_of,
-    changed,
     check_blockers,
-    claimed,
-    entered,
-    extended,
-    holds,
+    claim_task,
+    enter_tasks,
+    extend_claim,
+    holds_claim,
     new_task_id,
-    taken_back,
+    release_claim,
 )
 
 _IDS = select(TASK.c.id).where(MINE)
@@ -60,12 +60,12 @@ class SqlTasks:
             return ()
         new = tuple(tasks)
         return await self._database.write_alone(
-            _key(user_id), lambda connection: _add(connection, user_id, new, cause, now)
+            _build_lock_key(user_id), lambda connection: _add(connection, user_id, new, cause, now)
         )
 
     async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]:
         query = ALL if ended else OPEN
-        return await self._database.read(lambda connection: find(connection, query, of_user=user_id))
+        return await self._database.read(lambda connection: find_tasks(connection, query, of_user=user_id))
 
     async def get(self, user_id: str, task_id: str) -> QueuedTask | None:
         return await self._database.read(lambda connection: _get(connection, user_id, task_id))
@@ -77,91 +77,91 @@ class SqlTasks:
 
         def work(connection: Connection) -> QueuedTask | None:
             query, named = (NEXT, {}) if task_id is None else (NAMED, {"of_id": task_id})
-            for task in find(connection, query, of_user=user_id, now=now, **named):
-                return _overwritten(connection, task, claimed(as_of(task, now), executor, now=now, until=until))
+            for task in find_tasks(connection, query, of_user=user_id, now=now, **named):
+                return _overwrite(connection, task, claim_task(as_of(task, now), executor, now=now, until=until))
             return None
 
-        return await self._database.write_alone(_key(user_id), work)
+        return await self._database.write_alone(_build_lock_key(user_id), work)
 
     async def extend(self, task: QueuedTask, *, now: datetime, lease_seconds: float) -> QueuedTask | None:
         until = now + timedelta(seconds=lease_seconds)
 
         def work(connection: Connection) -> QueuedTask | None:
             there = _get(connection, task.user_id, task.id)
-            if there is None or not holds(task, there):
+            if there is None or not holds_claim(task, there):
                 return None
-            return _overwritten(connection, there, extended(there, now=now, until=until))
+            return _overwrite(connection, there, extend_claim(there, now=now, until=until))
 
-        return await self._database.write_alone(_key(task.user_id), work)
+        return await self._database.write_alone(_build_lock_key(task.user_id), work)
 
     async def settle(self, task: QueuedTask, change: Change, *, now: datetime) -> QueuedTask | None:
         def work(connection: Connection) -> QueuedTask | None:
             there = _get(connection, task.user_id, task.id)
-            if there is None or not holds(task, there):
+            if there is None or not holds_claim(task, there):
                 return None
             return _change(connection, there, change(there), now)
 
-        return await self._database.write_alone(_key(task.user_id), work)
+        return await self._database.write_alone(_build_lock_key(task.user_id), work)
 
     async def change(self, user_id: str, task_id: str, change: Change, *, now: datetime) -> QueuedTask | None:
         def work(connection: Connection) -> QueuedTask | None:
             there = _get(connection, user_id, task_id)
             return None if there is None else _change(connection, there, change(there), now)
 
-        return await self._database.write_alone(_key(user_id), work)
+        return await self._database.write_alone(_build_lock_key(user_id), work)
 
     async def rearrange(self, user_id: str, change: Rearrangement, *, now: datetime) -> tuple[QueuedTask, ...]:
         def work(connection: Connection) -> tuple[QueuedTask, ...]:
-            there = {task.id: task for task in find(connection, OPEN, of_user=user_id)}
+            there = {task.id: task for task in find_tasks(connection, OPEN, of_user=user_id)}
             for after in change(tuple(there.values())):
                 _change(connection, there[after.id], after, now)
-            return find(connection, OPEN, of_user=user_id)
+            return find_tasks(connection, OPEN, of_user=user_id)
 
-        return await self._database.write_alone(_key(user_id), work)
+        return await self._database.write_alone(_build_lock_key(user_id), work)
 
     async def waiting(self) -> tuple[QueuedTask, ...]:
-        return await self._database.read(lambda connection: find(connection, WAITING))
+        return await self._database.read(lambda connection: find_tasks(connection, WAITING))
 
     async def take_back(self, executor: str, *, now: datetime) -> int:
-        held = await self._database.read(lambda connection: find(connection, CLAIMED_BY, of_executor=executor))
+        held = await self._database.read(lambda connection: find_tasks(connection, CLAIMED_BY, of_executor=executor))
         return sum([await self._take_back(task, now) for task in held])
 
     async def _take_back(self, task: QueuedTask, now: datetime) -> bool:
         def work(connection: Connection) -> bool:
             there = _get(connection, task.user_id, task.id)
-            if there is None or not holds(task, there):
+            if there is None or not holds_claim(task, there):
                 return False
-            overwrite(connection, there, taken_back(there, now=now))
+            update_task(connection, there, release_claim(there, now=now))
             return True
 
-        return await self._database.write_alone(_key(task.user_id), work)
+        return await self._database.write_alone(_build_lock_key(task.user_id), work)
 
     async def forget(self, user_id: str) -> int:
         def work(connection: Connection) -> int:
             connection.execute(_UNBLOCK_ALL, {"of_user": user_id})
             return connection.execute(_FORGET, {"of_user": user_id}).rowcount
 
-        count = await self._database.write_alone(_key(user_id), work)
+        count = await self._database.write_alone(_build_lock_key(user_id), work)
         await self._database.scrub()
         return count
 
 
-def _key(user_id: str) -> str:
+def _build_lock_key(user_id: str) -> str:
     return f"tasks of {user_id}"
 
 
 def _get(connection: Connection, user_id: str, task_id: str) -> QueuedTask | None:
-    return next(iter(find(connection, ONE, of_user=user_id, of_id=task_id)), None)
+    return next(iter(find_tasks(connection, ONE, of_user=user_id, of_id=task_id)), None)
 
 
 def _add(
     connection: Connection, user_id: str, new: tuple[NewTask, ...], cause: str, now: datetime
 ) -> tuple[QueuedTask, ...]:
-    before = find(connection, BY_CAUSE, of_user=user_id, of_cause=cause)
+    before = find_tasks(connection, BY_CAUSE, of_user=user_id, of_cause=cause)
     if before:
         return before
     mine = {"of_user": user_id}
-    tasks = entered(
+    tasks = enter_tasks(
         new,
         _new_ids(connection, len(new)),
         user_id=user_id,
@@ -169,7 +169,7 @@ def _add(
         highest=connection.execute(_HIGHEST, mine).scalar() or 0,
         now=now,
     )
-    enter(connection, tasks, cause)
+    insert_tasks(connection, tasks, cause)
     return tasks
 
 
@@ -184,16 +184,16 @@ def _new_ids(connection: Connection, count: int) -> tuple[str, ...]:
 
 
 def _change(connection: Connection, before: QueuedTask, after: QueuedTask, now: datetime) -> QueuedTask:
-    task = changed(before, after, now=now)
+    task = apply_change(before, after, now=now)
     if task.blocked_by != before.blocked_by:
-        everything = {t.id: t.blocked_by for t in find(connection, ALL, of_user=task.user_id)}
+        everything = {t.id: t.blocked_by for t in find_tasks(connection, ALL, of_user=task.user_id)}
         if not everything.keys() >= {*task.blocked_by}:
             raise BadInput("It would wait for a task that is not in this queue.", where="blocked_by")
         check_blockers(everything | {task.id: task.blocked_by})
-    return _overwritten(connection, before, task)
+    return _overwrite(connection, before, task)
 
 
-def _overwritten(connection: Connection, before: QueuedTask, after: QueuedTask) -> QueuedTask:
+def _overwrite(connection: Connection, before: QueuedTask, after: QueuedTask) -> QueuedTask:
     if after is not before:
-        overwrite(connection, before, after)
+        update_task(connection, before, after)
     return after

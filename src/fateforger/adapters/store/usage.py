@@ -38,18 +38,18 @@ class SqlUsage:
 
     async def since(self, day: date) -> tuple[Spent, ...]:
         return await self._database.read(
-            lambda connection: tuple(_spent(row) for row in connection.execute(_SINCE, {"first": day}))
+            lambda connection: tuple(_to_spent(row) for row in connection.execute(_SINCE, {"first": day}))
         )
 
 
 def _add(connection: Connection, spent: Spent) -> None:
-    counts = _counts(spent)
+    counts = _to_counts(spent)
     key = {"of_day": spent.day, "of_role": spent.role.value, "of_model": spent.model}
     if connection.execute(_ADD, {**key, **{f"more_{name}": count for name, count in counts.items()}}).rowcount == 0:
         connection.execute(_FIRST, {"day": spent.day, "role": spent.role.value, "model": spent.model, **counts})
 
 
-def _counts(spent: Spent) -> dict[str, int]:
+def _to_counts(spent: Spent) -> dict[str, int]:
     return {
         "calls": spent.calls,
         "failed": spent.failed,
@@ -61,7 +61,7 @@ def _counts(spent: Spent) -> dict[str, int]:
     }
 
 
-def _spent(row: Row[Any]) -> Spent:
+def _to_spent(row: Row[Any]) -> Spent:
     return Spent(
         day=row.day,
         role=Role(row.role),

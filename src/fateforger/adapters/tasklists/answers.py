@@ -15,34 +15,34 @@ DEEPEST = 4
 """The deepest nesting of objects, and texts that are JSON, around a list."""
 
 
-def entries(structured: object, texts: Sequence[str]) -> list[Any]:
+def extract_entries(structured: object, texts: Sequence[str]) -> list[Any]:
     """Return the entries of the list in an answer, unchanged. Raises ``ValueError`` when it contains no list."""
-    if structured is not None and (found := _list_in(structured)) is not None:
+    if structured is not None and (found := _find_list(structured)) is not None:
         return found
     if not texts and structured is None:
         return []  # an empty list, each entry of which would have been a separate text
-    parsed = [_parsed(text) for text in texts]
-    if len(parsed) == 1 and (found := _list_in(parsed[0])) is not None:
+    parsed = [_parse(text) for text in texts]
+    if len(parsed) == 1 and (found := _find_list(parsed[0])) is not None:
         return found
     if parsed and all(isinstance(each, dict) and "title" in each for each in parsed):
         return parsed
     raise ValueError("the answer holds no list of tasks")
 
 
-def _list_in(value: object, deep: int = 0) -> list[Any] | None:
+def _find_list(value: object, deep: int = 0) -> list[Any] | None:
     if isinstance(value, list):
         return value
     if deep == DEEPEST:
         return None
     if isinstance(value, str):
-        return _list_in(_parsed(value), deep + 1)
+        return _find_list(_parse(value), deep + 1)
     if isinstance(value, dict):
-        inside = (_list_in(value[name], deep + 1) for name in AROUND if name in value)
+        inside = (_find_list(value[name], deep + 1) for name in AROUND if name in value)
         return next((found for found in inside if found is not None), None)
     return None
 
 
-def _parsed(text: str) -> object:
+def _parse(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -29,7 +29,7 @@ class OfferedTool:
     writes: bool = False
 
 
-def choose(tools: Sequence[OfferedTool], wanted: str | None) -> str:
+def choose_tool(tools: Sequence[OfferedTool], wanted: str | None) -> str:
     """Return the tool to call: the ``wanted`` one, otherwise the first known.
 
     Raises ``ValueError`` with the reason when there is none that only reads and needs no arguments.
@@ -41,12 +41,12 @@ def choose(tools: Sequence[OfferedTool], wanted: str | None) -> str:
         if tool.needs or tool.writes:
             raise ValueError(f"the tool that is set {'does more than read' if tool.writes else 'needs arguments'}")
         return tool.name
-    usable = {_plain(tool.name): tool.name for tool in tools if not tool.needs and not tool.writes}
+    usable = {_normalize_name(tool.name): tool.name for tool in tools if not tool.needs and not tool.writes}
     found = next((usable[name] for name in KNOWN if name in usable), None)
     if found is None:
         raise ValueError("the server has no tool that is known to list tasks; TICKTICK_MCP_TOOL can name one")
     return found
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.lower().replace("-", "_").removeprefix("ticktick_")

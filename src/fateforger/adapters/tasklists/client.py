@@ -18,7 +18,7 @@ class TooLong(Exception):
     """An answer exceeded the limit and was not read to its end."""
 
 
-def http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncClient:
+def open_http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncClient:
     """Return a client, which the caller closes.
 
     An answer longer than ``MOST_BYTES`` raises :class:`TooLong`. The status of a refused login is added to ``refused``,

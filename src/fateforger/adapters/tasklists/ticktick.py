@@ -6,10 +6,10 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from fateforger.adapters.tasklists.answers import entries
-from fateforger.adapters.tasklists.choosing import OfferedTool, choose
-from fateforger.adapters.tasklists.client import MOST_BYTES, TooLong, http_client
-from fateforger.adapters.tasklists.entries import tasks_in
+from fateforger.adapters.tasklists.answers import extract_entries
+from fateforger.adapters.tasklists.choosing import OfferedTool, choose_tool
+from fateforger.adapters.tasklists.client import MOST_BYTES, TooLong, open_http_client
+from fateforger.adapters.tasklists.entries import read_tasks
 from fateforger.errors import TasksUnavailable
 from fateforger.tasks.outside import OutsideTask
 
@@ -68,30 +68,30 @@ class TickTick:
         from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
 
         async with (
-            http_client(self._token, self._seconds, refused) as http,
+            open_http_client(self._token, self._seconds, refused) as http,
             Client(streamable_http_client(self._url, http_client=http, max_sse_event_size=MOST_BYTES)) as client,
         ):
-            return await self._asked(client)
+            return await self._call_tool(client)
 
-    async def _asked(self, client: Client) -> tuple[OutsideTask, ...]:
+    async def _call_tool(self, client: Client) -> tuple[OutsideTask, ...]:
         listed = await client.list_tools()
         try:
-            tool = choose([_offered(tool) for tool in listed.tools], self._tool)
+            tool = choose_tool([_to_offered_tool(tool) for tool in listed.tools], self._tool)
             answer = await client.call_tool(tool, {})
             # In a thread, since the answer may be long.
-            return await asyncio.to_thread(_read, answer, self._tz)
+            return await asyncio.to_thread(_read_answer, answer, self._tz)
         except ValueError as error:
             raise TasksUnavailable(SENTENCE, reason=f"{error}") from None
 
 
-def _read(result: CallToolResult, tz: str) -> tuple[OutsideTask, ...]:
+def _read_answer(result: CallToolResult, tz: str) -> tuple[OutsideTask, ...]:
     if result.is_error:
         raise ValueError("its tool answered with an error")
     texts = [block.text for block in result.content if block.type == "text"]
-    return tasks_in(entries(result.structured_content, texts), tz)
+    return read_tasks(extract_entries(result.structured_content, texts), tz)
 
 
-def _offered(tool: Tool) -> OfferedTool:
+def _to_offered_tool(tool: Tool) -> OfferedTool:
     needs = tool.input_schema.get("required") or ()
     hints = tool.annotations
     writes = hints is not None and (hints.read_only_hint is False or hints.destructive_hint is True)

@@ -21,10 +21,10 @@ from fateforger.tasks import (
     TaskState,
     Work,
     blockers,
-    ready,
-    spoken_priority,
+    priority_words,
+    ready_tasks,
 )
-from fateforger.tasks.ruled import rules_named, workflow_of
+from fateforger.tasks.ruled import rule_names, workflow_of
 
 LISTED = 15
 LONGEST = 600
@@ -38,7 +38,7 @@ MODES = {
 }
 
 
-def said(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
+def build_reply(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
     """Return a card with a sentence and optional controls."""
     parts: list[Part] = [Prose(text=sentence)]
     if controls:
@@ -48,43 +48,43 @@ def said(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
     return Card(text=sentence, parts=tuple(parts))
 
 
-def acknowledgement(task: QueuedTask) -> Card:
+def build_acknowledgment(task: QueuedTask) -> Card:
     """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
-    title = quoted(task)
+    title = quote_title(task)
     text = f"I put {title} into your queue."
     parts: list[Part] = [
         Prose(text=text),
-        Prose(text="\n".join(f"- {line}" for line in facts_of(task.id, task.spec))),
+        Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
         Prose(text=f"Run `/pull {task.id}` to start it, or just go on; I keep it for you."),
-        Controls(items=(pull_button(task, "Pull it now"), _now(task), SHOW)),
+        Controls(items=(build_pull_button(task, "Pull it now"), _build_now_button(task), SHOW)),
         Note(text=MODES[task.mode]),
     ]
     return Card(text=text, parts=tuple(parts))
 
 
-def facts_of(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
+def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
     """Return a task's id, kind, priority, workflow and rules, one line each."""
-    lines = [f"`{task_id}`: {kind_words(spec.work)}", f"Priority: {spoken_priority(spec.priority)}"]
+    lines = [f"`{task_id}`: {describe_kind(spec.work)}", f"Priority: {priority_words(spec.priority)}"]
     if spec.project:
         lines.append(f"Project: {plain(spec.project)}")
     if workflow_of(spec) is None:
         return (*lines, "Workflow: none, so no rules apply")
-    rules = "; ".join(plain(rule, 120) for rule in rules_named(spec))
+    rules = "; ".join(plain(rule, 120) for rule in rule_names(spec))
     return (*lines, f"Workflow: {plain(spec.workflow)}", f"Rules that will apply: {rules}")
 
 
-def queue_card(tasks: Sequence[QueuedTask]) -> Card:
+def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
     """Return the card of a person's queue in order (S157, S160).
 
-    ``tasks`` is the result of :func:`~fateforger.coordinator.dispositor.known.known`.
+    ``tasks`` is the result of :func:`~fateforger.coordinator.dispositor.known.read_queue`.
     """
     queue = [task for task in tasks if task.state not in ENDED]
     if not queue:
-        return said(f"{EMPTY} Write me what there is to do, or add it here.", ADD)
-    can = ready(tasks)
+        return build_reply(f"{EMPTY} Write me what there is to do, or add it here.", ADD)
+    can = ready_tasks(tasks)
     counted = f"{len(queue)} task{'' if len(queue) == 1 else 's'} in your queue"
     text = f"{counted}, {len(can)} ready to be pulled."
-    rows = [Prose(text=row(task, tasks), control=row_control(task, tasks)) for task in queue[:LISTED]]
+    rows = [Prose(text=format_row(task, tasks), control=build_row_control(task, tasks)) for task in queue[:LISTED]]
     more = len(queue) - len(rows)
     parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
     if more > 0:
@@ -93,22 +93,22 @@ def queue_card(tasks: Sequence[QueuedTask]) -> Card:
     return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD))))
 
 
-def row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
+def format_row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Return one line of the queue."""
-    return f"{named(task)} {spoken_priority(task.spec.priority)}, {stand(task, tasks)}"
+    return f"{format_task(task)} {priority_words(task.spec.priority)}, {describe_state(task, tasks)}"
 
 
-def named(task: QueuedTask) -> str:
+def format_task(task: QueuedTask) -> str:
     """Return a task's tags, title and id."""
     tags = "".join(f"[{plain(tag, 20)}] " for tag in task.spec.tags)
     return f"{tags}**{plain(task.spec.title)}** `{task.id}`"
 
 
-def stand(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
+def describe_state(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Return the state of a task in a few words."""
     first = blockers(task, tasks)
     if task.state is TaskState.ACTIVE and first:
-        return f"after {quoted(first[0])}"
+        return f"after {quote_title(first[0])}"
     return {
         TaskState.ACTIVE: "ready",
         TaskState.RUNNING: "being carried out",
@@ -120,7 +120,7 @@ def stand(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     }[task.state]
 
 
-def row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
+def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
     """Return the button next to a line of the queue, if there is one."""
     spoken = f"{{}} “{task.spec.title}”"
     if task.state is TaskState.ACTIVE and not blockers(task, tasks):
@@ -132,26 +132,26 @@ def row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
     return None
 
 
-def task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
-    """Return the card of a task that was pulled; ``tasks`` as for :func:`queue_card`."""
-    head = f"**{plain(task.spec.title, 200)}** `{task.id}`: {stand(task, tasks)}"
+def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
+    """Return the card of a task that was pulled; ``tasks`` as for :func:`build_queue_card`."""
+    head = f"**{plain(task.spec.title, 200)}** `{task.id}`: {describe_state(task, tasks)}"
     parts: list[Part] = [Prose(text=head)]
     if task.outcome:
         parts.append(Prose(text=plain(task.outcome, LONGEST)))
-    parts += _body(task, tasks)
-    controls = _controls(task, tasks)
+    parts += _build_body(task, tasks)
+    controls = _build_controls(task, tasks)
     if controls:
         parts.append(Controls(items=controls))
     if task.state is not TaskState.ACTIVE:
         parts.append(Note(text=MODES[task.mode]))
-    return Card(text=f"{task.spec.title}: {stand(task, tasks)}. {task.outcome}".strip(), parts=tuple(parts))
+    return Card(text=f"{task.spec.title}: {describe_state(task, tasks)}. {task.outcome}".strip(), parts=tuple(parts))
 
 
-def _body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
+def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
     if task.state in {TaskState.DONE, TaskState.STOPPED}:
         return []
     spec, found = task.spec, list[Part]()
-    parts = [f"- {named(each)}" for each in tasks if each.goal == (task.goal or task.id) and each.id != task.id]
+    parts = [f"- {format_task(each)}" for each in tasks if each.goal == (task.goal or task.id) and each.id != task.id]
     if spec.context and not (isinstance(spec.work, Decompose) and parts):
         found.append(Prose(text=plain(spec.context, LONGEST)))
     if spec.acceptance_criteria:
@@ -166,26 +166,29 @@ def _body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
     return found
 
 
-def _controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
+def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
     match task.state:
         case TaskState.WAITING:
-            return (*_waiting(task, tasks), Button(label="Put it back", action="queue.back", target=task.id))
+            return (
+                *_build_waiting_controls(task, tasks),
+                Button(label="Put it back", action="queue.back", target=task.id),
+            )
         case TaskState.FAILED | TaskState.STOPPED:
             return (Button(label="Try again", action="queue.retry", target=task.id), SHOW)
         case TaskState.DONE:
-            following = next((each for each in ready(tasks) if each.id != task.id), None)
+            following = next((each for each in ready_tasks(tasks) if each.id != task.id), None)
             if following is None:
                 return (SHOW,)
             return (Button(label="Pull the next", action="queue.pull", target=following.id, style="primary"), SHOW)
         case TaskState.ACTIVE:
-            return (pull_button(task, "Pull it now"), SHOW) if not blockers(task, tasks) else (SHOW,)
+            return (build_pull_button(task, "Pull it now"), SHOW) if not blockers(task, tasks) else (SHOW,)
         case TaskState.RUNNING | TaskState.PAUSED:
             return (SHOW,)
         case _:
             assert_never(task.state)
 
 
-def _waiting(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
+def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
     match task.spec.work:
         case Do():
             asks = bool(task.spec.acceptance_criteria) or workflow_of(task.spec) is not None
@@ -202,7 +205,7 @@ def _waiting(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ..
             reviews = (each for each in tasks if each.goal == task.id and isinstance(each.spec.work, ReviewParts))
             review = next(reviews, None)
             if review is not None:
-                return (pull_button(review, "Pull the review"),)
+                return (build_pull_button(review, "Pull the review"),)
             return (Button(label="Write down the parts", action="form.queue_parts", target=task.id, style="primary"),)
         case PlanDay() | BlockTime():
             return ()
@@ -210,7 +213,7 @@ def _waiting(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ..
             assert_never(task.spec.work)
 
 
-def kind_words(work: Work) -> str:
+def describe_kind(work: Work) -> str:
     """Return the kind of work in a few words."""
     match work:
         case PlanDay(date=day):
@@ -230,15 +233,15 @@ def kind_words(work: Work) -> str:
             assert_never(work)
 
 
-def quoted(task: QueuedTask) -> str:
+def quote_title(task: QueuedTask) -> str:
     """Return the title for use in a sentence."""
     return f"“{plain(task.spec.title, 120)}”"
 
 
-def pull_button(task: QueuedTask, label: str) -> Button:
+def build_pull_button(task: QueuedTask, label: str) -> Button:
     """Return a button that pulls the task."""
     return Button(label=label, action="queue.pull", target=task.id, style="primary")
 
 
-def _now(task: QueuedTask) -> Button:
+def _build_now_button(task: QueuedTask) -> Button:
     return Button(label="Do it now", action="queue.now", target=task.id)

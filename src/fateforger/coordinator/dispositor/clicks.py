@@ -8,8 +8,8 @@ from typing import Any
 from fateforger.coordinator.clicks import UNKNOWN
 from fateforger.errors import BadInput
 from fateforger.session.commands import Click, queue
-from fateforger.session.commands.queue import QueueCommand, Word
-from fateforger.tasks import Deed, Where
+from fateforger.session.commands.queue import QueueCommand, TaskReply
+from fateforger.tasks import QueuePlace, TaskAction
 
 
 def read_queue_click(click: Click) -> QueueCommand | None:
@@ -25,15 +25,15 @@ def read_queue_click(click: Click) -> QueueCommand | None:
         raise BadInput(UNKNOWN, where=click.action) from None
 
 
-def _settle(word: Word) -> Callable[[dict[str, Any], str], QueueCommand]:
+def _settle_task(word: TaskReply) -> Callable[[dict[str, Any], str], QueueCommand]:
     return lambda about, target: queue.SettleTask(**about, task_id=target, word=word)
 
 
-def _move(where: Where) -> Callable[[dict[str, Any], str], QueueCommand]:
+def _move_task(where: QueuePlace) -> Callable[[dict[str, Any], str], QueueCommand]:
     return lambda about, target: queue.MoveTask(**about, task_id=target, where=where)
 
 
-def _change(deed: Deed) -> Callable[[dict[str, Any], str], QueueCommand]:
+def _change_task(deed: TaskAction) -> Callable[[dict[str, Any], str], QueueCommand]:
     return lambda about, target: queue.ChangeTask(**about, task_id=target, deed=deed)
 
 
@@ -42,14 +42,14 @@ OF_QUEUE: Mapping[str, Callable[[dict[str, Any], str], QueueCommand]] = {
     "queue.show": lambda about, _: queue.ShowTasks(**about),
     "queue.now": lambda about, target: queue.DoTaskNow(**about, task_id=target),
     "queue.anyway": lambda about, target: queue.DoTaskNow(**about, task_id=target, insists=True),
-    "queue.done": _settle("done"),
-    "queue.back": _settle("put_back"),
-    "queue.approve": _settle("approve"),
-    "queue.retry": _settle("retry"),
-    "queue.open": _settle("open"),
-    "queue.up": _move(Where.UP),
-    "queue.down": _move(Where.DOWN),
+    "queue.done": _settle_task("done"),
+    "queue.back": _settle_task("put_back"),
+    "queue.approve": _settle_task("approve"),
+    "queue.retry": _settle_task("retry"),
+    "queue.open": _settle_task("open"),
+    "queue.up": _move_task(QueuePlace.UP),
+    "queue.down": _move_task(QueuePlace.DOWN),
     "queue.page": lambda about, target: queue.TurnQueue(**about, page=int(target)),
-    **{f"queue.do.{deed.value}": _change(deed) for deed in Deed},
+    **{f"queue.do.{deed.value}": _change_task(deed) for deed in TaskAction},
 }
 """The controls of the queue, which belong to no session."""

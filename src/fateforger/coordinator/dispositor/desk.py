@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from fateforger.coordinator.dispositor.cards import acknowledgement, queue_card
-from fateforger.coordinator.dispositor.known import known
+from fateforger.coordinator.dispositor.cards import build_acknowledgment, build_queue_card
+from fateforger.coordinator.dispositor.known import read_queue
 from fateforger.ports import NewTask
 from fateforger.session.cards import Card
 from fateforger.session.commands.queue import EnqueueTask, ShowTasks
 from fateforger.tasks import QueuedTask
 
 
-class Shelf(Protocol):
+class TaskAccess(Protocol):
     """The part of :class:`fateforger.ports.Tasks` that the dispositor may use: it cannot carry out a task (S145)."""
 
     async def add(
@@ -26,17 +26,17 @@ class Shelf(Protocol):
     async def get(self, user_id: str, task_id: str) -> QueuedTask | None: ...
 
 
-class FrontDesk:
+class Dispositor:
     """Answers requests about the queue with cards; repeated commands have no effect. Methods raise ``StoreError``."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: TaskAccess) -> None:
         self._shelf = shelf
 
     async def enqueue(self, command: EnqueueTask) -> Card:
         """Add a task to the queue and return the acknowledgement (S154, S155)."""
-        return acknowledgement(await self.put(command))
+        return build_acknowledgment(await self.put(command))
 
-    async def queued(self, user_id: str) -> tuple[QueuedTask, ...]:
+    async def list_queued(self, user_id: str) -> tuple[QueuedTask, ...]:
         """Return the tasks that have not ended, in order."""
         return await self._shelf.of(user_id)
 
@@ -48,4 +48,4 @@ class FrontDesk:
 
     async def show_queue(self, command: ShowTasks) -> Card:
         """Return the card of the person's queue."""
-        return queue_card(await known(self._shelf, command.user_id))
+        return build_queue_card(await read_queue(self._shelf, command.user_id))

@@ -31,11 +31,11 @@ from fateforger.tasks import (
     ReviewConstraints,
     TaskSpec,
     Work,
-    spoken_priority,
+    priority_words,
 )
 from fateforger.tasks.model import NORMAL, TEXT_LENGTH
 from fateforger.tasks.titles import short_title
-from fateforger.workflow import shipped_names
+from fateforger.workflow import list_shipped
 
 KINDS: Mapping[str, str] = {
     "do": "Something that I do",
@@ -58,7 +58,7 @@ class Message(BaseModel):
     ts: str = ""
 
 
-def add_form(request: FormRequest) -> Form:
+def build_add_form(request: FormRequest) -> Form:
     """Return the form for a new task; its fields depend on the chosen kind."""
     kind = request.chosen.get("kind", "do")
     return Form(
@@ -75,13 +75,13 @@ def add_form(request: FormRequest) -> Form:
                 value=kind,
                 turns=True,
             ),
-            *_fields(kind, request),
-            ChoiceField(name="priority", label="Priority", choices=priorities(), value=str(NORMAL)),
+            *_build_fields(kind, request),
+            ChoiceField(name="priority", label="Priority", choices=list_priorities(), value=str(NORMAL)),
         ),
     )
 
 
-def _fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
+def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
     said = request.chosen.get("text", "")
     title = TextField(
         name="title", label="Task", max_length=MAX_TITLE, value=short_title(said), placeholder="What is to be done?"
@@ -106,37 +106,37 @@ def _fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
         name="criteria", label="It is done when", optional=True, multiline=True, max_length=TEXT_LENGTH,
         hint="One thing a line. I ask for each of them before it counts as done.",
     )  # fmt: skip
-    rules = ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=workflows())
+    rules = ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=list_workflows())
     return (title, minutes, context, criteria, rules, TextField(name="project", label="Project", optional=True))
 
 
-def workflows() -> tuple[Choice, ...]:
+def list_workflows() -> tuple[Choice, ...]:
     """Return the choices of workflows that can apply to a task."""
-    return tuple(Choice(label=name, value=name) for name in shipped_names() if name != OWN)
+    return tuple(Choice(label=name, value=name) for name in list_shipped() if name != OWN)
 
 
-def priorities() -> tuple[Choice, ...]:
+def list_priorities() -> tuple[Choice, ...]:
     """Return the choices of priorities."""
-    return tuple(Choice(label=spoken_priority(priority), value=str(priority)) for priority in PRIORITIES)
+    return tuple(Choice(label=priority_words(priority), value=str(priority)) for priority in PRIORITIES)
 
 
 def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
     """Return the command of a filled form, or the errors per field."""
     filled = Filled(submission)
-    work = _work(filled)
-    title = _title(filled, work)
+    work = _read_work(filled)
+    title = _read_title(filled, work)
     spec = {
         "title": title,
         "work": work,
         "priority": filled.choice("priority") or NORMAL,
         "project": filled.text("project", 100),
         "context": filled.text("context", TEXT_LENGTH),
-        "acceptance_criteria": criteria_of(filled),
+        "acceptance_criteria": read_criteria(filled),
         "workflow": filled.choice("workflow") or ("decompose" if isinstance(work, Decompose) else ""),
     }
     if filled.errors or work is None:
         return FormErrors(errors=filled.errors or {"kind": "Please choose what kind of task it is."})
-    message = _message(submission.target)
+    message = _parse_message(submission.target)
     return EnqueueTask(
         command_id=submission.command_id,
         user_id=submission.user_id,
@@ -148,7 +148,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
     )
 
 
-def _title(filled: Filled, work: Work | None) -> str:
+def _read_title(filled: Filled, work: Work | None) -> str:
     match work:
         case PlanDay(date=day):
             return f"Plan {day.isoformat()}"
@@ -158,7 +158,7 @@ def _title(filled: Filled, work: Work | None) -> str:
             return filled.text("title", MAX_TITLE, needed="What is to be done? A few words will do.")
 
 
-def _work(filled: Filled) -> Work | None:
+def _read_work(filled: Filled) -> Work | None:
     kind = filled.choice("kind") or "do"
     if kind == "review_constraints":
         return ReviewConstraints()
@@ -176,7 +176,7 @@ def _work(filled: Filled) -> Work | None:
     return None if minutes is None else BlockTime(date=day, minutes=minutes, start=filled.clock("start"))
 
 
-def criteria_of(filled: Filled) -> tuple[str, ...]:
+def read_criteria(filled: Filled) -> tuple[str, ...]:
     """Return the acceptance criteria, one per line of the field."""
     lines = [line.strip() for line in filled.text("criteria", TEXT_LENGTH).splitlines() if line.strip()]
     if len(lines) > MOST_CRITERIA or any(len(line) > LONGEST_LINE for line in lines):
@@ -184,7 +184,7 @@ def criteria_of(filled: Filled) -> tuple[str, ...]:
     return tuple(line[:LONGEST_LINE] for line in lines)
 
 
-def _message(target: str) -> Message:
+def _parse_message(target: str) -> Message:
     try:
         return Message.model_validate_json(target or "{}")
     except ValidationError:

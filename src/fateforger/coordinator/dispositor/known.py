@@ -7,7 +7,7 @@ from typing import Protocol
 from fateforger.tasks import QueuedTask
 
 
-class Looking(Protocol):
+class TaskReader(Protocol):
     """The read-only part of :class:`fateforger.ports.Tasks`."""
 
     async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]: ...
@@ -15,7 +15,7 @@ class Looking(Protocol):
     async def get(self, user_id: str, task_id: str) -> QueuedTask | None: ...
 
 
-async def known(tasks: Looking, user_id: str) -> tuple[QueuedTask, ...]:
+async def read_queue(tasks: TaskReader, user_id: str) -> tuple[QueuedTask, ...]:
     """Return the tasks that have not ended, in order, followed by the ended tasks that they wait for.
 
     The latter are included because a stopped task still blocks. Raises ``StoreError``.

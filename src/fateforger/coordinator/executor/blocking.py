@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fateforger.coordinator.dispositor.cards import SHOW, said, task_card
-from fateforger.coordinator.dispositor.known import known
+from fateforger.coordinator.dispositor.cards import SHOW, build_reply, build_task_card
+from fateforger.coordinator.dispositor.known import read_queue
 from fateforger.coordinator.executor.carried import Asker, Tools
-from fateforger.coordinator.executor.kinds import carried_out
+from fateforger.coordinator.executor.kinds import carry_out_work
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card
 from fateforger.session.commands.queue import BlockTimeFor
@@ -16,12 +16,14 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
     """Put a block for a task into the plan of a day, once; the task itself does not change. Raises ``StoreError``."""
     task = await tools.tasks.get(command.user_id, command.task_id)
     if task is None:
-        return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
+        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
     work = BlockTime(date=command.date, minutes=command.minutes, start=command.start, task=task.id)
     asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, task.mode)
     spec = TaskSpec(title=task.spec.title, work=work)
     try:
-        carried = await carried_out(tools, spec, asker, key=command.command_id)
+        carried = await carry_out_work(tools, spec, asker, key=command.command_id)
     except BadInput as error:
-        return said(error.message, SHOW)
-    return task_card(task.model_copy(update={"outcome": carried.outcome}), await known(tools.tasks, command.user_id))
+        return build_reply(error.message, SHOW)
+    return build_task_card(
+        task.model_copy(update={"outcome": carried.outcome}), await read_queue(tools.tasks, command.user_id)
+    )

@@ -48,7 +48,7 @@ class Asker:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class TaskResult:
     """The state of a task after it was carried out as far as possible now, with a sentence about it.
 
     ``steps`` are added to the task's steps. ``context`` replaces the task's context, if it is set.

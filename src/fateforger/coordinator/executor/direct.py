@@ -5,14 +5,14 @@ Simple work is done at once, complex work only if the person insists. The reply 
 
 from __future__ import annotations
 
-from fateforger.coordinator.dispositor.cards import SHOW, pull_button, quoted, said, stand
+from fateforger.coordinator.dispositor.cards import SHOW, build_pull_button, build_reply, describe_state, quote_title
 from fateforger.coordinator.executor.carried import MOST_HANDLED, Asker, Tools
-from fateforger.coordinator.executor.kinds import carried_out
+from fateforger.coordinator.executor.kinds import carry_out_work
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.cards import Button, Card
 from fateforger.session.commands.queue import DoTaskNow
 from fateforger.tasks import Do, Mode, QueuedTask, TaskSpec, TaskState
-from fateforger.tasks.complexity import complex_because
+from fateforger.tasks.complexity import reason_for_queue
 
 UNTRACKED = "I go ahead right away. Note that this isn't tracked in your queue."
 LOST = (
@@ -31,39 +31,39 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
     """
     task = await tools.tasks.get(command.user_id, command.task_id)
     if task is None:
-        return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
+        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
     repeated = command.command_id in task.handled
     if task.state not in _OPEN and not repeated:
-        return said(f"{quoted(task)} is {stand(task, ())}, so there is nothing to skip.", SHOW)
-    because = complex_because(task.spec)
+        return build_reply(f"{quote_title(task)} is {describe_state(task, ())}, so there is nothing to skip.", SHOW)
+    because = reason_for_queue(task.spec)
     if because is not None and not command.insists:
         return redirect(task, because)
     asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, Mode.DIRECT)
-    card = await directly(tools, task.spec, asker, key=command.command_id)
+    card = await do_directly(tools, task.spec, asker, key=command.command_id)
     if not repeated:
-        await tools.tasks.change(command.user_id, task.id, lambda now: _taken_out(now, command), now=tools.clock.now())
+        await tools.tasks.change(command.user_id, task.id, lambda now: _take_out(now, command), now=tools.clock.now())
     return card
 
 
 def redirect(task: QueuedTask, why: str) -> Card:
     """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
     anyway = Button(label="Do it anyway", action="queue.anyway", target=task.id)
-    sentence = f"{why} I keep {quoted(task)} there: run `/pull {task.id}` to do it with all that."
-    return said(sentence, pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
+    sentence = f"{why} I keep {quote_title(task)} there: run `/pull {task.id}` to do it with all that."
+    return build_reply(sentence, build_pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
 
 
-async def directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
+async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
     """Do work without a task; anything that it starts is started once per ``key`` (S163, S165)."""
-    note = UNTRACKED if simple and complex_because(spec) is None else LOST
+    note = UNTRACKED if simple and reason_for_queue(spec) is None else LOST
     try:
-        carried = await carried_out(tools, spec, asker, key=key)
+        carried = await carry_out_work(tools, spec, asker, key=key)
     except (BadInput, ModelError) as error:
-        return said(error.message, mode=Mode.DIRECT)
+        return build_reply(error.message, mode=Mode.DIRECT)
     outcome = YOURS if isinstance(spec.work, Do) else carried.outcome
-    return said(f"{note}\n\n{outcome}", mode=Mode.DIRECT)
+    return build_reply(f"{note}\n\n{outcome}", mode=Mode.DIRECT)
 
 
-def _taken_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
+def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
     return task.model_copy(
         update={
             "state": TaskState.STOPPED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from fateforger.coordinator.executor.settling import done
+from fateforger.coordinator.executor.settling import complete_task
 from fateforger.coordinator.forms.reading import MAX_MINUTES, Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import (
@@ -25,11 +25,11 @@ from fateforger.session.commands.queue import BlockTimeFor, SettleTask, WritePar
 from fateforger.session.days import local_today
 from fateforger.tasks import Do, QueuedTask
 from fateforger.tasks.model import TEXT_LENGTH
-from fateforger.tasks.parts import Part, Parts, laid_out
+from fateforger.tasks.parts import Part, Parts, lay_out_parts
 from fateforger.tasks.ruled import workflow_of
 
 
-def done_form(task: QueuedTask) -> Form:
+def build_done_form(task: QueuedTask) -> Form:
     """Return the form with the acceptance criteria and, if the task has a workflow, the actions that were done."""
     fields: list[FormField] = [Prose(text=f"**{plain(task.spec.title, 200)}**")]
     criteria = task.spec.acceptance_criteria
@@ -55,7 +55,7 @@ def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | Form
     filled = Filled(submission)
     met, did = tuple(int(place) for place in filled.many("met")), filled.many("did")
     try:
-        done(task, met, did)
+        complete_task(task, met, did)
     except BadInput as error:
         return FormErrors(errors={"met" if task.spec.acceptance_criteria else "did": error.message})
     return SettleTask(
@@ -69,7 +69,7 @@ def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | Form
     )
 
 
-def parts_form(task: QueuedTask) -> Form:
+def build_parts_form(task: QueuedTask) -> Form:
     """Return the form for the parts of a goal."""
 
     def lines(name: str, label: str, hint: str = "") -> TextField:
@@ -96,12 +96,12 @@ def parts_form(task: QueuedTask) -> Form:
 def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | FormErrors:
     """Return the command with the parts of a filled form, or the message of a violated rule."""
     filled = Filled(submission)
-    known = [Part(title=line) for line in _lines(filled, "parts")]
-    unknown = [Part(title=line, tag="TBD") for line in _lines(filled, "open")]
+    known = [Part(title=line) for line in _read_lines(filled, "parts")]
+    unknown = [Part(title=line, tag="TBD") for line in _read_lines(filled, "open")]
     given = {
         "goal": filled.text("goal", 1000),
-        "assumptions": _lines(filled, "assumptions"),
-        "probes": _lines(filled, "probes"),
+        "assumptions": _read_lines(filled, "assumptions"),
+        "probes": _read_lines(filled, "probes"),
         "parts": (*known, *unknown),
     }
     if not known and not unknown:
@@ -110,7 +110,7 @@ def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | For
         return FormErrors(errors=filled.errors)
     try:
         parts = Parts.model_validate(given)
-        laid_out(task, parts)
+        lay_out_parts(task, parts)
     except ValidationError:
         return FormErrors(errors={"parts": "Please keep it to 20 lines of at most 300 characters each, and 5 probes."})
     except BadInput as error:
@@ -120,11 +120,11 @@ def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | For
     )
 
 
-def _lines(filled: Filled, name: str) -> tuple[str, ...]:
+def _read_lines(filled: Filled, name: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in filled.text(name, TEXT_LENGTH).splitlines() if line.strip())
 
 
-def time_form(task: QueuedTask) -> Form:
+def build_time_form(task: QueuedTask) -> Form:
     """Return the form that blocks time for a task."""
     minutes = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
     return Form(

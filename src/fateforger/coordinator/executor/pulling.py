@@ -9,16 +9,24 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from fateforger.coordinator.dispositor.cards import ADD, EMPTY, SHOW, quoted, said, stand, task_card
-from fateforger.coordinator.dispositor.known import known
-from fateforger.coordinator.executor.carried import Asker, Carried, Tools
-from fateforger.coordinator.executor.kinds import carried_out
+from fateforger.coordinator.dispositor.cards import (
+    ADD,
+    EMPTY,
+    SHOW,
+    build_reply,
+    build_task_card,
+    describe_state,
+    quote_title,
+)
+from fateforger.coordinator.dispositor.known import read_queue
+from fateforger.coordinator.executor.carried import Asker, TaskResult, Tools
+from fateforger.coordinator.executor.kinds import carry_out_work
 from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
 from fateforger.session.cards import Card
 from fateforger.session.commands.queue import PullTask
 from fateforger.tasks import QueuedTask, ReviewParts, TaskState, blockers
-from fateforger.tasks.ruled import objections, refusal, stepped, with_steps, workflow_of
-from fateforger.workflow import Checked
+from fateforger.tasks.ruled import next_step, objections, refusal, with_steps, workflow_of
+from fateforger.workflow import CheckedRule
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +56,7 @@ class Puller:
             if claimed is None:
                 return await self._nothing(command)
             task = await self._carry_out(claimed, command)
-        return task_card(task, await known(self._tools.tasks, command.user_id))
+        return build_task_card(task, await read_queue(self._tools.tasks, command.user_id))
 
     async def _claim(self, command: PullTask) -> QueuedTask | None:
         return await self._tools.tasks.claim(
@@ -66,7 +74,7 @@ class Puller:
         except BaseException:
             # A retry must find the task free. If even this write fails, the claim expires by itself.
             with contextlib.suppress(StoreError):
-                await self._tools.tasks.settle(task, _active, now=self._tools.clock.now())
+                await self._tools.tasks.settle(task, _activate, now=self._tools.clock.now())
             raise
         settled = await self._tools.tasks.settle(
             task, lambda now: carried.on(now, command.command_id), now=self._tools.clock.now()
@@ -75,26 +83,28 @@ class Puller:
             raise StoreUnavailable(LOST)
         return settled
 
-    async def _attempt(self, task: QueuedTask, command: PullTask) -> Carried:
+    async def _attempt(self, task: QueuedTask, command: PullTask) -> TaskResult:
         workflow = workflow_of(task.spec)
         claiming = (CLAIMED,) if workflow is not None and CLAIMED in workflow.actions else ()
         against = objections(task, *claiming)
         if against:
-            return Carried(TaskState.FAILED, " ".join(refusal(against)))
+            return TaskResult(TaskState.FAILED, " ".join(refusal(against)))
         if task.goal is not None:
-            against = await self._unapproved(task, task.goal)
+            against = await self._check_review(task, task.goal)
             if against:
-                return Carried(TaskState.FAILED, " ".join(refusal(against)))
+                return TaskResult(TaskState.FAILED, " ".join(refusal(against)))
         asker = Asker(command.user_id, command.at, command.channel, command.tz or self._tools.tz)
         try:
             key = f"{task.id}/{len(task.handled)}"
-            carried = await carried_out(self._tools, task.spec, asker, key=key, task=_claimed(task, claiming))
+            carried = await carry_out_work(
+                self._tools, task.spec, asker, key=key, task=_with_claim_step(task, claiming)
+            )
         except (BadInput, ModelError) as error:
-            return Carried(TaskState.FAILED, error.message)
-        steps = (stepped(task, *claiming),) if claiming else ()
+            return TaskResult(TaskState.FAILED, error.message)
+        steps = (next_step(task, *claiming),) if claiming else ()
         return replace(carried, steps=(*steps, *carried.steps))
 
-    async def _unapproved(self, task: QueuedTask, goal_id: str) -> tuple[Checked, ...]:
+    async def _check_review(self, task: QueuedTask, goal_id: str) -> tuple[CheckedRule, ...]:
         """Return the rules that forbid work on a part of a goal before its review (S168)."""
         goal = await self._tools.tasks.get(task.user_id, goal_id)
         if goal is None or isinstance(task.spec.work, ReviewParts):
@@ -130,25 +140,27 @@ class Puller:
 
     async def _nothing(self, command: PullTask) -> Card:
         """Return the card that explains why nothing was pulled (S160)."""
-        tasks = await known(self._tools.tasks, command.user_id)
+        tasks = await read_queue(self._tools.tasks, command.user_id)
         if command.task_id is None:
             if not tasks:
-                return said(f"{EMPTY} There is nothing to pull.", ADD)
-            return said("Nothing can be pulled just now: what is in your queue waits for something else.", SHOW)
+                return build_reply(f"{EMPTY} There is nothing to pull.", ADD)
+            return build_reply("Nothing can be pulled just now: what is in your queue waits for something else.", SHOW)
         task = await self._tools.tasks.get(command.user_id, command.task_id)
         if task is None:
-            return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
+            return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
         first = blockers(task, tasks)
         if task.state is TaskState.ACTIVE and first:
-            return said(f"{quoted(task)} has to wait: {quoted(first[0])} (`{first[0].id}`) comes first.", SHOW)
+            return build_reply(
+                f"{quote_title(task)} has to wait: {quote_title(first[0])} (`{first[0].id}`) comes first.", SHOW
+            )
         if task.state is TaskState.WAITING:
-            return task_card(task, tasks)
-        return said(f"{quoted(task)} is {stand(task, tasks)}, so it cannot be pulled.", SHOW)
+            return build_task_card(task, tasks)
+        return build_reply(f"{quote_title(task)} is {describe_state(task, tasks)}, so it cannot be pulled.", SHOW)
 
 
-def _claimed(task: QueuedTask, claiming: tuple[str, ...]) -> QueuedTask:
+def _with_claim_step(task: QueuedTask, claiming: tuple[str, ...]) -> QueuedTask:
     return with_steps(task, claiming) if claiming else task
 
 
-def _active(task: QueuedTask) -> QueuedTask:
+def _activate(task: QueuedTask) -> QueuedTask:
     return task.model_copy(update={"state": TaskState.ACTIVE})

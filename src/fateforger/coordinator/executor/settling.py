@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from fateforger.coordinator.dispositor.cards import SHOW, said, task_card
-from fateforger.coordinator.dispositor.known import known
+from fateforger.coordinator.dispositor.cards import SHOW, build_reply, build_task_card
+from fateforger.coordinator.dispositor.known import read_queue
 from fateforger.coordinator.executor.carried import MOST_HANDLED, Tools
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card
 from fateforger.session.commands.queue import SettleTask
 from fateforger.tasks import Do, QueuedTask, ReviewParts, TaskState
-from fateforger.tasks.ruled import objections, refusal, unfinished, with_steps, workflow_of
+from fateforger.tasks.ruled import objections, refusal, unfinished_rules, with_steps, workflow_of
 
 
 async def settle(tools: Tools, command: SettleTask) -> Card:
     """Apply a person's decision about a task and return its card. Raises ``StoreError``."""
     try:
         task = await tools.tasks.change(
-            command.user_id, command.task_id, lambda now: settled(now, command), now=tools.clock.now()
+            command.user_id, command.task_id, lambda now: apply_decision(now, command), now=tools.clock.now()
         )
     except BadInput as error:
-        return said(error.message, SHOW)
+        return build_reply(error.message, SHOW)
     if task is None:
-        return said(f"There is no task `{command.task_id}` in your queue.", SHOW)
-    return task_card(task, await known(tools.tasks, command.user_id))
+        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+    return build_task_card(task, await read_queue(tools.tasks, command.user_id))
 
 
-def settled(task: QueuedTask, command: SettleTask) -> QueuedTask:
+def apply_decision(task: QueuedTask, command: SettleTask) -> QueuedTask:
     """Return the task after the person's decision. A repeated decision changes nothing.
 
     Raises ``BadInput`` for a decision that makes no sense now, or that a rule forbids.
     """
     if command.command_id in task.handled or command.word == "open":
         return task
-    after = _after(task, command)
+    after = _decide(task, command)
     return after.model_copy(update={"handled": (*task.handled, command.command_id)[-MOST_HANDLED:]})
 
 
-def _after(task: QueuedTask, command: SettleTask) -> QueuedTask:
+def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
     title = task.spec.title
     match command.word:
         case "done":
@@ -46,7 +46,7 @@ def _after(task: QueuedTask, command: SettleTask) -> QueuedTask:
                 raise BadInput(f"“{title}” is done already.")
             if task.state is not TaskState.WAITING or not isinstance(task.spec.work, Do):
                 raise BadInput(f"“{title}” was not pulled, so it cannot be done yet.")
-            return done(task, command.met, command.did)
+            return complete_task(task, command.met, command.did)
         case "put_back":
             if task.state is not TaskState.WAITING:
                 raise BadInput(f"“{title}” is not in your hands just now.")
@@ -63,7 +63,7 @@ def _after(task: QueuedTask, command: SettleTask) -> QueuedTask:
             assert_never(command.word)
 
 
-def done(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> QueuedTask:
+def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> QueuedTask:
     """Return the task as done, if every criterion is met and no rule objects to the actions in ``did``, in order.
 
     Raises ``BadInput`` with what is missing.
@@ -81,7 +81,7 @@ def done(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> Queued
             if against:
                 raise BadInput(" ".join(refusal(against)))
             task = with_steps(task, (action,))
-        against = unfinished(task)
+        against = unfinished_rules(task)
         if against:
             raise BadInput(" ".join(refusal(against)))
     return task.model_copy(update={"state": TaskState.DONE, "outcome": "You said that it is done."})

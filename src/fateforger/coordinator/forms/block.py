@@ -6,7 +6,7 @@ from datetime import UTC, time
 
 from fateforger.coordinator.forms.reading import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
 from fateforger.drafting import Busy
-from fateforger.drafting.free import Stretch, blocked, gaps
+from fateforger.drafting.free import Stretch, busy_stretches, gaps
 from fateforger.drafting.minutes import ceil, floor, instant
 from fateforger.errors import BadInput
 from fateforger.plan import Resolved, zone
@@ -32,7 +32,7 @@ USUAL = 30
 KINDS = {"deep": "Deep work", "shallow": "Shallow work", "other": "Something else: an errand, sport, a habit"}
 
 
-def add_form(session: Session, _request: FormRequest) -> Form:
+def build_add_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         form="add_block",
         session_id=session.id,
@@ -40,7 +40,7 @@ def add_form(session: Session, _request: FormRequest) -> Form:
         submit="Add",
         fields=(
             TextField(name="title", label="What", max_length=MAX_TITLE),
-            TimeField(name="start", label="Starts at", value=first_free(session)),
+            TimeField(name="start", label="Starts at", value=find_first_free(session)),
             NumberField(name="minutes", label="Minutes", value=USUAL, minimum=1, maximum=MAX_MINUTES),
             ChoiceField(
                 name="kind",
@@ -48,7 +48,7 @@ def add_form(session: Session, _request: FormRequest) -> Form:
                 choices=tuple(Choice(label=label, value=value) for value, label in KINDS.items()),
                 value="deep",
             ),
-            _notes(""),
+            _notes_field(""),
         ),
     )
 
@@ -65,21 +65,21 @@ def read_added(_session: Session, submission: FormSubmission) -> SessionCommand 
     return AddBlock(**filled.envelope, title=title, start=start, minutes=minutes, depth=depth, notes=notes)
 
 
-def edit_form(session: Session, request: FormRequest) -> Form:
+def build_edit_form(session: Session, request: FormRequest) -> Form:
     if session.plan is None:
         raise BadInput("There is no plan to change yet.")
     block = resolved_block(session.plan, request.target)
     return Form(
         form="edit_block",
         session_id=session.id,
-        target=_as_opened(block),
+        target=_format_target(block),
         title="Edit block",
         submit="Save",
         fields=(
             TextField(name="title", label="What", value=block.event.name, max_length=MAX_TITLE),
             TimeField(name="start", label="Starts at", value=block.start.time().replace(second=0, microsecond=0)),
             NumberField(name="minutes", label="Minutes", value=block.minutes, minimum=1, maximum=MAX_MINUTES),
-            _notes(block.event.description),
+            _notes_field(block.event.description),
             FlagField(name="remove", label="Remove this block"),
         ),
     )
@@ -113,11 +113,11 @@ def read_edited(session: Session, submission: FormSubmission) -> SessionCommand 
     )
 
 
-def _as_opened(block: Resolved) -> str:
+def _format_target(block: Resolved) -> str:
     return f"{block.key} {block.start:%H:%M} {block.minutes}"
 
 
-def first_free(session: Session) -> time | None:
+def find_first_free(session: Session) -> time | None:
     """Return the first half hour of the frame that is free and not past; ``None`` if there is none."""
     if frame_mistake(session) is not None:
         return None
@@ -126,13 +126,13 @@ def first_free(session: Session) -> time | None:
         start = max(start.astimezone(UTC), session.now.astimezone(UTC))
     taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
     taken += [Busy(b.start, b.end) for b in by_time(session.plan)] if session.plan else []
-    for gap in gaps(Stretch(ceil(start), floor(end)), blocked(taken)):
+    for gap in gaps(Stretch(ceil(start), floor(end)), busy_stretches(taken)):
         if gap.minutes >= USUAL:
             return instant(gap.start).astimezone(zone(session.tz)).time()
     return None
 
 
-def _notes(value: str) -> TextField:
+def _notes_field(value: str) -> TextField:
     return TextField(
         name="notes",
         label="Notes",

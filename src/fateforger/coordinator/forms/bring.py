@@ -5,7 +5,7 @@ from __future__ import annotations
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import Choice, Form, FormErrors, FormRequest, FormSubmission, ManyField
-from fateforger.session.catching_up import open_of_missed
+from fateforger.session.catching_up import open_work_of_missed
 from fateforger.session.commands import BringAlong, SessionCommand
 from fateforger.session.days import day_words
 from fateforger.session.model import Session
@@ -13,8 +13,8 @@ from fateforger.session.model import Session
 _LABEL = 75
 
 
-def form(session: Session, _request: FormRequest) -> Form:
-    missed = open_of_missed(session)
+def build_form(session: Session, _request: FormRequest) -> Form:
+    missed = open_work_of_missed(session)
     offered = [each for each in session.offered if each not in missed]
     if not offered:
         raise BadInput("Nothing of that is open any more.")
@@ -37,7 +37,7 @@ def form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_submission(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
     chosen = filled.many("tasks")
     if not chosen:

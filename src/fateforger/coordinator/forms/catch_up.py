@@ -8,7 +8,7 @@ from fateforger.coordinator.forms.reading import Filled
 from fateforger.drafting import in_words
 from fateforger.errors import BadInput
 from fateforger.session.cards import Choice, Form, FormErrors, FormRequest, FormSubmission, ManyField, TextPart
-from fateforger.session.catching_up import open_of_missed
+from fateforger.session.catching_up import open_work_of_missed
 from fateforger.session.commands import BringAlong, SessionCommand
 from fateforger.session.days import day_words
 from fateforger.session.model import OfferedInput, Session
@@ -17,8 +17,8 @@ _LABEL = 75
 _SOURCES = {"deferred": "put off", "unplaced": "did not fit", "planned": "planned"}
 
 
-def form(session: Session, _request: FormRequest) -> Form:
-    things = open_of_missed(session)
+def build_form(session: Session, _request: FormRequest) -> Form:
+    things = open_work_of_missed(session)
     if not things:
         raise BadInput("Nothing of that is open any more.")
     ask = f"What is ticked goes on your list for {day_words(session.date)}."
@@ -33,12 +33,12 @@ def form(session: Session, _request: FormRequest) -> Form:
         submit="Catch up",
         fields=(
             TextPart(text=f"{ask} {settle}"),
-            *(_of_day(f"day_{n}", day_words(day), each) for n, (day, each) in enumerate(days, 1)),
+            *(_day_field(f"day_{n}", day_words(day), each) for n, (day, each) in enumerate(days, 1)),
         ),
     )
 
 
-def read(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_submission(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
     shown = submission.target.split()
     ticked = {task_id for name in submission.values for task_id in filled.many(name)}
@@ -49,8 +49,8 @@ def read(_session: Session, submission: FormSubmission) -> SessionCommand | Form
     )
 
 
-def _of_day(name: str, label: str, things: list[OfferedInput]) -> ManyField:
-    choices = tuple(Choice(label=_named(each), value=each.task.id) for each in things)
+def _day_field(name: str, label: str, things: list[OfferedInput]) -> ManyField:
+    choices = tuple(Choice(label=_format_label(each), value=each.task.id) for each in things)
     return ManyField(
         name=name,
         label=label,
@@ -61,7 +61,7 @@ def _of_day(name: str, label: str, things: list[OfferedInput]) -> ManyField:
     )
 
 
-def _named(each: OfferedInput) -> str:
+def _format_label(each: OfferedInput) -> str:
     length = "" if each.task.minutes is None else f"{in_words(each.task.minutes)}, "
     told = f" ({length}{_SOURCES[each.source]})"
     return f"{each.task.title[: _LABEL - len(told)]}{told}"

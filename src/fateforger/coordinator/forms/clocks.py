@@ -17,9 +17,9 @@ _LENGTH = re.compile(r"(?:(\d+(?:[.,]\d+)?)(?:h|hr|hrs|hour|hours))?(?:(\d+)(?:m
 _DASH = re.compile(r"\s*[-–—‒−~]\s*")
 
 
-def typed_clock(text: str) -> time:
+def parse_clock(text: str) -> time:
     """Parse a time of day; 24:00 is midnight. Raises :class:`BadInput`."""
-    found = _CLOCK.fullmatch(_squeezed(text))
+    found = _CLOCK.fullmatch(_normalize(text))
     if found is not None:
         hour, minute, half = int(found[1]), int(found[2] or found[3] or 0), found[4]
         if half is not None and 1 <= hour <= 12:
@@ -30,21 +30,21 @@ def typed_clock(text: str) -> time:
     raise BadInput(f"I can't read “{text.strip()[:30]}” as a time of day; write it like 9:30, 21.30 or 9 pm.")
 
 
-def typed_windows(text: str) -> tuple[tuple[time, time], ...]:
+def parse_windows(text: str) -> tuple[tuple[time, time], ...]:
     """Parse time windows separated by commas. A window that ends before its start reaches over midnight.
 
     Raises :class:`BadInput`.
     """
     pieces = [piece.strip() for piece in re.split(r"[,;\n]", text) if piece.strip()]
-    return tuple(_window(piece) for piece in pieces)
+    return tuple(_parse_window(piece) for piece in pieces)
 
 
-def typed_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
+def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
     """Parse a length and return it in minutes; ``bare`` is the unit of a small number without one.
 
     Raises :class:`BadInput`.
     """
-    given = _squeezed(text)
+    given = _normalize(text)
     minutes: float | None = None
     if re.fullmatch(r"\d{1,2}:\d{2}", given):
         hours, rest = given.split(":")
@@ -61,26 +61,26 @@ def typed_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
     return round(minutes)
 
 
-def windows_typed(windows: tuple[tuple[time, time], ...]) -> str:
+def format_windows(windows: tuple[tuple[time, time], ...]) -> str:
     """Format windows for a text field: ``9:00-12:00, 14:00-16:00``."""
-    return ", ".join(f"{_typed(start)}-{_typed(end)}" for start, end in windows)
+    return ", ".join(f"{_format_clock(start)}-{_format_clock(end)}" for start, end in windows)
 
 
-def minutes_typed(minutes: int) -> str:
+def format_minutes(minutes: int) -> str:
     """Format a length for a text field."""
     hours, rest = divmod(minutes, 60)
     return " ".join(([f"{hours} h"] if hours else []) + ([f"{rest} min"] if rest or not hours else []))
 
 
-def _window(text: str) -> tuple[time, time]:
+def _parse_window(text: str) -> tuple[time, time]:
     ends = _DASH.split(text)
     if len(ends) != 2:
         raise BadInput(f"“{text[:30]}” needs a beginning and an end; write it like 9-12 or 9:30-12.")
-    start, end = (typed_clock(end) for end in ends)
+    start, end = (parse_clock(end) for end in ends)
     if start == end:
         raise BadInput(f"“{text[:30]}” begins and ends at the same time; write it like 9-12.")
-    length = (_minute(end) - _minute(start)) % DAY
-    if _minute(end) < _minute(start) and _minute(end) and length > LONGEST_NIGHT:
+    length = (_to_minute(end) - _to_minute(start)) % DAY
+    if _to_minute(end) < _to_minute(start) and _to_minute(end) and length > LONGEST_NIGHT:
         raise BadInput(
             f"“{text[:30]}” would reach over midnight and take {length // 60} hours. For an afternoon, write {end.hour}"
             f" as {end.hour + 12} or {end.hour} pm."
@@ -88,15 +88,15 @@ def _window(text: str) -> tuple[time, time]:
     return start, end
 
 
-def _minute(clock: time) -> int:
+def _to_minute(clock: time) -> int:
     return clock.hour * 60 + clock.minute
 
 
-def _typed(clock: time) -> str:
+def _format_clock(clock: time) -> str:
     return f"{clock.hour}:{clock.minute:02d}"
 
 
-def _squeezed(text: str) -> str:
+def _normalize(text: str) -> str:
     """Return the text without spaces, in lower case, with ``am`` and ``pm`` and digits in normal form."""
     small = unicodedata.normalize("NFKC", text).casefold()
     return re.sub(r"\s+", "", small).replace("a.m.", "am").replace("p.m.", "pm")

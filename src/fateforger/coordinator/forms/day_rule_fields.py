@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from fateforger.constraints.day_clashes import clashing
+from fateforger.constraints.day_clashes import find_clashing
 from fateforger.constraints.record import ConstraintRecord, Payload
 from fateforger.constraints.versions import Version
-from fateforger.constraints.wording import listed, quoted
+from fateforger.constraints.wording import join_words, quote_name
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import FormField, FormSubmission, Note, TextField
 from fateforger.session.rulebook import RuleBook
 from fateforger.workflow.day_names import KINDS, WEEKDAYS
-from fateforger.workflow.day_words import told
+from fateforger.workflow.day_words import describe_day_rule
 from fateforger.workflow.days import read_day_rule
 from fateforger.workflow.rules import write_rule
 
@@ -38,7 +38,7 @@ NAMES = (
 )
 
 
-def day_rule_fields(before: ConstraintRecord | None) -> tuple[FormField, ...]:
+def build_day_rule_fields(before: ConstraintRecord | None) -> tuple[FormField, ...]:
     """Return the field for the rule, with examples and all names below it."""
     return (
         TextField(
@@ -53,7 +53,7 @@ def day_rule_fields(before: ConstraintRecord | None) -> tuple[FormField, ...]:
     )
 
 
-def day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
+def read_day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
     """Return the payload with the typed rule; ``None``, with an error at the field, if it is invalid."""
     typed = filled.text(DAY_RULE, MOST_LETTERS, needed=NEEDED)
     if filled.errors.get(DAY_RULE):
@@ -67,14 +67,14 @@ def day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
     return base.model_copy(update={"day_rule": write_rule(rule)})
 
 
-def spoken_rule(payload: Payload | None) -> str:
+def describe_payload_rule(payload: Payload | None) -> str:
     """Return a rule about the order of the day in plain words; empty if there is none."""
     if payload is None or payload.day_rule is None:
         return ""
-    return told(read_day_rule(payload.day_rule)).rstrip(".")
+    return describe_day_rule(read_day_rule(payload.day_rule)).rstrip(".")
 
 
-def clash_with(book: RuleBook, record: ConstraintRecord, given: FormSubmission, but: str | None = None) -> str | None:
+def find_clash(book: RuleBook, record: ConstraintRecord, given: FormSubmission, but: str | None = None) -> str | None:
     """Return the message for a rule that contradicts rules in force, with the texts of all of them.
 
     ``but`` is the uid of the rule that it replaces, or its own. Returns ``None`` without a contradiction.
@@ -88,10 +88,10 @@ def clash_with(book: RuleBook, record: ConstraintRecord, given: FormSubmission, 
         updated_at=given.at,
         session_id=session_id,
     )
-    for group in clashing([*there, new], about=new.uid):
-        others = [quoted(version.record.payload.day_rule or "") for version in group if version is not new]
-        text = quoted(record.payload.day_rule or "")
+    for group in find_clashing([*there, new], about=new.uid):
+        others = [quote_name(version.record.payload.day_rule or "") for version in group if version is not new]
+        text = quote_name(record.payload.day_rule or "")
         one = "your rule" if len(others) == 1 else "your rules"
-        texts = listed(others)
+        texts = join_words(others)
         return f"{text} and {one} {texts} cannot be kept together. Change this one, or archive the other first."
     return None

@@ -7,23 +7,23 @@ from fateforger.errors import BadInput
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission, NumberField, TextPart, TimeField
 from fateforger.session.commands import SessionCommand, SetFrame
 from fateforger.session.days import day_words
-from fateforger.session.frame import frame_span, shown_start
+from fateforger.session.frame import frame_span, visible_start
 from fateforger.session.model import FrameFacts, Session
 
 MAX_LUNCH = 240
 
 
-def form(session: Session, _request: FormRequest) -> Form:
+def build_form(session: Session, _request: FormRequest) -> Form:
     frame = session.frame
     return Form(
         form="frame",
         session_id=session.id,
         title="Frame of your day",
         submit="Save",
-        target=f"{shown_start(session):%H:%M}",
+        target=f"{visible_start(session):%H:%M}",
         fields=(
             TextPart(text=f"Times are local times on **{day_words(session.date)}**."),
-            TimeField(name="day_start", label="Your day starts at", value=shown_start(session)),
+            TimeField(name="day_start", label="Your day starts at", value=visible_start(session)),
             TimeField(
                 name="day_end",
                 label="Your day ends at",
@@ -50,7 +50,7 @@ def form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_submission(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
     start = filled.clock("day_start", needed="Please say when your day starts.")
     end = filled.clock("day_end", needed="Please say when your day ends.")

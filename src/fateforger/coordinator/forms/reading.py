@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, time
 from typing import Any
 
-from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, taken_out
+from fateforger.constraints.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
 from fateforger.session.cards import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
@@ -29,12 +29,12 @@ def refuse_values(submission: FormSubmission) -> FormErrors | None:
     endless = [name for name, value in typed.items() if len(value) > LONGEST]
     if endless:
         return FormErrors(errors=dict.fromkeys(endless, TOO_LONG))
-    secret = [name for name, value in typed.items() if taken_out(value)[1]]
+    secret = [name for name, value in typed.items() if redact_credentials(value)[1]]
     return FormErrors(errors=dict.fromkeys(secret, REFUSED)) if secret else None
 
 
 @dataclass(frozen=True, slots=True)
-class FormRoom:
+class FormSpec:
     """A form of a session: the stages that it belongs to, and the functions that build and read it."""
 
     stages: frozenset[TimeboxingStage]
@@ -43,7 +43,7 @@ class FormRoom:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleRoom:
+class RuleFormSpec:
     """A form about a person's rules: the functions that build it and read it, as a command or as another form."""
 
     form: Callable[[RuleBook, FormRequest], Form]

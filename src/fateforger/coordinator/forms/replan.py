@@ -7,13 +7,13 @@ from fateforger.errors import BadInput
 from fateforger.session.cards import Choice, Form, FormErrors, FormRequest, FormSubmission, ManyField, NumberField
 from fateforger.session.commands import Replan, SessionCommand
 from fateforger.session.model import Session
-from fateforger.turn.present.replanning import MOST_ASKED, named, own
+from fateforger.turn.present.replanning import MOST_ASKED, list_own_blocks, to_choice
 
 MOST_LATE = 12 * 60
 
 
-def form(session: Session, _request: FormRequest) -> Form:
-    choices = tuple(named(block) for block in own(session)[:MOST_ASKED])
+def build_form(session: Session, _request: FormRequest) -> Form:
+    choices = tuple(to_choice(block) for block in list_own_blocks(session)[:MOST_ASKED])
     if not choices:
         raise BadInput("There is no block on the plan that this could be about.")
     return Form(
@@ -37,7 +37,7 @@ def form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_submission(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
     late = filled.minutes("late", least=0, most=MOST_LATE)
     chosen = {name: filled.many(name) for name in ("missed", "done", "not_today")}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fateforger.constraints import Version
-from fateforger.constraints.applicability import applicability
+from fateforger.constraints.applicability import decide_applicability
 from fateforger.constraints.kinds import Scope, Status
 from fateforger.constraints.reasons import Applicable
-from fateforger.constraints.sections import reminder_of
+from fateforger.constraints.sections import build_reminder
 from fateforger.coordinator.forms import rule_fields, rule_record
-from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, clash_with
+from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, find_clash
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import (
@@ -31,7 +31,7 @@ from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryRow
 from fateforger.session.memory_rows import context_of
 from fateforger.session.rulebook import RuleBook
-from fateforger.turn.present.rules import CONFIRM, about
+from fateforger.turn.present.rules import CONFIRM, describe_rule
 
 CHANGED = "This rule was changed meanwhile, so nothing was saved. Copy what you wrote, go back and open the rule again."
 DIFFERENCE = (
@@ -39,23 +39,23 @@ DIFFERENCE = (
 )
 
 
-def edit_form(book: RuleBook, request: FormRequest) -> Form:
+def build_edit_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form of a rule, with buttons and fields. A rule out of force can only be viewed and restored."""
-    seen, uid = addressed(request.target)
+    seen, uid = parse_address(request.target)
     row, version = book.rule(uid)
     seq = seen if request.chosen else version.seq
     fields: tuple[FormField, ...] = (
         *(Prose(text=plain(line, 600)) for line in book.done),
-        Prose(text=_told(book, version)),
-        Controls(items=_verdicts(book, row)),
+        Prose(text=_describe_rule(book, version)),
+        Controls(items=_verdict_buttons(book, row)),
     )
     if not row.retired:
-        asked = rule_fields.fields(version.record, request.chosen, named=True)
+        asked = rule_fields.build_fields(version.record, request.chosen, named=True)
         fields = (*fields, Note(text=DIFFERENCE), Divider(), *asked)
     return Form(
         form="rule",
         session_id=request.session_id,
-        target=address(seq, uid),
+        target=format_address(seq, uid),
         title="Rule",
         submit=None if row.retired else "Save",
         close="Back",
@@ -65,36 +65,36 @@ def edit_form(book: RuleBook, request: FormRequest) -> Form:
 
 def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
     """Return the command that saves the rule; if nothing was edited, the command that confirms it."""
-    seen, uid = addressed(submission.target)
+    seen, uid = parse_address(submission.target)
     _, version = book.rule(uid)
     filled = Filled(submission)
-    record = rule_record.record(filled, version.record, tz=None if book.session is None else book.session.tz)
+    record = rule_record.build_record(filled, version.record, tz=None if book.session is None else book.session.tz)
     if record is None:
         return FormErrors(errors=filled.errors)
     if version.seq != seen:
         return FormErrors(errors={"words": CHANGED})
-    if (clash := clash_with(book, record, submission, but=uid)) is not None and record != version.record:
+    if (clash := find_clash(book, record, submission, but=uid)) is not None and record != version.record:
         return FormErrors(errors={DAY_RULE: clash})
     if record == version.record:
         return JudgeConstraint(**filled.envelope, uid=uid, verdict="accept", seen=seen)
-    return ReviseConstraint(**filled.envelope, uid=uid, record=rule_record.confirmed(record), seen=seen)
+    return ReviseConstraint(**filled.envelope, uid=uid, record=rule_record.confirm(record), seen=seen)
 
 
-def day_form(book: RuleBook, request: FormRequest) -> Form:
+def build_day_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form for a new rule about the order of the day, with the names that it may use."""
     chosen = {"kind": DAY_RULE, **request.chosen}
-    return new_form(book, request.model_copy(update={"chosen": chosen})).model_copy(update={"form": "rule_day"})
+    return build_new_form(book, request.model_copy(update={"chosen": chosen})).model_copy(update={"form": "rule_day"})
 
 
-def new_form(book: RuleBook, request: FormRequest) -> Form:
+def build_new_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form for a new rule, either empty, or filled from the rule that it replaces."""
-    old = _replaced(book, request.target)
-    fields: tuple[FormField, ...] = rule_fields.fields(None if old is None else old.record, request.chosen)
+    old = _find_replaced(book, request.target)
+    fields: tuple[FormField, ...] = rule_fields.build_fields(None if old is None else old.record, request.chosen)
     if old is not None:
         words = f"It takes the place of “{plain(old.record.name)}” on the days it is for; that one stays as history."
         fields = (Prose(text=words), *fields)
     elif book.session is not None:
-        fields = (*fields, _reach(day_words(book.session.date)))
+        fields = (*fields, _reach_field(day_words(book.session.date)))
     return Form(
         form="rule_new",
         session_id=request.session_id,
@@ -108,25 +108,25 @@ def new_form(book: RuleBook, request: FormRequest) -> Form:
 
 def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
     """Return the command that remembers the new rule, or the errors per field."""
-    old = _replaced(book, submission.target)
+    old = _find_replaced(book, submission.target)
     filled = Filled(submission)
-    record = rule_record.record(filled, None, tz=None if book.session is None else book.session.tz)
+    record = rule_record.build_record(filled, None, tz=None if book.session is None else book.session.tz)
     if record is None:
         return FormErrors(errors=filled.errors)
     if book.session is not None and old is None and filled.choice("reach") == "day":
         record = record.model_copy(update={"scope": Scope.SESSION})
     supersedes = None if old is None else old.uid
-    if (clash := clash_with(book, record, submission, but=supersedes)) is not None:
+    if (clash := find_clash(book, record, submission, but=supersedes)) is not None:
         return FormErrors(errors={DAY_RULE: clash})
-    return RememberConstraint(**filled.envelope, record=rule_record.confirmed(record), supersedes=supersedes)
+    return RememberConstraint(**filled.envelope, record=rule_record.confirm(record), supersedes=supersedes)
 
 
-def address(seq: int, uid: str) -> str:
+def format_address(seq: int, uid: str) -> str:
     """Return the target of a control: a rule, and its version when it was shown."""
     return f"{seq} {uid}"
 
 
-def addressed(target: str) -> tuple[int, str]:
+def parse_address(target: str) -> tuple[int, str]:
     """Return the version and the rule of a control's target. Raises :class:`BadInput`."""
     seq, _, uid = target.partition(" ")
     if not seq.isdecimal() or not uid:
@@ -134,31 +134,31 @@ def addressed(target: str) -> tuple[int, str]:
     return int(seq), uid
 
 
-def _replaced(book: RuleBook, target: str) -> Version | None:
-    return book.rule(addressed(target)[1])[1] if target else None
+def _find_replaced(book: RuleBook, target: str) -> Version | None:
+    return book.rule(parse_address(target)[1])[1] if target else None
 
 
-def _reach(day: str) -> ChoiceField:
+def _reach_field(day: str) -> ChoiceField:
     choices = (Choice(label="From now on", value="lasting"), Choice(label=f"Only for {day}", value="day"))
     return ChoiceField(name="reach", label="How long it holds", choices=choices, value="lasting")
 
 
-def _told(book: RuleBook, version: Version) -> str:
+def _describe_rule(book: RuleBook, version: Version) -> str:
     """Return the rule in the person's words, the date they said it, and the reason why it applies or does not."""
     context = context_of(book.person)
-    answer = applicability(book.versions, context)
+    answer = decide_applicability(book.versions, context)
     used = next((item for item in answer.applicable if item.uid == version.uid), None)
     out = next((item for item in answer.excluded if item.uid == version.uid), None)
-    reminder = reminder_of(used or Applicable(version, context))
+    reminder = build_reminder(used or Applicable(version, context))
     why = " ".join(used.reasons) if used is not None else "" if out is None else f"Not used: {out.reason}"
     ask = f" It needs your word: {CONFIRM}." if reminder.unsure and not version.retired else ""
     row = book.rule(version.uid)[0]
-    return f"**{plain(row.name, 200)}**\n{about(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
+    return f"**{plain(row.name, 200)}**\n{describe_rule(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
 
 
-def _verdicts(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:
+def _verdict_buttons(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:
     """Return the buttons for a rule."""
-    target = address(row.seq, row.uid)
+    target = format_address(row.seq, row.uid)
     if row.retired:
         return (Button(label="Restore", action="memory.restore", target=target, style="primary"),)
     confirm = row.status is not Status.LOCKED or row.unsure

@@ -9,8 +9,8 @@ from enum import StrEnum
 from fateforger.constraints import ConstraintRecord
 from fateforger.constraints.kinds import Necessity, RuleKind, Weekday, WindowKind
 from fateforger.constraints.record import Applicability, Payload
-from fateforger.coordinator.forms.clocks import minutes_typed, windows_typed
-from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, LABEL, day_rule_fields, spoken_rule
+from fateforger.coordinator.forms.clocks import format_minutes, format_windows
+from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, LABEL, build_day_rule_fields, describe_payload_rule
 from fateforger.plan import ET
 from fateforger.session.cards import Choice, ChoiceField, DateField, FormField, ManyField, Note, TextField
 
@@ -48,12 +48,14 @@ class Part(StrEnum):
     LENGTH = "length"
 
 
-def fields(before: ConstraintRecord | None, chosen: Mapping[str, str], *, named: bool = False) -> tuple[FormField, ...]:
+def build_fields(
+    before: ConstraintRecord | None, chosen: Mapping[str, str], *, named: bool = False
+) -> tuple[FormField, ...]:
     """Return the fields, filled from a record; ``chosen`` holds the values of a form that changes to another kind."""
-    name = chosen.get("kind") or kind_of(before)
+    name = chosen.get("kind") or find_kind(before)
     ordered = name == DAY_RULE
     return (
-        *(day_rule_fields(before) if ordered else ()),
+        *(build_day_rule_fields(before) if ordered else ()),
         _words_field(before, ordered=ordered),
         *(
             (TextField(name="name", label="Short name", value=before.name, max_length=MAX_NAME),)
@@ -73,7 +75,7 @@ def fields(before: ConstraintRecord | None, chosen: Mapping[str, str], *, named:
             value=name,
             turns=True,
         ),
-        *_about(rule_kind(name), before),
+        *_kind_fields(parse_kind(name), before),
         *_when_fields(Applicability() if before is None else before.applicability),
         # The text of a rule about the order of the day names its blocks itself.
         *(() if ordered else (_blocks_field(before),)),
@@ -84,7 +86,7 @@ def _words_field(before: ConstraintRecord | None, *, ordered: bool) -> TextField
     return TextField(
         name="words",
         label="What it means to you, in your words" if ordered else "The rule, in your words",
-        value="" if before is None or speaks_for_itself(before) else before.words,
+        value="" if before is None or is_self_explanatory(before) else before.words,
         placeholder="Calls are over by five" if ordered else "No calls before 10",
         multiline=True,
         optional=ordered,
@@ -121,7 +123,7 @@ def _blocks_field(before: ConstraintRecord | None) -> ManyField:
     )
 
 
-def kind_of(record: ConstraintRecord | None) -> str:
+def find_kind(record: ConstraintRecord | None) -> str:
     """Return the choice of a record's kind."""
     kind = None if record is None else record.payload.rule_kind
     if record is not None and record.payload.day_rule is not None:
@@ -129,12 +131,12 @@ def kind_of(record: ConstraintRecord | None) -> str:
     return WORDS_ONLY if kind is None else kind.value
 
 
-def rule_kind(name: str) -> RuleKind | None:
+def parse_kind(name: str) -> RuleKind | None:
     """Return the kind of a choice in ``KINDS``; ``None`` for those without one."""
     return None if name in {WORDS_ONLY, DAY_RULE} else RuleKind(name)
 
 
-def _about(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[FormField, ...]:
+def _kind_fields(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[FormField, ...]:
     payload = Payload() if before is None or before.payload.rule_kind is not kind else before.payload
     if kind in WINDOWS:
         bed = kind is RuleKind.FIXED_BEDTIME
@@ -142,19 +144,19 @@ def _about(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[Form
             TextField(
                 name=Part.TIMES,
                 label="From bedtime to getting up" if bed else "Times of day",
-                value=windows_typed(clocks_of(payload)),
+                value=format_windows(read_clocks(payload)),
                 placeholder="22:30-6:30" if bed else "9-12, 14:30-16",
                 hint="" if bed else "Over midnight is fine: 22-6. Put commas between several.",
                 max_length=MAX_WORDS,
             ),
         )
     if kind in LENGTHS:
-        length = length_of(payload, kind)
+        length = read_length(payload, kind)
         return (
             TextField(
                 name=Part.LENGTH,
                 label=LENGTHS[kind],
-                value="" if length is None else minutes_typed(length),
+                value="" if length is None else format_minutes(length),
                 placeholder="7 h 30" if kind is RuleKind.MIN_SLEEP else "10 min" if kind is RuleKind.BUFFER else "4 h",
                 max_length=MAX_NAME,
             ),
@@ -162,17 +164,17 @@ def _about(kind: RuleKind | None, before: ConstraintRecord | None) -> tuple[Form
     return ()
 
 
-def speaks_for_itself(record: ConstraintRecord) -> bool:
+def is_self_explanatory(record: ConstraintRecord) -> bool:
     """Check whether a record's words only repeat its rule about the order of the day."""
-    return bool(record.payload.day_rule) and record.words == spoken_rule(record.payload)
+    return bool(record.payload.day_rule) and record.words == describe_payload_rule(record.payload)
 
 
-def length_of(payload: Payload, kind: RuleKind) -> int | None:
+def read_length(payload: Payload, kind: RuleKind) -> int | None:
     """Return the minutes of the record for a kind in ``LENGTHS``."""
     scalars = payload.scalar_params
     return scalars.duration_max if kind is RuleKind.CAPACITY else scalars.duration_min
 
 
-def clocks_of(payload: Payload) -> tuple[tuple[time, time], ...]:
+def read_clocks(payload: Payload) -> tuple[tuple[time, time], ...]:
     """Return the times of day of the record's windows."""
     return tuple((window.start, window.end) for window in payload.windows)

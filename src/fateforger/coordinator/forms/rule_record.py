@@ -7,8 +7,8 @@ from datetime import date
 from fateforger.constraints import ConstraintRecord
 from fateforger.constraints.kinds import WEEK, Necessity, RuleKind, Scope, Source, Status, WindowKind
 from fateforger.constraints.record import Applicability, Payload, ScalarParams, Window
-from fateforger.coordinator.forms.clocks import minutes_typed, typed_minutes, typed_windows, windows_typed
-from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, day_rule_payload, spoken_rule
+from fateforger.coordinator.forms.clocks import format_minutes, format_windows, parse_minutes, parse_windows
+from fateforger.coordinator.forms.day_rule_fields import DAY_RULE, describe_payload_rule, read_day_rule_payload
 from fateforger.coordinator.forms.reading import Filled
 from fateforger.coordinator.forms.rule_fields import (
     LENGTHS,
@@ -16,11 +16,11 @@ from fateforger.coordinator.forms.rule_fields import (
     MAX_WORDS,
     WINDOWS,
     Part,
-    clocks_of,
-    kind_of,
-    length_of,
-    rule_kind,
-    speaks_for_itself,
+    find_kind,
+    is_self_explanatory,
+    parse_kind,
+    read_clocks,
+    read_length,
 )
 from fateforger.errors import BadInput
 from fateforger.plan import ET
@@ -29,15 +29,15 @@ SHORT = 60
 """Maximum length of a name that is derived from the words of a rule."""
 
 
-def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -> ConstraintRecord | None:
+def build_record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -> ConstraintRecord | None:
     """Return the filled-in record; ``None`` if there are errors, which are then in ``filled``.
 
     Only what was edited differs from ``before``. Without ``tz`` the times are in the time zone of the planned day.
     """
-    payload = _payload(filled, filled.choice("kind") or kind_of(before), before)
-    words = _words(filled, before, spoken=spoken_rule(payload))
-    name = _name(filled, words, before)
-    when = _when(filled, before, tz)
+    payload = _read_payload(filled, filled.choice("kind") or find_kind(before), before)
+    words = _read_words(filled, before, spoken=describe_payload_rule(payload))
+    name = _read_name(filled, words, before)
+    when = _read_applicability(filled, before, tz)
     if filled.errors or payload is None or when is None:
         return None
     base = before or ConstraintRecord(name=name, scope=Scope.PROFILE)
@@ -56,12 +56,12 @@ def record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -
     )
 
 
-def confirmed(record: ConstraintRecord) -> ConstraintRecord:
+def confirm(record: ConstraintRecord) -> ConstraintRecord:
     """Return the record with full certainty, because the person wrote it down."""
     return record.model_copy(update={"status": Status.LOCKED, "source": Source.USER, "confidence": 1.0})
 
 
-def _words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> str:
+def _read_words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> str:
     """Return the words of the rule. Words too long for the form are kept, unless their beginning was edited.
 
     ``spoken`` is used for a rule about the order of the day to which the person added no words.
@@ -73,25 +73,25 @@ def _words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> s
     return words or spoken
 
 
-def _name(filled: Filled, words: str, before: ConstraintRecord | None) -> str:
+def _read_name(filled: Filled, words: str, before: ConstraintRecord | None) -> str:
     name = filled.text("name", MAX_NAME)
     if before is None:
-        return name or _short(words)
+        return name or _shorten(words)
     if name and name != before.name[:MAX_NAME].strip():
         return name
-    return _short(words) if speaks_for_itself(before) and before.name == _short(before.words) else before.name
+    return _shorten(words) if is_self_explanatory(before) and before.name == _shorten(before.words) else before.name
 
 
-def _short(words: str) -> str:
+def _shorten(words: str) -> str:
     flat = " ".join(words.split())
     return flat if len(flat) <= SHORT else f"{flat[: SHORT - 1].rstrip()}…"
 
 
-def _payload(filled: Filled, about: str, before: ConstraintRecord | None) -> Payload | None:
-    kind = rule_kind(about)
-    base = before.payload if before is not None and kind_of(before) == about else Payload(rule_kind=kind)
+def _read_payload(filled: Filled, about: str, before: ConstraintRecord | None) -> Payload | None:
+    kind = parse_kind(about)
+    base = before.payload if before is not None and find_kind(before) == about else Payload(rule_kind=kind)
     if about == DAY_RULE:
-        return day_rule_payload(filled, base)
+        return read_day_rule_payload(filled, base)
     try:
         if kind in WINDOWS:
             return _with_times(filled, base, WINDOWS[kind])
@@ -105,9 +105,9 @@ def _payload(filled: Filled, about: str, before: ConstraintRecord | None) -> Pay
 
 def _with_times(filled: Filled, base: Payload, wanted: WindowKind) -> Payload:
     typed = filled.text(Part.TIMES, MAX_WORDS, needed="Please say which times, like 9-12, 14:30-16.")
-    if typed == windows_typed(clocks_of(base)):
+    if typed == format_windows(read_clocks(base)):
         return base
-    windows = tuple(Window(kind=wanted, start=start, end=end) for start, end in typed_windows(typed))
+    windows = tuple(Window(kind=wanted, start=start, end=end) for start, end in parse_windows(typed))
     if len(windows) > 20:
         raise BadInput("Please keep it to 20 times.")
     return base.model_copy(update={"windows": windows})
@@ -115,20 +115,20 @@ def _with_times(filled: Filled, base: Payload, wanted: WindowKind) -> Payload:
 
 def _with_length(filled: Filled, base: Payload, kind: RuleKind) -> Payload:
     typed = filled.text(Part.LENGTH, MAX_NAME, needed="Please say how long, like 30 min or 7 h 30.")
-    length = length_of(base, kind)
-    if not typed or (length is not None and typed == minutes_typed(length)):
+    length = read_length(base, kind)
+    if not typed or (length is not None and typed == format_minutes(length)):
         return base
-    minutes = typed_minutes(typed, bare="h" if kind is RuleKind.MIN_SLEEP else "min")
+    minutes = parse_minutes(typed, bare="h" if kind is RuleKind.MIN_SLEEP else "min")
     bound = "duration_max" if kind is RuleKind.CAPACITY else "duration_min"
     known = base.scalar_params.model_dump(exclude_none=True)
     return base.model_copy(update={"scalar_params": ScalarParams.model_validate({**known, bound: minutes})})
 
 
-def _when(filled: Filled, before: ConstraintRecord | None, tz: str | None) -> Applicability | None:
+def _read_applicability(filled: Filled, before: ConstraintRecord | None, tz: str | None) -> Applicability | None:
     base = Applicability(timezone=tz) if before is None else before.applicability
     start, end = filled.day("start_date"), filled.day("end_date")
     if start is not None and end is not None and end < start:
-        filled.errors["end_date"] = f"The last day, {_day(end)}, is before the first, {_day(start)}."
+        filled.errors["end_date"] = f"The last day, {_format_day(end)}, is before the first, {_format_day(start)}."
         return None
     days = filled.many("days")
     week = tuple(day for day in WEEK if day.value in days)
@@ -142,5 +142,5 @@ def _when(filled: Filled, before: ConstraintRecord | None, tz: str | None) -> Ap
     )
 
 
-def _day(day: date) -> str:
+def _format_day(day: date) -> str:
     return day.isoformat()

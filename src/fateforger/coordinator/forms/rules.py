@@ -27,7 +27,7 @@ from fateforger.session.cards import (
 from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook
-from fateforger.turn.present.rules import ADD, ADD_DAY, about, marks, since
+from fateforger.turn.present.rules import ADD, ADD_DAY, describe_origin, describe_rule, marks
 
 PAGE = 12
 """Rules per page: each takes two of the hundred blocks of a modal."""
@@ -50,7 +50,7 @@ _REACH: Mapping[Reach, tuple[str, Callable[[MemoryRow], bool]]] = {
 }
 
 
-class Wanted(BaseModel):
+class ListQuery(BaseModel):
     """The visible part of the list. ``edition`` counts how often the search was reset."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -64,41 +64,41 @@ class Wanted(BaseModel):
         return self.model_dump_json(exclude_defaults=True)
 
 
-def form(book: RuleBook, request: FormRequest) -> Form:
+def build_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the list in its previous state, with the latest choices applied."""
-    return _list(book, _turned(_wanted(request.target), request.chosen), request.session_id)
+    return _build_list(book, _apply_choices(_parse_query(request.target), request.chosen), request.session_id)
 
 
-def read(book: RuleBook, submission: FormSubmission) -> Form:
+def read_submission(book: RuleBook, submission: FormSubmission) -> Form:
     """Return the list for the submitted search."""
     words = Filled(submission).text("words", MOST_WORDS)
-    return _list(book, _turned(_wanted(submission.target), {"words": words}), submission.session_id)
+    return _build_list(book, _apply_choices(_parse_query(submission.target), {"words": words}), submission.session_id)
 
 
-def _wanted(target: str) -> Wanted:
+def _parse_query(target: str) -> ListQuery:
     try:
-        return Wanted.model_validate_json(target or "{}")
+        return ListQuery.model_validate_json(target or "{}")
     except ValidationError:
-        return Wanted()
+        return ListQuery()
 
 
-def _turned(wanted: Wanted, chosen: Mapping[str, str]) -> Wanted:
+def _apply_choices(wanted: ListQuery, chosen: Mapping[str, str]) -> ListQuery:
     """Apply choices to the list. A new search or filter begins on the first page."""
     if "everything" in chosen:
-        return Wanted(edition=wanted.edition + 1)
+        return ListQuery(edition=wanted.edition + 1)
     changes: dict[str, object] = {name: chosen[name] for name in ("words", "status", "reach") if name in chosen}
     if any(getattr(wanted, name) != value for name, value in changes.items()):
         changes["page"] = 1
     if "page" in chosen:
         changes["page"] = chosen["page"]
     try:
-        return Wanted.model_validate({**wanted.model_dump(), **changes})
+        return ListQuery.model_validate({**wanted.model_dump(), **changes})
     except ValidationError:
         return wanted
 
 
-def _list(book: RuleBook, wanted: Wanted, session_id: str) -> Form:
-    found = _found(book.rows, wanted)
+def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
+    found = _filter_rows(book.rows, wanted)
     pages = max(1, -(-len(found) // PAGE))
     wanted = wanted.model_copy(update={"page": min(max(wanted.page, 1), pages)})
     shown = found[(wanted.page - 1) * PAGE : wanted.page * PAGE]
@@ -111,32 +111,36 @@ def _list(book: RuleBook, wanted: Wanted, session_id: str) -> Form:
         close="Close",
         fields=(
             *(Prose(text=plain(line, 600)) for line in book.done),
-            *((*_search(book, wanted), Note(text=_counted(book, wanted, found))) if book.rows else _none()),
-            *_pages(wanted, pages),
+            *(
+                (*_search_fields(book, wanted), Note(text=_count_words(book, wanted, found)))
+                if book.rows
+                else _empty_fields()
+            ),
+            *_page_fields(wanted, pages),
             *((Divider(),) if shown else ()),
-            *(part for row in shown for part in _row(row)),
-            *_pages(wanted, pages),
-            _below(wanted),
+            *(part for row in shown for part in _row_fields(row)),
+            *_page_fields(wanted, pages),
+            _footer(wanted),
         ),
     )
 
 
-def _found(rows: Iterable[MemoryRow], wanted: Wanted) -> list[MemoryRow]:
+def _filter_rows(rows: Iterable[MemoryRow], wanted: ListQuery) -> list[MemoryRow]:
     """Return the rows that contain every word, in list order."""
     pieces = wanted.words.casefold().split()
     kept = (row for row in rows if _STATUS[wanted.status][1](row) and _REACH[wanted.reach][1](row))
-    return [row for row in kept if all(piece in _whole(row) for piece in pieces)]
+    return [row for row in kept if all(piece in _searchable_text(row) for piece in pieces)]
 
 
-def _whole(row: MemoryRow) -> str:
-    return f"{row.name}\n{row.words}\n{about(row)}".casefold()
+def _searchable_text(row: MemoryRow) -> str:
+    return f"{row.name}\n{row.words}\n{describe_rule(row)}".casefold()
 
 
-def _none() -> tuple[FormField, ...]:
+def _empty_fields() -> tuple[FormField, ...]:
     return (Prose(text="I know no rules of yours yet. Add one, and I keep to it when I plan your days."),)
 
 
-def _search(book: RuleBook, wanted: Wanted) -> tuple[FormField, ...]:
+def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
     counts: dict[Status, int] = {name: sum(map(fits, book.rows)) for name, (_, fits) in _STATUS.items()}
     statuses = [Choice(label=f"{label} ({counts[name]})", value=name) for name, (label, _) in _STATUS.items()]
     reaches = [Choice(label=label, value=name) for name, (label, _) in _REACH.items()]
@@ -163,7 +167,7 @@ def _search(book: RuleBook, wanted: Wanted) -> tuple[FormField, ...]:
     )
 
 
-def _counted(book: RuleBook, wanted: Wanted, found: Sequence[MemoryRow]) -> str:
+def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) -> str:
     """Return the numbers of shown and of all rules, so that nothing is cut silently."""
     every = len(book.rows)
     rules = f"{every} rule{'' if every == 1 else 's'}"
@@ -178,17 +182,17 @@ def _counted(book: RuleBook, wanted: Wanted, found: Sequence[MemoryRow]) -> str:
     return f"{part} of your {rules} fit{'s' if len(found) == 1 else ''}. {day}"
 
 
-def _row(row: MemoryRow) -> tuple[FormField, ...]:
+def _row_fields(row: MemoryRow) -> tuple[FormField, ...]:
     said = "" if row.words == row.name else f"\n“{plain(row.words, 300)}”"
     label = "Look" if row.retired else "Edit"
     button = Button(label=label, action="form.rule", target=f"{row.seq} {row.uid}", spoken=f"{label} “{row.name}”")
     return (
-        Prose(text=f"**{plain(row.name, 120)}**{said}\n{about(row)}", control=button),
-        Note(text=f"{marks(row)} · {since(row)}"),
+        Prose(text=f"**{plain(row.name, 120)}**{said}\n{describe_rule(row)}", control=button),
+        Note(text=f"{marks(row)} · {describe_origin(row)}"),
     )
 
 
-def _pages(wanted: Wanted, pages: int) -> tuple[FormField, ...]:
+def _page_fields(wanted: ListQuery, pages: int) -> tuple[FormField, ...]:
     """Return the page buttons, for above and below the rows: the scroll position survives a new page."""
     before = Button(label="Previous page", action="turn.page", target=str(wanted.page - 1))
     after = Button(label="Next page", action="turn.page", target=str(wanted.page + 1))
@@ -196,7 +200,7 @@ def _pages(wanted: Wanted, pages: int) -> tuple[FormField, ...]:
     return (Controls(items=ways),) if ways else ()
 
 
-def _below(wanted: Wanted) -> Controls:
+def _footer(wanted: ListQuery) -> Controls:
     """Return the buttons that show all rules and add a new one."""
     filtered = wanted.words or wanted.status != "all" or wanted.reach != "any"
     everything = Button(label="Show all rules", action="turn.everything", target="yes")

@@ -17,11 +17,11 @@ from fateforger.session.cards import (
 from fateforger.session.commands import RemoveTask, SessionCommand, UpdateTask
 from fateforger.session.model import Depth, Session, Task
 from fateforger.session.model.facts import MOST_CRITERIA, MOST_CRITERION
-from fateforger.session.tasks import task_named
+from fateforger.session.tasks import find_task
 
 
-def form(session: Session, request: FormRequest) -> Form:
-    task = task_named(session.inputs, request.target)
+def build_form(session: Session, request: FormRequest) -> Form:
+    task = find_task(session.inputs, request.target)
     return Form(
         form="task",
         session_id=session.id,
@@ -70,15 +70,15 @@ def form(session: Session, request: FormRequest) -> Form:
     )
 
 
-def read(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    before = task_named(session.inputs, submission.target)
+def read_submission(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    before = find_task(session.inputs, submission.target)
     filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveTask(**filled.envelope, task_id=before.id)
     title = filled.text("title", MAX_TITLE, needed="A task needs a title.")
     minutes = filled.minutes("minutes")
     notes = filled.text("notes", MAX_NOTES)
-    done_when = _criteria(filled)
+    done_when = _read_criteria(filled)
     if filled.errors:
         return FormErrors(errors=filled.errors)
     task = Task(
@@ -94,7 +94,7 @@ def read(session: Session, submission: FormSubmission) -> SessionCommand | FormE
     return UpdateTask(**filled.envelope, task=task)
 
 
-def _criteria(filled: Filled) -> tuple[str, ...]:
+def _read_criteria(filled: Filled) -> tuple[str, ...]:
     """Return the criteria, one per line; empty lines are ignored."""
     text = filled.text("done_when", MOST_CRITERIA * (MOST_CRITERION + 1))
     lines = tuple(line.strip() for line in text.splitlines() if line.strip())

@@ -17,7 +17,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands import AddTasks, SessionCommand
 from fateforger.session.days import day_words
-from fateforger.session.keys import minted
+from fateforger.session.keys import mint_key
 from fateforger.session.model import Depth, Session, Task
 
 ROWS = 3
@@ -25,7 +25,7 @@ MOST_ROWS = 20
 """Slack allows a hundred blocks in a form; a row takes three."""
 
 
-def form(session: Session, request: FormRequest) -> Form:
+def build_form(session: Session, request: FormRequest) -> Form:
     rows = min(max(request.size, ROWS), MOST_ROWS)
     return Form(
         form="tasks",
@@ -35,7 +35,7 @@ def form(session: Session, request: FormRequest) -> Form:
         size=rows,
         more="More rows" if rows < MOST_ROWS else None,
         fields=(
-            *(field for row in range(1, rows + 1) for field in _row(row, day_words(session.date))),
+            *(field for row in range(1, rows + 1) for field in _row_fields(row, day_words(session.date))),
             ChoiceField(
                 name="one_thing",
                 label="The one thing that matters",
@@ -48,7 +48,7 @@ def form(session: Session, request: FormRequest) -> Form:
     )
 
 
-def _row(row: int, day: str) -> tuple[FormField, ...]:
+def _row_fields(row: int, day: str) -> tuple[FormField, ...]:
     return (
         TextField(
             name=f"title_{row}",
@@ -75,11 +75,11 @@ def _row(row: int, day: str) -> tuple[FormField, ...]:
     )
 
 
-def read(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_submission(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
     rows = max(submission.size, ROWS)
     chosen = filled.choice("one_thing")
-    tasks = [task for row in range(1, rows + 1) if (task := _task(filled, row, one_thing=chosen == str(row)))]
+    tasks = [task for row in range(1, rows + 1) if (task := _read_task(filled, row, one_thing=chosen == str(row)))]
     if chosen is not None and not filled.text(f"title_{chosen}", MAX_TITLE):
         filled.errors["one_thing"] = f"Task {chosen} has no title; choose one of the tasks you wrote down."
     if not tasks and not filled.errors:
@@ -87,7 +87,7 @@ def read(_session: Session, submission: FormSubmission) -> SessionCommand | Form
     return filled.or_errors(lambda: AddTasks(**filled.envelope, tasks=tuple(tasks), proceed=filled.flag("proceed")))
 
 
-def _task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
+def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
     title = filled.text(f"title_{row}", MAX_TITLE)
     minutes = filled.minutes(f"minutes_{row}")
     if not title:
@@ -95,5 +95,5 @@ def _task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
             filled.errors[f"title_{row}"] = f"What are these {minutes} minutes for? Give the task a title."
         return None
     depth = Depth.SHALLOW if filled.choice(f"depth_{row}") == "shallow" else Depth.DEEP
-    key = minted("t", filled.submission.command_id, row)
+    key = mint_key("t", filled.submission.command_id, row)
     return Task(id=key, title=title, minutes=minutes, depth=depth, one_thing=one_thing)

@@ -9,7 +9,7 @@ from fateforger.session.commands import ChooseDate, SessionCommand
 from fateforger.session.model import Session
 
 
-def form(session: Session, _request: FormRequest) -> Form:
+def build_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         form="zone",
         session_id=session.id,
@@ -28,7 +28,7 @@ def form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_submission(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
     name = filled.text("tz", 60, needed="Please name a time zone, such as Europe/Amsterdam.")
     if not filled.errors:

@@ -17,7 +17,7 @@ from fateforger.session.commands.blocks import (
     AddBlock,
     ApplyFix,
     ApplyPatch,
-    Approved,
+    ApprovedChange,
     EditBlock,
     ExplainBlock,
     RemoveBlock,
@@ -28,8 +28,8 @@ from fateforger.session.commands.blocks import (
 from fateforger.session.commands.calendar import (
     HideHistory,
     HidePreview,
-    LookAgain,
     RedoWrite,
+    RefreshCalendar,
     ResolveConflict,
     SetCalendarWrite,
     ShowHistory,
@@ -40,8 +40,8 @@ from fateforger.session.commands.calendar import (
 from fateforger.session.commands.conversation import (
     AnswerProposal,
     Click,
+    EndAbandoned,
     LeaveAsIs,
-    LeftAlone,
     LeftAsIs,
     Opening,
     StageAction,
@@ -61,47 +61,50 @@ from fateforger.session.commands.inputs import (
     UpdateTask,
 )
 from fateforger.session.commands.memory import (
+    AddExtracted,
+    ConstraintVerdict,
     HideMemory,
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
     SettleConstraints,
     ShowMemory,
-    Understood,
     UndoMemory,
-    Verdict,
 )
 from fateforger.session.commands.queue import QueueCommand
 
 __all__ = [
     "COMMAND",
     "AddBlock",
+    "AddExtracted",
     "AddTasks",
     "AdjustFrame",
     "AnswerProposal",
     "ApplyFix",
     "ApplyPatch",
-    "Approved",
+    "ApprovedChange",
+    "BackgroundCommand",
     "BringAlong",
     "ChooseDate",
     "Click",
     "Command",
+    "ConstraintVerdict",
     "DeferTask",
     "EditBlock",
+    "EndAbandoned",
     "ExplainBlock",
     "HideHistory",
     "HideMemory",
     "HidePreview",
+    "InboxCommand",
     "JudgeConstraint",
     "LeaveAsIs",
-    "LeftAlone",
     "LeftAsIs",
-    "LookAgain",
     "MarkOneThing",
     "Opening",
     "QueueCommand",
-    "Queued",
     "RedoWrite",
+    "RefreshCalendar",
     "RememberConstraint",
     "RemoveBlock",
     "RemoveTask",
@@ -124,13 +127,10 @@ __all__ = [
     "SwapBlock",
     "TimeboxingCommitDate",
     "TimeboxingUserReply",
-    "Unasked",
-    "Understood",
     "UndoCatchUp",
     "UndoMemory",
     "UndoWrite",
     "UpdateTask",
-    "Verdict",
 ]
 
 SessionCommand = (
@@ -178,9 +178,9 @@ SessionCommand = (
 )
 
 Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
-Unasked = LookAgain | Understood | LeftAlone
+BackgroundCommand = RefreshCalendar | AddExtracted | EndAbandoned
 """Commands that no person gave."""
-Queued = Start | Opening | SessionCommand | QueueCommand | Unasked
+InboxCommand = Start | Opening | SessionCommand | QueueCommand | BackgroundCommand
 """Commands of the durable inbox."""
-COMMAND: TypeAdapter[Queued] = TypeAdapter(Annotated[Queued, Field(discriminator="kind")])
+COMMAND: TypeAdapter[InboxCommand] = TypeAdapter(Annotated[InboxCommand, Field(discriminator="kind")])
 """Reads and writes any command as JSON."""

@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.ops import Patch
 from fateforger.plan import TBPlan
-from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.envelope import SessionCommandBase
 from fateforger.session.model import Depth
 
 
-class AddBlock(InSession):
+class AddBlock(SessionCommandBase):
     """Stage 4: add a block at a local time of day."""
 
     kind: Literal["add_block"] = "add_block"
@@ -24,7 +24,7 @@ class AddBlock(InSession):
     notes: str = ""
 
 
-class EditBlock(InSession):
+class EditBlock(SessionCommandBase):
     """Stage 4: change the given parts of a block; ``None`` leaves a part as it is."""
 
     kind: Literal["edit_block"] = "edit_block"
@@ -35,12 +35,12 @@ class EditBlock(InSession):
     minutes: int | None = None
 
 
-class RemoveBlock(InSession):
+class RemoveBlock(SessionCommandBase):
     kind: Literal["remove_block"] = "remove_block"
     key: str
 
 
-class ShiftBlock(InSession):
+class ShiftBlock(SessionCommandBase):
     """Stage 4: move a block earlier or later, by minutes."""
 
     kind: Literal["shift_block"] = "shift_block"
@@ -48,7 +48,7 @@ class ShiftBlock(InSession):
     minutes: int
 
 
-class SwapBlock(InSession):
+class SwapBlock(SessionCommandBase):
     """Stage 4: swap a block with the one before (-1) or after (+1) it."""
 
     kind: Literal["swap_block"] = "swap_block"
@@ -56,7 +56,7 @@ class SwapBlock(InSession):
     direction: Literal[-1, 1]
 
 
-class Replan(InSession):
+class Replan(SessionCommandBase):
     """Stages 4 and 5: report how the day went so far, and refit the rest of it as one change.
 
     Blocks are given by key. ``late`` makes the current block that many minutes longer, or else delays the next block
@@ -72,7 +72,7 @@ class Replan(InSession):
     not_today: tuple[str, ...] = ()
 
 
-class ApplyFix(InSession):
+class ApplyFix(SessionCommandBase):
     """Stage 4: apply a suggested fix by its id.
 
     Nothing is done when the fix no longer helps.
@@ -82,7 +82,7 @@ class ApplyFix(InSession):
     fix: str
 
 
-class Approved(BaseModel):
+class ApprovedChange(BaseModel):
     """Plan before and after a change, as the person approved it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -90,7 +90,7 @@ class Approved(BaseModel):
     after: TBPlan
 
 
-class ApplyPatch(InSession):
+class ApplyPatch(SessionCommandBase):
     """Stage 4: apply several changes at once, read from words by a model or proposed by a program.
 
     With ``approved``, the change is refused unless it does exactly what the person approved.
@@ -98,10 +98,10 @@ class ApplyPatch(InSession):
 
     kind: Literal["apply_patch"] = "apply_patch"
     patch: Patch
-    approved: Approved | None = None
+    approved: ApprovedChange | None = None
 
 
-class ExplainBlock(InSession):
+class ExplainBlock(SessionCommandBase):
     """Stages 3 to 5: explain the place of a block."""
 
     kind: Literal["explain_block"] = "explain_block"

@@ -6,42 +6,42 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.envelope import SessionCommandBase
 from fateforger.session.model import CalendarWrite
 from fateforger.sync import Topic
 
 Side = Literal["calendar", "plan"]
 
 
-class SetCalendarWrite(InSession):
+class SetCalendarWrite(SessionCommandBase):
     """Set when blocks are written to the calendar, in this session and the person's next ones (K1)."""
 
     kind: Literal["set_calendar_write"] = "set_calendar_write"
     when: CalendarWrite
 
 
-class ShowPreview(InSession):
+class ShowPreview(SessionCommandBase):
     """Show what would be written to the calendar now."""
 
     kind: Literal["show_preview"] = "show_preview"
 
 
-class HidePreview(InSession):
+class HidePreview(SessionCommandBase):
     kind: Literal["hide_preview"] = "hide_preview"
 
 
-class ShowHistory(InSession):
+class ShowHistory(SessionCommandBase):
     """Show the writes of the day; ``older`` lists more of them."""
 
     kind: Literal["show_history"] = "show_history"
     older: bool = False
 
 
-class HideHistory(InSession):
+class HideHistory(SessionCommandBase):
     kind: Literal["hide_history"] = "hide_history"
 
 
-class UndoWrite(InSession):
+class UndoWrite(SessionCommandBase):
     """Undo a write in the day's history, and the writes after it.
 
     ``newest`` is the newest write that the history showed. If there is a newer one by now, nothing is done.
@@ -52,7 +52,7 @@ class UndoWrite(InSession):
     newest: str
 
 
-class RedoWrite(InSession):
+class RedoWrite(SessionCommandBase):
     """Undo an undo in the day's history, and the writes after it.
 
     ``newest`` is as in :class:`UndoWrite`.
@@ -63,7 +63,7 @@ class RedoWrite(InSession):
     newest: str
 
 
-class ResolveConflict(InSession):
+class ResolveConflict(SessionCommandBase):
     """Stages 4 and 5: decide which side counts where both the person and the plan changed something.
 
     ``key`` and ``topic`` name the question; without them the answer is for all open ones. ``seen`` is the token of
@@ -78,7 +78,7 @@ class ResolveConflict(InSession):
     seen: str | None = None
 
 
-class LookAgain(BaseModel):
+class RefreshCalendar(BaseModel):
     """Read the calendar again, because it seems to differ from what the session shows.
 
     No person asked for it. It queues with the person's commands, but does not count as activity of theirs.

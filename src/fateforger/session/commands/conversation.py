@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.envelope import SessionCommandBase
 from fateforger.session.model import Task
 from fateforger.stages import Move
 from fateforger.tasks import Mode
@@ -61,12 +61,12 @@ class Opening(BaseModel):
     heard_thread_ts: str | None = None
 
     @property
-    def moved(self) -> bool:
+    def is_moved(self) -> bool:
         """True when the answer goes to another place than the message."""
         return self.heard_channel is not None
 
 
-class TimeboxingUserReply(InSession):
+class TimeboxingUserReply(SessionCommandBase):
     """A message of the person in the thread.
 
     ``withheld`` tells that a key or a password was removed from it.
@@ -77,10 +77,10 @@ class TimeboxingUserReply(InSession):
     withheld: bool = False
 
 
-class StageAction(InSession):
+class StageAction(SessionCommandBase):
     """A stage button: proceed, back, redo, cancel, undo last update, undo sync, retry.
 
-    ``seen`` is the token of the button (:func:`fateforger.session.moves.seen`). A move from an outdated card is
+    ``seen`` is the token of the button (:func:`fateforger.session.moves.move_token`). A move from an outdated card is
     not carried out, so the second half of a double click does nothing.
     """
 
@@ -92,7 +92,7 @@ class StageAction(InSession):
 LeftAsIs = Literal["held", "brakes"]
 
 
-class LeaveAsIs(InSession):
+class LeaveAsIs(SessionCommandBase):
     """Decline a question of the card.
 
     ``held`` leaves a change undone that violates a rule; ``brakes`` leaves unwritten what needs approval.
@@ -102,7 +102,7 @@ class LeaveAsIs(InSession):
     about: LeftAsIs
 
 
-class AnswerProposal(InSession):
+class AnswerProposal(SessionCommandBase):
     """Accept or deny another agent's proposal for the plan of the session."""
 
     kind: Literal["answer_proposal"] = "answer_proposal"
@@ -126,7 +126,7 @@ class Click(BaseModel):
     value: str | Date | time | None = None
 
 
-class LeftAlone(BaseModel):
+class EndAbandoned(BaseModel):
     """End of an abandoned session, due at the instant ``at``.
 
     No person asked for it. It queues with the person's commands, but does not count as activity of theirs.

@@ -6,11 +6,11 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` an
 from datetime import time
 from typing import Literal
 
-from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.envelope import SessionCommandBase
 from fateforger.session.model import FrameFacts
 
 
-class ChooseDate(InSession):
+class ChooseDate(SessionCommandBase):
     """Stage 0: choose another day or zone, not confirmed yet."""
 
     kind: Literal["choose_date"] = "choose_date"
@@ -18,20 +18,20 @@ class ChooseDate(InSession):
     tz: str | None = None
 
 
-class TimeboxingCommitDate(InSession):
+class TimeboxingCommitDate(SessionCommandBase):
     """Stage 0: confirm the day and zone."""
 
     kind: Literal["commit_date"] = "commit_date"
 
 
-class SetFrame(InSession):
+class SetFrame(SessionCommandBase):
     """Stage 1: set the frame of the day."""
 
     kind: Literal["set_frame"] = "set_frame"
     frame: FrameFacts
 
 
-class AdjustFrame(InSession):
+class AdjustFrame(SessionCommandBase):
     """Stage 1: change the start or end of the day; ``None`` leaves it as it is."""
 
     kind: Literal["adjust_frame"] = "adjust_frame"

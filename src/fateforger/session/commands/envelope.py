@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict
 
 
-class InSession(BaseModel):
+class SessionCommandBase(BaseModel):
     """A command to a running session.
 
     ``command_id`` is unique to the click, submission, or message and the same for its repetitions. ``at`` is the

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.envelope import SessionCommandBase
 from fateforger.session.model import Task
 
 
-class AddTasks(InSession):
+class AddTasks(SessionCommandBase):
     """Stage 2: add tasks.
 
     ``proceed`` also moves on to the skeleton.
@@ -21,14 +21,14 @@ class AddTasks(InSession):
     proceed: bool = False
 
 
-class UpdateTask(InSession):
+class UpdateTask(SessionCommandBase):
     """Stage 2: replace the task with the same id."""
 
     kind: Literal["update_task"] = "update_task"
     task: Task
 
 
-class ResizeTask(InSession):
+class ResizeTask(SessionCommandBase):
     """Stages 2 and 3: change the minutes of a task."""
 
     kind: Literal["resize_task"] = "resize_task"
@@ -36,19 +36,19 @@ class ResizeTask(InSession):
     minutes: int = Field(gt=0, le=24 * 60)
 
 
-class RemoveTask(InSession):
+class RemoveTask(SessionCommandBase):
     kind: Literal["remove_task"] = "remove_task"
     task_id: str
 
 
-class MarkOneThing(InSession):
+class MarkOneThing(SessionCommandBase):
     """Stage 2: mark the one thing."""
 
     kind: Literal["mark_one_thing"] = "mark_one_thing"
     task_id: str
 
 
-class DeferTask(InSession):
+class DeferTask(SessionCommandBase):
     """Stages 2 and 3: leave a task for another day.
 
     The task is kept, and offered when the person plans another day.
@@ -58,7 +58,7 @@ class DeferTask(InSession):
     task_id: str
 
 
-class BringAlong(InSession):
+class BringAlong(SessionCommandBase):
     """Stages 2 and 3: take on work that earlier days left open or that was deferred.
 
     Without ``task_ids`` it takes all that is offered, or nothing if there is ``settled`` work. Work in ``settled`` is
@@ -70,13 +70,13 @@ class BringAlong(InSession):
     settled: tuple[str, ...] = ()
 
 
-class UndoCatchUp(InSession):
+class UndoCatchUp(SessionCommandBase):
     """Stages 2 and 3: undo the last catch-up with missed days as a whole."""
 
     kind: Literal["undo_catch_up"] = "undo_catch_up"
 
 
-class SplitTask(InSession):
+class SplitTask(SessionCommandBase):
     """Stages 2 and 3: allow a task to be done in pieces."""
 
     kind: Literal["split_task"] = "split_task"

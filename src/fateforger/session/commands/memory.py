@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.constraints import ConstraintRecord
-from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.envelope import SessionCommandBase
 
-Verdict = Literal["accept", "decline", "archive", "restore", "set_aside", "use_again"]
+ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_aside", "use_again"]
 """Judgment of a constraint: right, not wanted, over, or wanted again; or (not) counting in this session."""
 
 
-class RememberConstraint(InSession):
+class RememberConstraint(SessionCommandBase):
     """Remember a new constraint, optionally in place of the one with the uid ``supersedes``."""
 
     kind: Literal["remember_constraint"] = "remember_constraint"
@@ -22,7 +22,7 @@ class RememberConstraint(InSession):
     supersedes: str | None = None
 
 
-class ReviseConstraint(InSession):
+class ReviseConstraint(SessionCommandBase):
     """Replace a constraint's record; its uid stays.
 
     ``seen`` is the ``seq`` of the version that was edited. If there is a newer one by now, nothing is done.
@@ -34,7 +34,7 @@ class ReviseConstraint(InSession):
     seen: int | None = None
 
 
-class JudgeConstraint(InSession):
+class JudgeConstraint(SessionCommandBase):
     """Judge one constraint.
 
     ``seen`` is as in :class:`ReviseConstraint`.
@@ -42,12 +42,12 @@ class JudgeConstraint(InSession):
 
     kind: Literal["judge_constraint"] = "judge_constraint"
     uid: str
-    verdict: Verdict
+    verdict: ConstraintVerdict
     reason: str | None = None
     seen: int | None = None
 
 
-class SettleConstraints(InSession):
+class SettleConstraints(SessionCommandBase):
     """Choose between two constraints that contradict, replace, or repeat each other.
 
     ``keep`` is the one that counts; ``None`` keeps both.
@@ -58,14 +58,14 @@ class SettleConstraints(InSession):
     keep: str | None = None
 
 
-class UndoMemory(InSession):
+class UndoMemory(SessionCommandBase):
     """Undo what a command wrote into memory; ``write`` is its id."""
 
     kind: Literal["undo_memory"] = "undo_memory"
     write: str
 
 
-class ShowMemory(InSession):
+class ShowMemory(SessionCommandBase):
     """Show the constraints of the person.
 
     ``uids`` and ``search`` restrict the list to these constraints and to matches of the words. ``more`` lists more of
@@ -78,11 +78,11 @@ class ShowMemory(InSession):
     search: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=8)] = ()
 
 
-class HideMemory(InSession):
+class HideMemory(SessionCommandBase):
     kind: Literal["hide_memory"] = "hide_memory"
 
 
-class Understood(BaseModel):
+class AddExtracted(BaseModel):
     """Constraints that were extracted from a reply in the background.
 
     It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and

@@ -12,17 +12,17 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.tasks import Deed, Origin, TaskSpec, Where
+from fateforger.tasks import Origin, QueuePlace, TaskAction, TaskSpec
 from fateforger.tasks.parts import Parts
 
-Word = Literal["done", "put_back", "approve", "retry", "open"]
+TaskReply = Literal["done", "put_back", "approve", "retry", "open"]
 """Reply about a task: done, wait again, try again, or the parts of a goal are right.
 
 ``open`` only shows the task.
 """
 
 
-class ForQueue(BaseModel):
+class QueueCommandBase(BaseModel):
     """Fields of all commands about the queue."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,7 +35,7 @@ class ForQueue(BaseModel):
     tz: str = ""
 
 
-class EnqueueTask(ForQueue):
+class EnqueueTask(QueueCommandBase):
     """Put a task into the queue.
 
     ``message_channel`` and ``message_ts`` name the message it was made from, if any.
@@ -48,20 +48,20 @@ class EnqueueTask(ForQueue):
     message_ts: str = ""
 
 
-class PullTask(ForQueue):
+class PullTask(QueueCommandBase):
     """Claim a task and carry it out: the one of that id, else the next (S158, S159)."""
 
     kind: Literal["pull_task"] = "pull_task"
     task_id: str | None = None
 
 
-class ShowTasks(ForQueue):
+class ShowTasks(QueueCommandBase):
     """List the queue (S157)."""
 
     kind: Literal["show_tasks"] = "show_tasks"
 
 
-class DoTaskNow(ForQueue):
+class DoTaskNow(QueueCommandBase):
     """Do a task's work without the queue; complex work only if the person ``insists`` (S163-S165)."""
 
     kind: Literal["do_task_now"] = "do_task_now"
@@ -69,7 +69,7 @@ class DoTaskNow(ForQueue):
     insists: bool = False
 
 
-class SettleTask(ForQueue):
+class SettleTask(QueueCommandBase):
     """Record the person's reply about a task.
 
     With ``done``, ``met`` are the positions of the criteria that they ticked, and ``did`` their steps in order, by
@@ -78,12 +78,12 @@ class SettleTask(ForQueue):
 
     kind: Literal["settle_task"] = "settle_task"
     task_id: str
-    word: Word
+    word: TaskReply
     met: tuple[int, ...] = ()
     did: tuple[str, ...] = ()
 
 
-class WriteParts(ForQueue):
+class WriteParts(QueueCommandBase):
     """Break a goal into these parts."""
 
     kind: Literal["write_parts"] = "write_parts"
@@ -91,7 +91,7 @@ class WriteParts(ForQueue):
     parts: Parts
 
 
-class BlockTimeFor(ForQueue):
+class BlockTimeFor(QueueCommandBase):
     """Put a block for a task into the plan of a day."""
 
     kind: Literal["block_time_for"] = "block_time_for"
@@ -101,28 +101,28 @@ class BlockTimeFor(ForQueue):
     start: time | None = None
 
 
-class AtHome(ForQueue):
+class HomeCommandBase(QueueCommandBase):
     """Fields of all actions on App Home, whose answer is that page."""
 
 
-class MoveTask(AtHome):
+class MoveTask(HomeCommandBase):
     """Move a task within the queue; ``other`` is the task that it goes before (S167)."""
 
     kind: Literal["move_task"] = "move_task"
     task_id: str
-    where: Where
+    where: QueuePlace
     other: str | None = None
 
 
-class ChangeTask(AtHome):
+class ChangeTask(HomeCommandBase):
     """Pause a task, resume it, stop it, or try it again (S167)."""
 
     kind: Literal["change_task"] = "change_task"
     task_id: str
-    deed: Deed
+    deed: TaskAction
 
 
-class ReviseTask(AtHome):
+class ReviseTask(HomeCommandBase):
     """Replace the spec of a task."""
 
     kind: Literal["revise_task"] = "revise_task"
@@ -130,7 +130,7 @@ class ReviseTask(AtHome):
     spec: TaskSpec
 
 
-class TurnQueue(AtHome):
+class TurnQueue(HomeCommandBase):
     """Show another page of a long queue, counted from 1."""
 
     kind: Literal["turn_queue"] = "turn_queue"

@@ -3,15 +3,15 @@
 from fateforger.session.model.changes import (
     MEETINGS,
     CalendarWrite,
-    Held,
+    CheckedInputs,
+    HeldChange,
     Question,
     RefineUpdate,
     SyncReport,
-    Weighed,
-    Written,
+    WriteCounts,
 )
 from fateforger.session.model.facts import (
-    CaughtUp,
+    CatchUp,
     Clash,
     Depth,
     Facts,
@@ -28,12 +28,13 @@ from fateforger.session.model.session import LastWords, Notice, Outgoing, Sessio
 __all__ = [
     "MEETINGS",
     "CalendarWrite",
-    "CaughtUp",
+    "CatchUp",
+    "CheckedInputs",
     "Clash",
     "Depth",
     "Facts",
     "FrameFacts",
-    "Held",
+    "HeldChange",
     "InputFacts",
     "LastWords",
     "Notice",
@@ -48,6 +49,5 @@ __all__ = [
     "SyncReport",
     "Task",
     "Unplaced",
-    "Weighed",
-    "Written",
+    "WriteCounts",
 ]

@@ -65,7 +65,7 @@ MEETINGS = "meetings"
 """Placeholder for the uid of a constraint where only meetings are in the way."""
 
 
-class Held(BaseModel):
+class HeldChange(BaseModel):
     """A change or write that needs one approval, because it violates a rule or hits meetings.
 
     ``uid`` is the constraint, in the version ``seq`` that was checked, or :data:`MEETINGS`. ``asked`` is the command
@@ -88,7 +88,7 @@ class Held(BaseModel):
     meetings: tuple[str, ...] = ()
 
 
-class Weighed(BaseModel):
+class CheckedInputs(BaseModel):
     """Rules and meetings that a plan was checked against: constraints by uid and instant, meetings by id and times."""
 
     model_config = _FROZEN
@@ -96,7 +96,7 @@ class Weighed(BaseModel):
     meetings: tuple[str, ...] = ()
 
 
-class Written(BaseModel):
+class WriteCounts(BaseModel):
     """Effects of the current write group on the calendar so far, in counts."""
 
     model_config = _FROZEN

@@ -77,7 +77,7 @@ class OfferedInput(BaseModel):
     day: Date
 
 
-class CaughtUp(BaseModel):
+class CatchUp(BaseModel):
     """Missed days, caught up with in one step.
 
     ``things`` are their open tasks; those that are not ``brought`` are settled.

@@ -12,9 +12,17 @@ from fateforger.constraints import Version
 from fateforger.plan import TBPlan
 from fateforger.quality import Fix, Quality
 from fateforger.session.cards import Card
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, Recalled
-from fateforger.session.model.changes import CalendarWrite, Held, Question, RefineUpdate, SyncReport, Weighed, Written
-from fateforger.session.model.facts import CaughtUp, Clash, FrameFacts, InputFacts, OfferedInput, Sketch, Task, Unplaced
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
+from fateforger.session.model.changes import (
+    CalendarWrite,
+    CheckedInputs,
+    HeldChange,
+    Question,
+    RefineUpdate,
+    SyncReport,
+    WriteCounts,
+)
+from fateforger.session.model.facts import CatchUp, Clash, FrameFacts, InputFacts, OfferedInput, Sketch, Task, Unplaced
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.model import Snapshot
@@ -98,7 +106,7 @@ class Session(BaseModel):
     """Ids of the offered tasks that were taken on."""
     settled: tuple[str, ...] = ()
     """Ids of tasks that the person said are done or not wanted; no other day asks about them."""
-    caught_up: CaughtUp | None = None
+    caught_up: CatchUp | None = None
     """Last catch-up with missed days, which can be undone."""
     snapshot: Snapshot | None = None
     """Calendar as last read for ``date``: the source of immovables."""
@@ -115,7 +123,7 @@ class Session(BaseModel):
     """Instant of the draft; its day was filled from there on."""
     put_in_past: tuple[str, ...] = ()
     """Keys of blocks that the person placed at times already past."""
-    weighed: Weighed | None = None
+    weighed: CheckedInputs | None = None
     """Rules and meetings that the plan was checked against (:mod:`fateforger.session.arrivals`).
 
     ``None`` where that is unknown.
@@ -134,11 +142,11 @@ class Session(BaseModel):
     """Fixes that the card of Stage 4 offers."""
     refine_undo: tuple[RefineUpdate, ...] = ()
     """Applied changes that can still be undone, the latest last."""
-    held: Held | None = None
+    held: HeldChange | None = None
     """Change that the last turn held back."""
     write_group: str | None = None
     """Group of the transactions since the last complete undo; Undo reverses them all."""
-    written: Written | None = None
+    written: WriteCounts | None = None
     """Effects of that group so far; ``None`` when nothing of it is on the calendar."""
     last_sync: SyncReport | None = None
     problem: str | None = None
@@ -162,7 +170,7 @@ class Session(BaseModel):
     """
     set_aside: tuple[str, ...] = ()
     """Uids of constraints that do not count in this session (S22)."""
-    recalled: Recalled | None = None
+    recalled: RecalledConstraints | None = None
     """Applicable constraints from the store; ``None`` until it was asked."""
     memory: MemoryView | None = None
     """Memory card, while the person has it open."""
@@ -181,7 +189,7 @@ class Session(BaseModel):
         """Return the session as of that instant."""
         return self.model_copy(update={"now": now})
 
-    def touched(self, command_id: str, at: datetime) -> Session:
+    def after_command(self, command_id: str, at: datetime) -> Session:
         """Return the session after handling a command; the last 50 ids are kept."""
         return self.model_copy(update={"handled": (*self.handled, command_id)[-50:], "touched_at": at})
 

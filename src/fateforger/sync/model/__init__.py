@@ -5,8 +5,18 @@ All times are aware instants; ``start``/``end`` of an all-day event are dates. E
 
 from fateforger.sync.model.day import DesiredBlock, DesiredDay, Head, Ledger, Snapshot, Standing
 from fateforger.sync.model.event import MANAGED, OWNED_PREFIX, EventFields, EventImage, Instant, Marker, OwnedId
-from fateforger.sync.model.extras import PLAIN, EventExtras, changed_extras, missing_extras
-from fateforger.sync.model.plan import RECORDS, WRITES, Adopted, Brake, BrakeKind, Merged, SyncOp, SyncPlan, Verb
+from fateforger.sync.model.extras import PLAIN, EventExtras, find_changed_extras, find_missing_extras
+from fateforger.sync.model.plan import (
+    RECORDS,
+    WRITES,
+    Adopted,
+    Merged,
+    SafetyCheck,
+    SafetyCheckKind,
+    SyncOp,
+    SyncPlan,
+    Verb,
+)
 
 __all__ = [
     "MANAGED",
@@ -15,8 +25,6 @@ __all__ = [
     "RECORDS",
     "WRITES",
     "Adopted",
-    "Brake",
-    "BrakeKind",
     "DesiredBlock",
     "DesiredDay",
     "EventExtras",
@@ -28,11 +36,13 @@ __all__ = [
     "Marker",
     "Merged",
     "OwnedId",
+    "SafetyCheck",
+    "SafetyCheckKind",
     "Snapshot",
     "Standing",
     "SyncOp",
     "SyncPlan",
     "Verb",
-    "changed_extras",
-    "missing_extras",
+    "find_changed_extras",
+    "find_missing_extras",
 ]

@@ -35,13 +35,13 @@ class OwnedId(str):
         return _OWNED_ID.fullmatch(value) is not None
 
 
-def _aware(value: datetime) -> datetime:
+def _require_aware(value: datetime) -> datetime:
     if value.tzinfo is None:
         raise ValueError("an instant needs a time zone")
     return value.astimezone(UTC)
 
 
-Instant = Annotated[datetime, AfterValidator(_aware)]
+Instant = Annotated[datetime, AfterValidator(_require_aware)]
 """An aware datetime, kept in UTC so that equal instants are equal values."""
 
 
@@ -72,7 +72,7 @@ class Marker(BaseModel):
             return None
 
     @staticmethod
-    def day_in(properties: Mapping[str, str]) -> date | None:
+    def find_day(properties: Mapping[str, str]) -> date | None:
         """Return the day in a complete marker, ``None`` if there is none: a cheap form of :meth:`read`."""
         try:
             day = date.fromisoformat(properties["ffd"])

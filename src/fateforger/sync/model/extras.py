@@ -53,25 +53,25 @@ def read_extras(raw: Mapping[str, Any], properties: Mapping[str, str]) -> EventE
 
     Raises ``ValueError`` if the answer is not in the calendar's own form.
     """
-    extended = _mapping(raw, "extendedProperties")
+    extended = _get_mapping(raw, "extendedProperties")
     return EventExtras(
         location=str(raw.get("location") or "").strip().replace("\r\n", "\n"),
-        reminders=_reminders(_mapping(raw, "reminders")),
-        guests=tuple(sorted((_kept(guest, _GUEST) for guest in _list(raw, "attendees")), key=_address)),
+        reminders=_read_reminders(_get_mapping(raw, "reminders")),
+        guests=tuple(sorted((_pick_fields(guest, _GUEST) for guest in _get_list(raw, "attendees")), key=_get_address)),
         guest_rights={name: bool(raw[name]) for name, usual in USUAL_RIGHTS.items() if raw.get(name, usual) != usual},
-        attachments=tuple(_kept(attachment, _ATTACHMENT) for attachment in _list(raw, "attachments")),
-        conference=str(_mapping(raw, "conferenceData").get("conferenceId") or raw.get("hangoutLink") or ""),
-        source={name: str(value) for name, value in _mapping(raw, "source").items()},
+        attachments=tuple(_pick_fields(attachment, _ATTACHMENT) for attachment in _get_list(raw, "attachments")),
+        conference=str(_get_mapping(raw, "conferenceData").get("conferenceId") or raw.get("hangoutLink") or ""),
+        source={name: str(value) for name, value in _get_mapping(raw, "source").items()},
         visibility=str(raw.get("visibility") or "default"),
         free=raw.get("transparency") == "transparent",
         tentative=raw.get("status") == "tentative",
         properties={name: value for name, value in properties.items() if name not in MARKER_KEYS},
-        shared_properties={name: str(value) for name, value in _mapping(extended, "shared").items()},
-        others=tuple(sorted(str(line) for line in _list(raw, "otherProperties"))),
+        shared_properties={name: str(value) for name, value in _get_mapping(extended, "shared").items()},
+        others=tuple(sorted(str(line) for line in _get_list(raw, "otherProperties"))),
     )
 
 
-def changed_extras(now: EventExtras, known: EventExtras | None) -> tuple[str, ...]:
+def find_changed_extras(now: EventExtras, known: EventExtras | None) -> tuple[str, ...]:
     """Return the names of the extras that differ from the ``known`` ones.
 
     Without a known state (written by a version that stored none) the event is compared with an untouched one.
@@ -80,23 +80,23 @@ def changed_extras(now: EventExtras, known: EventExtras | None) -> tuple[str, ..
     return tuple(name for name in EventExtras.model_fields if getattr(now, name) != getattr(base, name))
 
 
-def missing_extras(wanted: EventExtras, shown: EventExtras) -> tuple[str, ...]:
+def find_missing_extras(wanted: EventExtras, shown: EventExtras) -> tuple[str, ...]:
     """Return the names of the extras that are ``wanted`` and that an event lacks, at least in part.
 
     ``answers`` is returned if all guests are there but their answers are not.
     """
     asked = [name for name in EventExtras.model_fields if getattr(wanted, name) != getattr(PLAIN, name)]
-    missing = [name for name in asked if not _holds(name, getattr(shown, name), getattr(wanted, name))]
-    if "guests" not in missing and not _same_answers(wanted, shown):
+    missing = [name for name in asked if not _contains_value(name, getattr(shown, name), getattr(wanted, name))]
+    if "guests" not in missing and not _has_same_answers(wanted, shown):
         missing.append("answers")
     return tuple(missing)
 
 
-def _holds(name: str, shown: Any, wanted: Any) -> bool:
+def _contains_value(name: str, shown: Any, wanted: Any) -> bool:
     """Check whether a value contains another: each entry of a list or mapping, or an equal value."""
     match name:
         case "guests":
-            return {*map(_address, wanted)} <= {*map(_address, shown)}
+            return {*map(_get_address, wanted)} <= {*map(_get_address, shown)}
         case "attachments":
             return {one.get("fileUrl") for one in wanted} <= {one.get("fileUrl") for one in shown}
         case "others":
@@ -107,35 +107,37 @@ def _holds(name: str, shown: Any, wanted: Any) -> bool:
             return bool(shown == wanted)
 
 
-def _same_answers(wanted: EventExtras, shown: EventExtras) -> bool:
-    now = {_address(guest): guest.get("responseStatus") for guest in shown.guests}
-    return all(now.get(_address(guest)) == guest.get("responseStatus") for guest in wanted.guests)
+def _has_same_answers(wanted: EventExtras, shown: EventExtras) -> bool:
+    now = {_get_address(guest): guest.get("responseStatus") for guest in shown.guests}
+    return all(now.get(_get_address(guest)) == guest.get("responseStatus") for guest in wanted.guests)
 
 
-def _reminders(shown: Mapping[str, Any]) -> tuple[tuple[str, int], ...] | None:
+def _read_reminders(shown: Mapping[str, Any]) -> tuple[tuple[str, int], ...] | None:
     if shown.get("useDefault", True):
         return None
-    return tuple(sorted((str(one.get("method", "popup")), int(one["minutes"])) for one in _list(shown, "overrides")))
+    return tuple(
+        sorted((str(one.get("method", "popup")), int(one["minutes"])) for one in _get_list(shown, "overrides"))
+    )
 
 
-def _kept(shown: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def _pick_fields(shown: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(shown, Mapping):
         raise ValueError(f"{shown!r} is not an object")  # noqa: TRY004  a value of the wire, not of ours
     return {name: shown[name] for name in names if shown.get(name) not in {None, False, ""}}
 
 
-def _address(guest: Mapping[str, Any]) -> str:
+def _get_address(guest: Mapping[str, Any]) -> str:
     return str(guest.get("email", "")).lower()
 
 
-def _mapping(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _get_mapping(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = raw.get(name) or {}
     if not isinstance(value, Mapping):
         raise ValueError(f"{name} is not an object")  # noqa: TRY004  a value of the wire, not of ours
     return value
 
 
-def _list(raw: Mapping[str, Any], name: str) -> tuple[Any, ...]:
+def _get_list(raw: Mapping[str, Any], name: str) -> tuple[Any, ...]:
     value = raw.get(name) or ()
     if not isinstance(value, list | tuple):
         raise ValueError(f"{name} is not a list")  # noqa: TRY004  a value of the wire, not of ours

@@ -79,7 +79,7 @@ class Adopted(BaseModel):
     calendar: str | None
 
 
-class BrakeKind(StrEnum):
+class SafetyCheckKind(StrEnum):
     """A change so unlikely to be intended that nothing is written before the person confirms it."""
 
     EMPTIED_CALENDAR = "emptied_calendar"
@@ -88,11 +88,11 @@ class BrakeKind(StrEnum):
     DUPLICATE_BLOCK = "duplicate_block"
 
 
-class Brake(BaseModel):
+class SafetyCheck(BaseModel):
     """A named reason to stop and ask, with a sentence for the person."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    kind: BrakeKind
+    kind: SafetyCheckKind
     sentence: str
 
 
@@ -126,7 +126,7 @@ class SyncPlan(BaseModel):
     ops: tuple[SyncOp, ...]
     merged: tuple[Merged, ...] = ()
     adopted: tuple[Adopted, ...] = ()
-    brakes: tuple[Brake, ...] = ()
+    brakes: tuple[SafetyCheck, ...] = ()
     warnings: tuple[str, ...] = ()
     snapshot_fingerprint: str
 

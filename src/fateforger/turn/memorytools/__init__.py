@@ -4,7 +4,14 @@ Each takes arguments of a strict schema and the person's constraints, and return
 effects: a change is returned as a command, like that of a form, for the executor to carry out.
 """
 
-from fateforger.turn.memorytools.calls import Called, Shelf, call, declaration, merged, patched
+from fateforger.turn.memorytools.calls import (
+    CallOutcome,
+    KnownConstraints,
+    call_tool,
+    declare_tool,
+    merge_document,
+    patch_record,
+)
 from fateforger.turn.memorytools.schemas import (
     LISTED,
     ArchiveConstraint,
@@ -21,18 +28,18 @@ from fateforger.turn.memorytools.schemas import (
 __all__ = [
     "LISTED",
     "ArchiveConstraint",
-    "Called",
+    "CallOutcome",
     "GetConstraint",
+    "KnownConstraints",
     "ListConstraints",
     "MemoryConstraintItem",
     "MemoryTool",
     "MemoryToolResult",
     "MemoryTrouble",
-    "Shelf",
     "SupersedeConstraint",
     "UpdateConstraint",
-    "call",
-    "declaration",
-    "merged",
-    "patched",
+    "call_tool",
+    "declare_tool",
+    "merge_document",
+    "patch_record",
 ]

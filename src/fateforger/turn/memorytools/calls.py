@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from fateforger.constraints import Answer, ConstraintRecord, Version, read_record, write_record
 from fateforger.constraints.kinds import Status
-from fateforger.constraints.sections import needs_confirmation, times_words, when_words
+from fateforger.constraints.sections import describe_days, describe_times, needs_confirmation
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
 from fateforger.session import commands
@@ -30,7 +30,7 @@ from fateforger.turn.memorytools.schemas import (
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class KnownConstraints:
     """A person's constraints by uid, each in its newest version, and those that the session follows."""
 
     constraints: Mapping[str, Version]
@@ -51,22 +51,24 @@ class Shelf:
             confidence=record.confidence,
             topics=record.topics,
             said_on=self.followed.context.local_day(version.created_at),
-            when=when_words(record),
-            times=times_words(record),
+            when=describe_days(record),
+            times=describe_times(record),
             needs_confirmation=needs_confirmation(record),
             used_this_session=version.uid in {item.uid for item in self.followed.applicable},
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallOutcome:
     """Outcome of a call: the result, and the command that makes the change, if any."""
 
     result: MemoryToolResult
     command: SessionCommand | None = None
 
 
-def call(tool: MemoryTool, arguments: Mapping[str, Any], shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
+def call_tool(
+    tool: MemoryTool, arguments: Mapping[str, Any], shelf: KnownConstraints, envelope: Mapping[str, Any]
+) -> CallOutcome:
     """Call a tool by name. Bad arguments raise nothing; they are reported in the result.
 
     ``envelope`` holds the fields that every command carries.
@@ -76,18 +78,18 @@ def call(tool: MemoryTool, arguments: Mapping[str, Any], shelf: Shelf, envelope:
         read = schema.model_validate(dict(arguments))
     except ValidationError as error:
         mistake = first_mistake(error)
-        return _no(tool, "bad_arguments", f"{mistake.sentence} (at {mistake.where or 'the top'})")
+        return _report_trouble(tool, "bad_arguments", f"{mistake.sentence} (at {mistake.where or 'the top'})")
     return work(read, shelf, envelope)
 
 
-def declaration(tool: MemoryTool) -> dict[str, Any]:
+def declare_tool(tool: MemoryTool) -> dict[str, Any]:
     """Return name, description and JSON schema of the arguments, in the form of a tool declaration."""
     schema, _ = _TOOLS[tool]
     described = schema.model_json_schema()
     return {"name": tool.value, "description": _SAID[tool], "strict": True, "parameters": described}
 
 
-def _list(asked: ListConstraints, shelf: Shelf, _: Mapping[str, Any]) -> Called:
+def _list(asked: ListConstraints, shelf: KnownConstraints, _: Mapping[str, Any]) -> CallOutcome:
     in_order = sorted(shelf.constraints.values(), key=lambda version: (-version.updated_at.timestamp(), version.uid))
     first = {item.uid: place for place, item in enumerate(shelf.followed.applicable)}
     found = sorted(
@@ -95,7 +97,7 @@ def _list(asked: ListConstraints, shelf: Shelf, _: Mapping[str, Any]) -> Called:
         key=lambda version: first.get(version.uid, len(first)),
     )
     items = tuple(shelf.item(version) for version in found[: asked.limit])
-    return Called(MemoryToolResult(tool=MemoryTool.LIST, ok=True, items=items, total=len(found)))
+    return CallOutcome(MemoryToolResult(tool=MemoryTool.LIST, ok=True, items=items, total=len(found)))
 
 
 def _fits(record: ConstraintRecord, asked: ListConstraints) -> bool:
@@ -113,61 +115,61 @@ def _mentions(record: ConstraintRecord, words: str) -> bool:
     return words.strip().casefold() in known
 
 
-def _get(asked: GetConstraint, shelf: Shelf, _: Mapping[str, Any]) -> Called:
+def _get(asked: GetConstraint, shelf: KnownConstraints, _: Mapping[str, Any]) -> CallOutcome:
     version = shelf.constraints.get(asked.uid)
-    return _missing(MemoryTool.GET) if version is None else _one(MemoryTool.GET, version, shelf)
+    return _report_missing(MemoryTool.GET) if version is None else _return_one(MemoryTool.GET, version, shelf)
 
 
-def _update(asked: UpdateConstraint, shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
+def _update(asked: UpdateConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
     version = shelf.constraints.get(asked.uid)
     if version is None:
-        return _missing(MemoryTool.UPDATE)
+        return _report_missing(MemoryTool.UPDATE)
     try:
-        record = patched(version.record, _json_object(asked.patch))
+        record = patch_record(version.record, _json_object(asked.patch))
     except BadInput as error:
-        return _no(MemoryTool.UPDATE, "bad_patch", error.message)
+        return _report_trouble(MemoryTool.UPDATE, "bad_patch", error.message)
     command = commands.ReviseConstraint(**envelope, uid=asked.uid, record=record, seen=version.seq or None)
-    return _one(MemoryTool.UPDATE, version.model_copy(update={"record": record}), shelf, command)
+    return _return_one(MemoryTool.UPDATE, version.model_copy(update={"record": record}), shelf, command)
 
 
-def _archive(asked: ArchiveConstraint, shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
+def _archive(asked: ArchiveConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
     version = shelf.constraints.get(asked.uid)
     if version is None:
-        return _missing(MemoryTool.ARCHIVE)
+        return _report_missing(MemoryTool.ARCHIVE)
     command = commands.JudgeConstraint(
         **envelope, uid=asked.uid, verdict="archive", reason=asked.reason, seen=version.seq or None
     )
     gone = version.record.model_copy(update={"status": Status.DECLINED})
-    return _one(MemoryTool.ARCHIVE, version.model_copy(update={"record": gone}), shelf, command)
+    return _return_one(MemoryTool.ARCHIVE, version.model_copy(update={"record": gone}), shelf, command)
 
 
-def _supersede(asked: SupersedeConstraint, shelf: Shelf, envelope: Mapping[str, Any]) -> Called:
+def _supersede(asked: SupersedeConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
     version = shelf.constraints.get(asked.uid)
     if version is None:
-        return _missing(MemoryTool.SUPERSEDE)
+        return _report_missing(MemoryTool.SUPERSEDE)
     try:
         record = read_record(_json_object(asked.record))
     except BadInput as error:
-        return _no(MemoryTool.SUPERSEDE, "bad_patch", error.message)
+        return _report_trouble(MemoryTool.SUPERSEDE, "bad_patch", error.message)
     record = record.model_copy(update={"lifecycle": record.lifecycle.model_copy(update={"uid": None})})
     command = commands.RememberConstraint(**envelope, record=record, supersedes=asked.uid)
-    return _one(MemoryTool.SUPERSEDE, version, shelf, command)
+    return _return_one(MemoryTool.SUPERSEDE, version, shelf, command)
 
 
-def patched(record: ConstraintRecord, patch: Mapping[str, Any]) -> ConstraintRecord:
+def patch_record(record: ConstraintRecord, patch: Mapping[str, Any]) -> ConstraintRecord:
     """Return the record with a patch applied. Groups keep the fields that the patch does not name, and the uid stays.
 
     Raises ``BadInput``, also for a field that no record has.
     """
-    return read_record(merged(write_record(record), patch)).with_uid(record.uid)
+    return read_record(merge_document(write_record(record), patch)).with_uid(record.uid)
 
 
-def merged(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def merge_document(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Merge changes into a document, group by group."""
     whole = dict(document)
     for name, value in changes.items():
         group = whole.get(name)
-        whole[name] = merged(group, value) if isinstance(group, dict) and isinstance(value, Mapping) else value
+        whole[name] = merge_document(group, value) if isinstance(group, dict) and isinstance(value, Mapping) else value
     return whole
 
 
@@ -181,19 +183,25 @@ def _json_object(text: str) -> dict[str, Any]:
     return value
 
 
-def _one(tool: MemoryTool, version: Version, shelf: Shelf, command: SessionCommand | None = None) -> Called:
-    return Called(MemoryToolResult(tool=tool, ok=True, items=(shelf.item(version),), total=1), command)
+def _return_one(
+    tool: MemoryTool, version: Version, shelf: KnownConstraints, command: SessionCommand | None = None
+) -> CallOutcome:
+    return CallOutcome(MemoryToolResult(tool=tool, ok=True, items=(shelf.item(version),), total=1), command)
 
 
-def _missing(tool: MemoryTool) -> Called:
-    return _no(tool, "not_found", "There is no such constraint (any more), so I did nothing.")
+def _report_missing(tool: MemoryTool) -> CallOutcome:
+    return _report_trouble(tool, "not_found", "There is no such constraint (any more), so I did nothing.")
 
 
-def _no(tool: MemoryTool, kind: Literal["not_found", "bad_arguments", "bad_patch"], message: str) -> Called:
-    return Called(MemoryToolResult(tool=tool, ok=False, trouble=MemoryTrouble(kind=kind, message=message)))
+def _report_trouble(
+    tool: MemoryTool, kind: Literal["not_found", "bad_arguments", "bad_patch"], message: str
+) -> CallOutcome:
+    return CallOutcome(MemoryToolResult(tool=tool, ok=False, trouble=MemoryTrouble(kind=kind, message=message)))
 
 
-_TOOLS: Mapping[MemoryTool, tuple[type[BaseModel], Callable[[Any, Shelf, Mapping[str, Any]], Called]]] = {
+_TOOLS: Mapping[
+    MemoryTool, tuple[type[BaseModel], Callable[[Any, KnownConstraints, Mapping[str, Any]], CallOutcome]]
+] = {
     MemoryTool.LIST: (ListConstraints, _list),
     MemoryTool.GET: (GetConstraint, _get),
     MemoryTool.UPDATE: (UpdateConstraint, _update),

@@ -6,7 +6,7 @@ from fateforger.errors import UserError
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import CalendarWrite, Notice, Session
-from fateforger.session.why import placement_of, told_why
+from fateforger.session.why import describe_reasons, placement_of
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import AnswerAgent, GoBack, Preview, ReadHistory, StageInput, StageOutput
 from fateforger.turn.nodes import memory, refine
@@ -46,27 +46,27 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
         case commands.UndoWrite() | commands.RedoWrite():
             return _go_back(stage, command)
         case commands.ExplainBlock(key=key):
-            return _explained(session, key)
+            return _explain(session, key)
         case commands.LeaveAsIs(about=about):
-            return _left_as_is(session, about)
+            return _leave_as_is(session, about)
         case commands.AnswerProposal(proposal=proposal, answer=answer):
             said = session.model_copy(update={"notice": Notice(lines=(PASSED_ON,))})
             return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
         case commands.SetCalendarWrite(when=when):
-            return _writing(stage, when)
+            return _set_calendar_write(stage, when)
         case _:
             return memory.run(stage, command)
 
 
-def _explained(session: Session, key: str) -> StageOutput:
+def _explain(session: Session, key: str) -> StageOutput:
     try:
-        notice = Notice(lines=told_why(session, key, placement_of(session, key)))
+        notice = Notice(lines=describe_reasons(session, key, placement_of(session, key)))
     except UserError as error:
         notice = Notice(lines=(error.message,), refused=True)
     return StageOutput(session=session.model_copy(update={"notice": notice}))
 
 
-def _left_as_is(session: Session, about: commands.LeftAsIs) -> StageOutput:
+def _leave_as_is(session: Session, about: commands.LeftAsIs) -> StageOutput:
     """Handle a no to a question. What a write would do is asked again at the next try."""
     match about:
         case "held" if session.held is not None:
@@ -87,9 +87,9 @@ def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite
     return StageOutput(session=stage.session, effects=(effect,))
 
 
-def _writing(stage: StageInput, when: CalendarWrite) -> StageOutput:
+def _set_calendar_write(stage: StageInput, when: CalendarWrite) -> StageOutput:
     """Change when plans are written, and apply the choice at once: a plan that is Okay already is written if wished."""
     changes = {"calendar_write": when, "calendar_write_chosen": when, "notice": Notice(lines=(_CHOSEN[when],))}
     session = stage.session.model_copy(update=changes)
     refining = session.stage is TimeboxingStage.REFINE
-    return refine.by_itself(stage, session) if refining else StageOutput(session=session)
+    return refine.write_if_okay(stage, session) if refining else StageOutput(session=session)

@@ -6,13 +6,13 @@ from fateforger.session.commands import AddTasks
 from fateforger.session.gates import gate
 from fateforger.stages import Move
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
-from fateforger.turn.nodes.facts import told
+from fateforger.turn.nodes.facts import apply_day_facts
 
 
 def run(stage: StageInput) -> StageOutput:
     """Change the list or move on. Tasks that come with the wish to draft right away do both."""
     session = stage.session
-    after = told(session, stage.command)
+    after = apply_day_facts(session, stage.command)
     if after is not None:
         on = isinstance(stage.command, AddTasks) and stage.command.proceed and gate(after).ready
         return StageOutput(session=after, move=Move.PROCEED if on else Move.STAY)

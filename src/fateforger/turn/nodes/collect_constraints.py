@@ -5,18 +5,18 @@ from __future__ import annotations
 from fateforger.session.commands import ChooseDate
 from fateforger.stages import Move
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
-from fateforger.turn.nodes.date import chosen
-from fateforger.turn.nodes.facts import told
+from fateforger.turn.nodes.date import choose_date
+from fateforger.turn.nodes.facts import apply_day_facts
 
 
 def run(stage: StageInput) -> StageOutput:
     """Apply what the person says about the day, or move on. On entry, read the calendar."""
     session = stage.session
-    after = told(session, stage.command)
+    after = apply_day_facts(session, stage.command)
     if after is not None:
         return StageOutput(session=after)
     if isinstance(stage.command, ChooseDate):
-        session = chosen(session, stage.command)
+        session = choose_date(session, stage.command)
         return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=True),))
     if stage.asked is Move.PROCEED:
         frame = session.frame.model_copy(update={"confirmed": True})

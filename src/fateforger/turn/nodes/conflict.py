@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 from fateforger.plan import zone
 from fateforger.session.commands import ResolveConflict
 from fateforger.session.model import Notice, Question, RefineUpdate, Session
-from fateforger.session.questions import matter, open_questions, token, with_answer
-from fateforger.session.skeleton import graded
-from fateforger.sync.conflicts import value_words
-from fateforger.sync.words import quoted
+from fateforger.session.questions import open_questions, subject_of, token, with_answer
+from fateforger.session.skeleton import grade_session
+from fateforger.sync.conflicts import describe_value
+from fateforger.sync.words import quote_title
 from fateforger.turn.constants import MOST_UNDO
 
 NOT_ASKED = "That is not a question any more, so I changed nothing."
@@ -19,54 +19,54 @@ ASKED_ANEW = "Your calendar or the plan changed again since that card, so I ask 
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedConflict:
     """Session with the answer applied. ``to_write`` tells whether the calendar has to be written."""
 
     session: Session
     to_write: bool = False
 
 
-def resolved(session: Session, command: ResolveConflict, *, at_once: bool) -> Resolved:
+def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: bool) -> ResolvedConflict:
     """Apply an answer, in a way that can be undone.
 
     ``at_once`` tells whether the plan's side is written now or at the next commit. An answer to a question that has
     changed since it was asked changes nothing.
     """
     waiting = open_questions(session)
-    chosen = tuple(q for q in waiting if command.key is None or matter(q) == (command.key, command.topic))
+    chosen = tuple(q for q in waiting if command.key is None or subject_of(q) == (command.key, command.topic))
     if not chosen:
-        return Resolved(_saying(session, NOT_ASKED))
+        return ResolvedConflict(_add_lines(session, NOT_ASKED))
     if command.seen is not None and command.seen != token(chosen):
-        return Resolved(_saying(session, ASKED_ANEW))
+        return ResolvedConflict(_add_lines(session, ASKED_ANEW))
     if session.plan is None:
-        return Resolved(session)
-    lines = tuple(_said(q, command, session, at_once=at_once) for q in chosen)
+        return ResolvedConflict(session)
+    lines = tuple(_describe_answer(q, command, session, at_once=at_once) for q in chosen)
     step = RefineUpdate(
         plan_before=session.plan,
         sentence=" ".join(lines),
         answered=chosen,
         local=command.keep == "calendar",
     )
-    session = with_answer(_saying(session, *lines), chosen, command.keep)
+    session = with_answer(_add_lines(session, *lines), chosen, command.keep)
     session = session.model_copy(update={"refine_undo": (*session.refine_undo, step)[-MOST_UNDO:]})
-    return Resolved(graded(session), to_write=at_once and command.keep == "plan")
+    return ResolvedConflict(grade_session(session), to_write=at_once and command.keep == "plan")
 
 
-def _said(question: Question, command: ResolveConflict, session: Session, *, at_once: bool) -> str:
+def _describe_answer(question: Question, command: ResolveConflict, session: Session, *, at_once: bool) -> str:
     conflict, tz = question.conflict, zone(session.tz)
-    title = quoted(conflict.title)
+    title = quote_title(conflict.title)
     if command.keep == "plan":
         when = "your calendar gets that now" if at_once else "your calendar gets that when you commit"
         return f"As planned, {title} {_words(question, session, tz)}; {when}."
     if conflict.calendar is None:
         return f"{title} stays deleted, and is out of the plan."
-    return f"As on your calendar, {title} {value_words(conflict.topic, conflict.calendar, session.date, tz)}."
+    return f"As on your calendar, {title} {describe_value(conflict.topic, conflict.calendar, session.date, tz)}."
 
 
 def _words(question: Question, session: Session, tz: ZoneInfo) -> str:
-    return value_words(question.conflict.topic, question.conflict.plan, session.date, tz)
+    return describe_value(question.conflict.topic, question.conflict.plan, session.date, tz)
 
 
-def _saying(session: Session, *lines: str) -> Session:
+def _add_lines(session: Session, *lines: str) -> Session:
     said = () if session.notice is None else session.notice.lines
     return session.model_copy(update={"notice": Notice(lines=(*said, *lines))})

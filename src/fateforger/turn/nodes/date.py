@@ -8,11 +8,11 @@ from fateforger.errors import BadInput
 from fateforger.plan import zone
 from fateforger.session.commands import ChooseDate
 from fateforger.session.days import day_words, local_today
-from fateforger.session.frame import ended
+from fateforger.session.frame import has_ended
 from fateforger.session.model import Session
 from fateforger.stages import Move
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
-from fateforger.turn.nodes.facts import told
+from fateforger.turn.nodes.facts import apply_day_facts
 
 FARTHEST = timedelta(days=366)
 
@@ -25,15 +25,15 @@ def run(stage: StageInput) -> StageOutput:
     session = stage.session
     if stage.asked is Move.PROCEED:
         return StageOutput(session=session, move=Move.PROCEED)
-    after = told(session, stage.command)
+    after = apply_day_facts(session, stage.command)
     if after is not None:
         return StageOutput(session=after)
     if isinstance(stage.command, ChooseDate):
-        session = chosen(session, stage.command)
+        session = choose_date(session, stage.command)
     return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=False),))
 
 
-def chosen(session: Session, command: ChooseDate) -> Session:
+def choose_date(session: Session, command: ChooseDate) -> Session:
     """Move the session to another day or zone. Tasks and frame stay; everything else of the old day is dropped.
 
     Raises :class:`BadInput`.
@@ -51,7 +51,7 @@ def chosen(session: Session, command: ChooseDate) -> Session:
             " session for the other day."
         )
     today = local_today(command.at, tz)
-    if day < today and ended(day, tz, session.frame, command.at):
+    if day < today and has_ended(day, tz, session.frame, command.at):
         raise BadInput(f"{day_words(day)} is over; choose today or a later day.")
     if day > today + FARTHEST:
         raise BadInput(f"{day_words(day)} {day.year} is more than a year away; choose a nearer day.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.envelope import SessionCommandBase
 from fateforger.stages import Move, TimeboxingStage
 
 NO_MODEL = (
@@ -15,7 +15,7 @@ NO_MODEL = (
     " the buttons and forms on this card do everything."
 )
 
-_HOME: dict[type[InSession], TimeboxingStage] = {
+_HOME: dict[type[SessionCommandBase], TimeboxingStage] = {
     commands.ChooseDate: TimeboxingStage.DATE,
     commands.TimeboxingCommitDate: TimeboxingStage.DATE,
     commands.SetFrame: TimeboxingStage.COLLECT_CONSTRAINTS,
@@ -41,12 +41,12 @@ _HOME: dict[type[InSession], TimeboxingStage] = {
 }
 
 
-def home_of(command: SessionCommand) -> TimeboxingStage | None:
+def get_home_stage(command: SessionCommand) -> TimeboxingStage | None:
     """Return the stage that a command belongs to, or ``None`` if it fits any stage."""
     return _HOME.get(type(command))
 
 
-def asked_of(command: SessionCommand) -> Move:
+def get_requested_move(command: SessionCommand) -> Move:
     """Return the move that a command asks for; ``STAY`` if the stage itself handles it."""
     match command:
         case commands.StageAction(move=move):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.session.catching_up import catch_up_undone
+from fateforger.session.catching_up import undo_catch_up
 from fateforger.session.commands import (
     AddTasks,
     AdjustFrame,
@@ -19,22 +19,22 @@ from fateforger.session.commands import (
 )
 from fateforger.session.frame import with_start
 from fateforger.session.model import InputFacts, Notice, Session, Task
-from fateforger.session.offering import bringing
-from fateforger.session.tasks import left_for_later, task_named, with_one_thing, with_task, with_tasks, without_task
+from fateforger.session.offering import bring_tasks
+from fateforger.session.tasks import find_task, keep_for_later, with_one_thing, with_task, with_tasks, without_task
 from fateforger.stages import TimeboxingStage
-from fateforger.turn.nodes.decision import home_of
+from fateforger.turn.nodes.decision import get_home_stage
 
 WAITS = "“{title}” waits for another day; I offer it again when you plan one."
 
 
-def told(session: Session, command: SessionCommand | None) -> Session | None:
+def apply_day_facts(session: Session, command: SessionCommand | None) -> Session | None:
     """Apply what a command says about the day; return ``None`` if it says nothing.
 
     Raises ``UserError``. The gate checks the frame, so that changing one end after the other loses nothing. A change
     that the current card does not show is mentioned in a notice.
     """
-    after = _taken(session, command)
-    home = None if command is None else home_of(command)
+    after = _apply(session, command)
+    home = None if command is None else get_home_stage(command)
     if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
         return after
     said = () if session.notice is None else session.notice.lines
@@ -42,33 +42,33 @@ def told(session: Session, command: SessionCommand | None) -> Session | None:
     return after.model_copy(update={"notice": Notice(lines=lines)})
 
 
-def _taken(session: Session, command: SessionCommand | None) -> Session | None:
+def _apply(session: Session, command: SessionCommand | None) -> Session | None:
     match command:
         case SetFrame() | AdjustFrame():
-            return _framed(session, command)
+            return _apply_frame(session, command)
         case AddTasks(tasks=tasks):
-            return _with(session, with_tasks(session.inputs, tasks))
+            return _with_inputs(session, with_tasks(session.inputs, tasks))
         case UpdateTask(task=task):
-            return _with(session, with_task(session.inputs, task))
+            return _with_inputs(session, with_task(session.inputs, task))
         case ResizeTask(task_id=task_id, minutes=minutes):
-            task = task_named(session.inputs, task_id).model_copy(update={"minutes": minutes})
-            return _with(session, with_task(session.inputs, task))
+            task = find_task(session.inputs, task_id).model_copy(update={"minutes": minutes})
+            return _with_inputs(session, with_task(session.inputs, task))
         case SplitTask(task_id=task_id):
-            task = task_named(session.inputs, task_id).model_copy(update={"in_pieces": True})
-            return _with(session, with_task(session.inputs, task))
+            task = find_task(session.inputs, task_id).model_copy(update={"in_pieces": True})
+            return _with_inputs(session, with_task(session.inputs, task))
         case DeferTask(task_id=task_id):
-            return _deferred(session, task_named(session.inputs, task_id))
+            return _defer_task(session, find_task(session.inputs, task_id))
         case BringAlong() | UndoCatchUp():
-            return _caught_up(session, command)
+            return _apply_catch_up(session, command)
         case RemoveTask(task_id=task_id):
-            return _with(session, without_task(session.inputs, task_id))
+            return _with_inputs(session, without_task(session.inputs, task_id))
         case MarkOneThing(task_id=task_id):
-            return _with(session, with_one_thing(session.inputs, task_id))
+            return _with_inputs(session, with_one_thing(session.inputs, task_id))
         case _:
             return None
 
 
-def _framed(session: Session, command: SetFrame | AdjustFrame) -> Session:
+def _apply_frame(session: Session, command: SetFrame | AdjustFrame) -> Session:
     if isinstance(command, SetFrame):
         said = command.frame
         frame = session.frame if said.day_start == session.frame.day_start else with_start(session, said.day_start)
@@ -80,20 +80,20 @@ def _framed(session: Session, command: SetFrame | AdjustFrame) -> Session:
     return session.model_copy(update={"frame": frame})
 
 
-def _caught_up(session: Session, command: BringAlong | UndoCatchUp) -> Session:
+def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Session:
     if isinstance(command, UndoCatchUp):
-        return catch_up_undone(session)
-    return bringing(session, command.task_ids, command.settled)
+        return undo_catch_up(session)
+    return bring_tasks(session, command.task_ids, command.settled)
 
 
-def _deferred(session: Session, task: Task) -> Session:
+def _defer_task(session: Session, task: Task) -> Session:
     said = () if session.notice is None else session.notice.lines
     changes = {
-        "deferred": (*session.deferred, left_for_later(task)),
+        "deferred": (*session.deferred, keep_for_later(task)),
         "notice": Notice(lines=(*said, WAITS.format(title=task.title))),
     }
-    return _with(session.model_copy(update=changes), without_task(session.inputs, task.id))
+    return _with_inputs(session.model_copy(update=changes), without_task(session.inputs, task.id))
 
 
-def _with(session: Session, inputs: InputFacts) -> Session:
+def _with_inputs(session: Session, inputs: InputFacts) -> Session:
     return session.model_copy(update={"inputs": inputs})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fateforger.errors import PlanInvalid
 from fateforger.session.arrivals import double_bookings
 from fateforger.session.gates import gate
-from fateforger.session.guard import FORWARD, broken, objections, refusal, remembered, rules_about, step
-from fateforger.session.keeping import unkept_musts
+from fateforger.session.guard import FORWARD, broken_rules, make_step, objections, record_steps, refusal, rules_about
+from fateforger.session.keeping import broken_musts
 from fateforger.session.model import Notice, Session
 from fateforger.stages import Move
 from fateforger.turn.model import Effect, GoBack, StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
@@ -14,57 +14,57 @@ from fateforger.turn.model import Effect, GoBack, StageInput, StageOutput, UndoG
 _ASKED = {Move.UNDO_LAST_UPDATE: "undo_change", Move.UNDO_SYNC: "undo_all", Move.RETRY: "try_again"}
 
 
-def stopped(stage: StageInput) -> StageOutput | None:
+def refuse_forbidden_move(stage: StageInput) -> StageOutput | None:
     """Return the refusal of a move that a rule forbids, with its name and remedy; ``None`` for any other move."""
-    asked = _asked(stage)
+    asked = _get_requested_action(stage)
     no = () if asked is None else objections(stage.session, asked)
     if not no:
         return None
     standing = gate(stage.session) if stage.asked is Move.PROCEED else None
     question = () if standing is None or standing.question is None else (standing.question,)
-    return _refused(stage.session, *refusal(no, *(() if standing is None else standing.missing), *question))
+    return _refuse(stage.session, *refusal(no, *(() if standing is None else standing.missing), *question))
 
 
-def guarded(stage: StageInput, output: StageOutput) -> StageOutput:
+def guard_output(stage: StageInput, output: StageOutput) -> StageOutput:
     """Record the output's actions in the session's trace.
 
     If a rule forbids them, return the session as it was before, and the reason.
     """
     if output.session.notice is not None and output.session.notice.refused:
         return output
-    asked = _asked(stage)
+    asked = _get_requested_action(stage)
     actions = _actions(stage, output)
-    steps = [step(stage.session, asked)] if asked is not None else []
+    steps = [make_step(stage.session, asked)] if asked is not None else []
     if actions:
-        kept = ("musts_kept",) if "write" in actions and _musts_kept(output.session) else ()
-        steps.append(step(output.session, *actions, also=("one_message_per_turn", *kept)))
-        no = broken(stage.session, steps, rules_about(frozenset(actions)))
+        kept = ("musts_kept",) if "write" in actions and _keeps_musts(output.session) else ()
+        steps.append(make_step(output.session, *actions, also=("one_message_per_turn", *kept)))
+        no = broken_rules(stage.session, steps, rules_about(frozenset(actions)))
         if no:
-            return _refused(stage.session, *refusal(no))
+            return _refuse(stage.session, *refusal(no))
     if not steps:
         return output
-    return output.model_copy(update={"session": remembered(output.session, *steps)})
+    return output.model_copy(update={"session": record_steps(output.session, *steps)})
 
 
-def _musts_kept(session: Session) -> bool:
+def _keeps_musts(session: Session) -> bool:
     """Check whether the plan breaks no must and double-books no meeting without the person's consent.
 
     A plan without times is left to another rule.
     """
     try:
-        return not unkept_musts(session) and not double_bookings(session)
+        return not broken_musts(session) and not double_bookings(session)
     except PlanInvalid:
         return True
 
 
-def _asked(stage: StageInput) -> str | None:
+def _get_requested_action(stage: StageInput) -> str | None:
     """Return the action of the move that the person asked for."""
     return FORWARD.get(stage.session.stage) if stage.asked is Move.PROCEED else _ASKED.get(stage.asked)
 
 
 def _actions(stage: StageInput, output: StageOutput) -> tuple[str, ...]:
     """Return the actions beyond the move that was asked for."""
-    asked = _asked(stage)
+    asked = _get_requested_action(stage)
     onward = FORWARD.get(stage.session.stage) if output.move is Move.PROCEED is not stage.asked else None
     return tuple(name for name in (onward, *map(_action, output.effects)) if name not in {None, asked})
 
@@ -83,5 +83,5 @@ def _action(effect: Effect) -> str | None:
             return None
 
 
-def _refused(session: Session, *lines: str) -> StageOutput:
+def _refuse(session: Session, *lines: str) -> StageOutput:
     return StageOutput(session=session.model_copy(update={"notice": Notice(lines=lines, refused=True)}))

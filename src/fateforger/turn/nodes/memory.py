@@ -6,21 +6,21 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeGuard
 
-from fateforger.constraints import ConstraintRecord, Version, newest, uid_for
+from fateforger.constraints import ConstraintRecord, Version, compute_uid, select_newest
 from fateforger.constraints.credentials import REFUSED, holds_credentials
-from fateforger.constraints.identity import content_key, rule_key
+from fateforger.constraints.identity import compute_content_key, compute_rule_key
 from fateforger.constraints.kinds import Action
-from fateforger.constraints.wording import quoted
+from fateforger.constraints.wording import quote_name
 from fateforger.errors import BadInput, UserError
 from fateforger.plan import ET
 from fateforger.session import commands, judging
-from fateforger.session.commands import SessionCommand, Understood
+from fateforger.session.commands import AddExtracted, SessionCommand
 from fateforger.session.consequences import COUNTS_AGAIN
-from fateforger.session.knowledge import Memory, Taken
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known
-from fateforger.session.memory_rows import viewed
-from fateforger.session.model import MEETINGS, Held, LastWords, Notice, Session
-from fateforger.session.remembering import alike_in, remembered
+from fateforger.session.knowledge import Memory, MemoryChange
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known_versions
+from fateforger.session.memory_rows import refresh_view
+from fateforger.session.model import MEETINGS, HeldChange, LastWords, Notice, Session
+from fateforger.session.remembering import find_alike, remember_constraint
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.hearing import NOTHING
@@ -39,7 +39,7 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
     session = stage.session
     match command:
         case commands.ShowMemory(more=more, uids=uids, search=queries):
-            shown = _shown(stage, more=more, only=uids)
+            shown = _show_memory(stage, more=more, only=uids)
             return StageOutput(session=shown, effects=(SearchMemory(queries=queries),) if queries else ())
         case commands.HideMemory():
             return StageOutput(session=session.model_copy(update={"memory": None}))
@@ -51,62 +51,62 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
             | commands.UndoMemory()
         ):
             try:
-                taken = _taken(stage, command)
+                taken = _apply_command(stage, command)
             except UserError as error:
-                return StageOutput(session=_saying(session, (error.message,), refused=True))
+                return StageOutput(session=_add_lines(session, (error.message,), refused=True))
         case _:
             return None
-    session, effects = put_in(_without(session, command), taken, stage.memory, cause=stage.cause)
+    session, effects = apply_memory_changes(_remove_handled(session, command), taken, stage.memory, cause=stage.cause)
     return StageOutput(session=session, effects=effects)
 
 
-def understood(
-    session: Session, reading: MemoryReading | None, heard: Understood
+def apply_understood(
+    session: Session, reading: MemoryReading | None, heard: AddExtracted
 ) -> tuple[Session, tuple[Effect, ...]]:
     """Apply the constraints that were extracted from a reply in the background (S2).
 
     Whatever the commands of the reply itself wrote is not written again, and a constraint that the person declined is
     not proposed again in the same words.
     """
-    taken = Taken(memory_of(session, reading, heard))
+    taken = MemoryChange(memory_of(session, reading, heard))
     mine = [v for write in session.memory_writes if write.cause == heard.of for v in write.versions]
-    done = {content_key(v.record) for v in mine} | {_asked_for(v) for v in mine}
+    done = {compute_content_key(v.record) for v in mine} | {_asked_for(v) for v in mine}
     for record in heard.records:
         before = taken.memory.newest.get(record.uid)
         if holds_credentials(record):
-            taken = taken.saying(REFUSED)
+            taken = taken.with_lines(REFUSED)
             continue
-        if content_key(record) in done or (rule_key(record), record.applies_event_types) in done:
+        if compute_content_key(record) in done or (compute_rule_key(record), record.applies_event_types) in done:
             continue
-        if _decided_since(taken.memory, record, heard):
+        if _was_decided_since(taken.memory, record, heard):
             continue
-        if before is not None and _unwanted(before, record) and alike_in(taken.memory, record) is None:
-            taken = taken.saying(DECLINED_BEFORE)
+        if before is not None and _is_unwanted(before, record) and find_alike(taken.memory, record) is None:
+            taken = taken.with_lines(DECLINED_BEFORE)
             continue
-        taken = remembered(taken, record)
+        taken = remember_constraint(taken, record)
     lines = tuple(line for line in (heard.question, heard.trouble) if line is not None)
     if taken.versions:
-        session = _no_longer_at_a_loss(session, heard)
+        session = _clear_nothing_found(session, heard)
     if heard.question is not None:
         session = session.model_copy(update={"last_words": LastWords.of(heard.question)})
-    return put_in(session, taken.saying(*lines), reading, cause=heard.command_id)
+    return apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
 
 
-def _no_longer_at_a_loss(session: Session, heard: Understood) -> Session:
+def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:
     """Clear the notice that nothing was found: the reply stated a rule, which was extracted only later."""
     last = session.handled[-1:] == (heard.of,)
     lost = session.notice is not None and session.notice.lines == (NOTHING,)
     return session.model_copy(update={"notice": None}) if last and lost else session
 
 
-def news_of_memory(before: Session, after: Session) -> bool:
+def has_memory_news(before: Session, after: Session) -> bool:
     """Check whether background work changed something that the person has not seen."""
     kept = {"said", "set_aside", "memory_writes", "memory_questions", "notice"}
     return any(getattr(before, name) != getattr(after, name) for name in kept)
 
 
-def put_in(
-    session: Session, taken: Taken, reading: MemoryReading | None, *, cause: str
+def apply_memory_changes(
+    session: Session, taken: MemoryChange, reading: MemoryReading | None, *, cause: str
 ) -> tuple[Session, tuple[Effect, ...]]:
     """Apply a change of constraints to the session, and return it with the write of those that last."""
     write = MemoryWrite(
@@ -120,21 +120,21 @@ def put_in(
     changes: dict[str, object] = {
         "said": (*session.said, *taken.versions),
         "set_aside": (*(u for u in session.set_aside if u not in write.taken_up), *write.put_aside),
-        "memory_questions": _open(session, taken),
+        "memory_questions": _open_questions(session, taken),
     }
     if write.versions or write.put_aside or write.taken_up:
-        changes["memory_writes"] = _with(session.memory_writes, write)
+        changes["memory_writes"] = _append_write(session.memory_writes, write)
     else:
-        session = _saying(session, taken.lines)
-    session = _recalling_anew(session.model_copy(update=changes), reading, taken)
+        session = _add_lines(session, taken.lines)
+    session = _recall_again(session.model_copy(update=changes), reading, taken)
     if session.memory is not None:
         view = session.memory.model_copy(update={"lines": taken.lines})
-        session = session.model_copy(update={"memory": viewed(session, taken.memory.versions, view)})
+        session = session.model_copy(update={"memory": refresh_view(session, taken.memory.versions, view)})
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
-    return session, (WriteMemory(versions=lasting, expected=_expected(lasting, reading)),) if lasting else ()
+    return session, (WriteMemory(versions=lasting, expected=_get_expected_seqs(lasting, reading)),) if lasting else ()
 
 
-def _recalling_anew(session: Session, reading: MemoryReading | None, taken: Taken) -> Session:
+def _recall_again(session: Session, reading: MemoryReading | None, taken: MemoryChange) -> Session:
     """Recall the constraints again: one that was replaced may apply now, and the other way round."""
     if reading is None or reading.error is not None or not taken.versions:
         return session
@@ -143,7 +143,7 @@ def _recalling_anew(session: Session, reading: MemoryReading | None, taken: Take
     return session.model_copy(update={"recalled": anew.recalled})
 
 
-def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | Understood) -> Memory:
+def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | AddExtracted) -> Memory:
     """Return everything known about the person at the time of a command."""
     stored = () if reading is None else reading.versions
     return Memory(
@@ -151,83 +151,83 @@ def memory_of(session: Session, reading: MemoryReading | None, command: SessionC
         session_id=session.id,
         day=session.date,
         at=command.at,
-        versions=(*stored, *known(session)),
+        versions=(*stored, *known_versions(session)),
         tz=session.tz,
     )
 
 
-def _taken(stage: StageInput, command: SessionCommand) -> Taken:
+def _apply_command(stage: StageInput, command: SessionCommand) -> MemoryChange:
     session = stage.session
-    taken = Taken(memory_of(session, stage.memory, command))
+    taken = MemoryChange(memory_of(session, stage.memory, command))
     match command:
         case commands.RememberConstraint(record=record, supersedes=supersedes):
-            return remembered(taken, record, supersedes=supersedes)
+            return remember_constraint(taken, record, supersedes=supersedes)
         case commands.ReviseConstraint(uid=uid, record=record, seen=seen):
-            return judging.revised(taken, uid, record, seen)
+            return judging.revise_constraint(taken, uid, record, seen)
         case commands.JudgeConstraint(uid=uid, verdict="set_aside", seen=seen) if _is_yes(stage.session.held, uid):
-            return _let_go(taken, stage.session.held, seen)
+            return _set_aside_held(taken, stage.session.held, seen)
         case commands.JudgeConstraint(uid=uid, verdict=verdict, reason=reason, seen=seen):
-            return judging.judged(taken, uid, verdict, reason, seen)
+            return judging.judge_constraint(taken, uid, verdict, reason, seen)
         case commands.SettleConstraints(uids=uids, keep=keep):
-            return judging.settled(taken, uids, keep)
+            return judging.settle_conflict(taken, uids, keep)
         case commands.UndoMemory(write=cause):
-            return _taken_back(taken, stage, cause)
+            return _undo_write(taken, stage, cause)
         case _:
             raise BadInput(NOTHING_TO_UNDO)
 
 
-def _is_yes(held: Held | None, uid: str) -> TypeGuard[Held]:
+def _is_yes(held: HeldChange | None, uid: str) -> TypeGuard[HeldChange]:
     """Check whether setting the rule aside answers the held question, which may be about more than one rule."""
     return held is not None and held.writes is not None and held.uid == uid
 
 
-def _let_go(taken: Taken, held: Held, seen: int | None) -> Taken:
+def _set_aside_held(taken: MemoryChange, held: HeldChange, seen: int | None) -> MemoryChange:
     """Set aside, for the day, each rule that the held plan breaks, and allow the meetings it overlaps."""
     aside: tuple[str, ...] = ()
     for uid in (held.uid, *held.also):
         if uid != MEETINGS:
-            taken = judging.judged(taken, uid, "set_aside", None, seen if uid == held.uid else None)
+            taken = judging.judge_constraint(taken, uid, "set_aside", None, seen if uid == held.uid else None)
             aside = (*aside, uid)
     taken = replace(taken, put_aside=aside)
-    return taken.saying(MAY_OVERLAP) if held.meetings else taken
+    return taken.with_lines(MAY_OVERLAP) if held.meetings else taken
 
 
-def _unwanted(version: Version, record: ConstraintRecord) -> bool:
+def _is_unwanted(version: Version, record: ConstraintRecord) -> bool:
     """Check whether the person declined this constraint in the same words.
 
     A constraint that has merely expired may be stated again.
     """
-    if not version.retired or content_key(version.record) != content_key(record):
+    if not version.retired or compute_content_key(version.record) != compute_content_key(record):
         return False
     return version.event.action is Action.DECLINE or version.event.reason == judging.TAKEN_BACK
 
 
-def _decided_since(memory: Memory, record: ConstraintRecord, heard: Understood) -> bool:
+def _was_decided_since(memory: Memory, record: ConstraintRecord, heard: AddExtracted) -> bool:
     """Check whether the person changed the same constraint after the reply, which was read late."""
-    uid = record.lifecycle.uid or uid_for(record, memory.user_id, memory.session_id)
-    known = memory.newest.get(uid) or alike_in(memory, record)
+    uid = record.lifecycle.uid or compute_uid(record, memory.user_id, memory.session_id)
+    known = memory.newest.get(uid) or find_alike(memory, record)
     return known is not None and known.updated_at - heard.at > SAME_MOMENT
 
 
-def _taken_back(taken: Taken, stage: StageInput, cause: str) -> Taken:
+def _undo_write(taken: MemoryChange, stage: StageInput, cause: str) -> MemoryChange:
     """Undo, with new versions, what this session wrote, or what the store says that an action wrote."""
     write = next((w for w in stage.session.memory_writes if w.cause == cause), None)
     if write is not None:
         before = {version.uid: version for version in write.before}
-        taken = judging.undone(taken, write.versions, before)
-        again = tuple(taken.memory.existing(uid).record.name for uid in write.put_aside)
-        lines = tuple(COUNTS_AGAIN.format(quoted(name)) for name in again)
-        return replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).saying(*lines)
+        taken = judging.undo_writes(taken, write.versions, before)
+        again = tuple(taken.memory.find_version(uid).record.name for uid in write.put_aside)
+        lines = tuple(COUNTS_AGAIN.format(quote_name(name)) for name in again)
+        return replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).with_lines(*lines)
     wrote = () if stage.memory is None else stage.memory.wrote
     if not wrote:
         raise BadInput(NOTHING_TO_UNDO if stage.memory is None or stage.memory.error is None else stage.memory.error)
     ids = {(version.uid, version.updated_at) for version in wrote}
     first = min(version.updated_at for version in wrote)
     earlier = [v for v in taken.memory.versions if (v.uid, v.updated_at) not in ids and v.updated_at <= first]
-    return judging.undone(taken, wrote, newest(earlier, taken.memory.user_id))
+    return judging.undo_writes(taken, wrote, select_newest(earlier, taken.memory.user_id))
 
 
-def _without(session: Session, command: SessionCommand) -> Session:
+def _remove_handled(session: Session, command: SessionCommand) -> Session:
     """Remove the write that is being undone, or the question that is being answered."""
     match command:
         case commands.UndoMemory(write=cause):
@@ -240,17 +240,17 @@ def _without(session: Session, command: SessionCommand) -> Session:
             return session
 
 
-def _shown(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Session:
+def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Session:
     session, reading = stage.session, stage.memory
     view = session.memory or MemoryView(asked=stage.cause)
     listed = view.listed + MORE_LISTED if more else FIRST_LISTED
     changes = {"listed": listed, "lines": (), "trouble": None if reading is None else reading.error}
     view = view.model_copy(update=changes if more else {**changes, "asked": stage.cause, "only": only})
     stored = () if reading is None or reading.error is not None else reading.versions
-    return session.model_copy(update={"memory": viewed(session, (*stored, *known(session)), view)})
+    return session.model_copy(update={"memory": refresh_view(session, (*stored, *known_versions(session)), view)})
 
 
-def _with(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:
+def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:
     """Add a write. Several commands of one message are undone together."""
     if not writes or writes[-1].cause != write.cause:
         return (*writes, write)[-MOST_UNDO:]
@@ -268,7 +268,7 @@ def _with(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWr
     return (*writes[:-1], joined)
 
 
-def _open(session: Session, taken: Taken) -> tuple[MemoryQuestion, ...]:
+def _open_questions(session: Session, taken: MemoryChange) -> tuple[MemoryQuestion, ...]:
     """Return the open questions: those between two active constraints that were not decided just now."""
     now = taken.memory.newest
     written = {version.uid for version in taken.versions}
@@ -282,18 +282,18 @@ def _open(session: Session, taken: Taken) -> tuple[MemoryQuestion, ...]:
     )
 
 
-def _expected(versions: tuple[Version, ...], reading: MemoryReading | None) -> dict[str, int]:
+def _get_expected_seqs(versions: tuple[Version, ...], reading: MemoryReading | None) -> dict[str, int]:
     if reading is None or reading.error is not None:
         return {}
-    there = newest(reading.versions, versions[0].user_id)
+    there = select_newest(reading.versions, versions[0].user_id)
     return {version.uid: there[version.uid].seq if version.uid in there else 0 for version in versions}
 
 
 def _asked_for(version: Version) -> tuple[str, tuple[ET, ...]]:
-    return rule_key(version.record), version.record.applies_event_types
+    return compute_rule_key(version.record), version.record.applies_event_types
 
 
-def _saying(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
+def _add_lines(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
     if not lines:
         return session
     said = () if session.notice is None or refused else session.notice.lines

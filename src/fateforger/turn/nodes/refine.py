@@ -6,49 +6,49 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Literal
 
-from fateforger.constraints.blocks import Breach
+from fateforger.constraints.blocks import ConstraintViolation
 from fateforger.constraints.kinds import Necessity
-from fateforger.constraints.wording import listed
+from fateforger.constraints.wording import join_words
 from fateforger.errors import PlanInvalid
 from fateforger.plan import Resolved, TBPlan
 from fateforger.session import commands
 from fateforger.session.arrivals import (
     Arrivals,
-    arrivals,
-    began_later,
+    can_still_move,
+    current_inputs,
     double_bookings,
+    find_arrivals,
     overlaps_with,
-    overrun,
-    weighed_now,
+    overrun_key,
 )
 from fateforger.session.commands import Replan, ResolveConflict
-from fateforger.session.differences import differences, span, told_difference
-from fateforger.session.edits import BlockCommand, edited
-from fateforger.session.keeping import against, unkept_musts
-from fateforger.session.keys import minted
+from fateforger.session.differences import list_differences, span, summarize_differences
+from fateforger.session.edits import BlockCommand, apply_edit
+from fateforger.session.keeping import broken_musts, new_violations
+from fateforger.session.keys import mint_key
 from fateforger.session.meetings import Meeting
-from fateforger.session.mending import kept_again
-from fateforger.session.model import MEETINGS, Held, Notice, RefineUpdate, Session
+from fateforger.session.mending import repair_violations
+from fateforger.session.model import MEETINGS, HeldChange, Notice, RefineUpdate, Session
 from fateforger.session.placing import by_time
-from fateforger.session.questions import answered_by, reopened, with_answer
-from fateforger.session.recall import following
+from fateforger.session.questions import answered_questions, reopen_questions, with_answer
+from fateforger.session.recall import followed_constraints
 from fateforger.session.refitting import (
+    OptionCommand,
     Refit,
-    WayOut,
     facts_of,
-    once_more,
-    replanned,
+    refit_again,
+    replan_day,
     with_facts,
+    with_option,
     with_put_in_past,
-    with_way_out,
 )
-from fateforger.session.skeleton import graded
-from fateforger.session.wishes import wished
-from fateforger.session.writing import at_once
+from fateforger.session.skeleton import grade_session
+from fateforger.session.wishes import subjects_of_change
+from fateforger.session.writing import writes_at_once
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import Effect, StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
-from fateforger.turn.nodes.conflict import resolved
+from fateforger.turn.nodes.conflict import resolve_conflict
 
 CHANGED = "I changed your plan{because}."
 TAKE_BACK = "Undo last update takes that back."
@@ -74,17 +74,17 @@ def run(stage: StageInput) -> StageOutput:
     if isinstance(stage.command, BlockCommand):
         return _change(stage, stage.command)
     if isinstance(stage.command, ResolveConflict):
-        answered = resolved(stage.session, stage.command, at_once=at_once(session))
+        answered = resolve_conflict(stage.session, stage.command, at_once=writes_at_once(session))
         followed = follow_arrivals(answered.session, stage.now)
         return write(stage, followed) if answered.to_write else StageOutput(session=followed)
     if isinstance(stage.command, Replan):
-        return _refitted(stage, replanned(session, stage.command, stage.now))
-    if isinstance(stage.command, WayOut):
-        return _refitted(stage, with_way_out(session, stage.command, stage.now))
-    return _moved(stage, session)
+        return _apply_refit(stage, replan_day(session, stage.command, stage.now))
+    if isinstance(stage.command, OptionCommand):
+        return _apply_refit(stage, with_option(session, stage.command, stage.now))
+    return _apply_move(stage, session)
 
 
-def _moved(stage: StageInput, session: Session) -> StageOutput:
+def _apply_move(stage: StageInput, session: Session) -> StageOutput:
     """Handle a move of this stage, or the arrival here by one."""
     if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
         group = session.write_group
@@ -93,55 +93,55 @@ def _moved(stage: StageInput, session: Session) -> StageOutput:
         case Move.PROCEED:
             followed = follow_arrivals(session, stage.now)
             if followed.plan != session.plan:
-                return StageOutput(session=saying(followed, SEEN_FIRST))
+                return StageOutput(session=add_lines(followed, SEEN_FIRST))
             session = followed
-            asking = asked_first(stage, session, "commit")
+            asking = ask_first(stage, session, "commit")
             return StageOutput(session=session, move=Move.PROCEED) if asking is None else StageOutput(session=asking)
         case Move.BACK:
             return StageOutput(session=session, move=stage.asked)
         case Move.UNDO_LAST_UPDATE:
-            return _take_back(session)
+            return _undo_update(session)
         case Move.RETRY:
             return write(stage, follow_arrivals(session, stage.now))
         case Move.REDO:
             looked = "I looked at your calendar again." if session.snapshot_error is None else session.snapshot_error
             lines = (looked, *(session.notice.lines if session.notice else ()))
-            session = graded(session).model_copy(update={"notice": Notice(lines=lines)})
-            return mended(stage, StageOutput(session=session))
+            session = grade_session(session).model_copy(update={"notice": Notice(lines=lines)})
+            return repair_output(stage, StageOutput(session=session))
         case _ if stage.arrived is Move.PROCEED:
-            return by_itself(stage, graded(follow_arrivals(session, stage.now)))
+            return write_if_okay(stage, grade_session(follow_arrivals(session, stage.now)))
         case _:
-            return mended(stage, StageOutput(session=graded(session)))
+            return repair_output(stage, StageOutput(session=grade_session(session)))
 
 
-def by_itself(stage: StageInput, session: Session) -> StageOutput:
+def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
     """Write the plan without a commit, if the person chose that for a plan that is Okay (S210).
 
     Waits for the calendar to be read: without knowledge of the meetings no plan is Okay.
     """
     quality = session.quality
-    if session.calendar_write != "okay" or quality is None or session.snapshot is None or not at_once(session):
+    if session.calendar_write != "okay" or quality is None or session.snapshot is None or not writes_at_once(session):
         return StageOutput(session=session)
-    return write(stage, saying(session, BY_ITSELF.format(level=quality.level, label=quality.label)))
+    return write(stage, add_lines(session, BY_ITSELF.format(level=quality.level, label=quality.label)))
 
 
 def _change(stage: StageInput, command: BlockCommand) -> StageOutput:
     session = stage.session
-    result = edited(session, command)
-    if not result.changed:
-        return mended(stage, StageOutput(session=saying(session, result.sentence)))
-    answered = answered_by(session, wished(command, result.before, result.after))
+    result = apply_edit(session, command)
+    if not result.has_changed:
+        return repair_output(stage, StageOutput(session=add_lines(session, result.sentence)))
+    answered = answered_questions(session, subjects_of_change(command, result.before, result.after))
     step = RefineUpdate(plan_before=result.before, sentence=result.sentence, answered=answered)
-    return _made(stage, session, step, result.after)
+    return _apply_change(stage, session, step, result.after)
 
 
-def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan) -> StageOutput:
+def _apply_change(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan) -> StageOutput:
     """Make a change, or hold it for the person's confirmation if it breaks a must."""
-    broken = against(session, step.plan_before, after, Necessity.MUST)
+    broken = new_violations(session, step.plan_before, after, Necessity.MUST)
     if broken:
-        return StageOutput(session=_held(stage, session, step, after, broken[0]))
-    explained = against(session, step.plan_before, after, Necessity.SHOULD)
-    session = saying(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
+        return StageOutput(session=_hold_change(stage, session, step, after, broken[0]))
+    explained = new_violations(session, step.plan_before, after, Necessity.SHOULD)
+    session = add_lines(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
     session = with_answer(session, step.answered, "plan")
     named = {e.name.casefold() for e in after.events}
     changed = session.model_copy(
@@ -154,11 +154,11 @@ def _made(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan
         }
     )
     # The person's change applies to the plan they saw; events that arrived meanwhile are then handled as usual.
-    changed = follow_arrivals(graded(with_put_in_past(session, changed, stage.now)), stage.now)
-    return write(stage, changed) if at_once(changed) else StageOutput(session=changed)
+    changed = follow_arrivals(grade_session(with_put_in_past(session, changed, stage.now)), stage.now)
+    return write(stage, changed) if writes_at_once(changed) else StageOutput(session=changed)
 
 
-def _refitted(stage: StageInput, refit: Refit) -> StageOutput:
+def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
     """Apply a refit of the rest of the day as one change, with the facts behind it.
 
     On a committed day it is written at once, regardless of when other changes are.
@@ -172,27 +172,29 @@ def _refitted(stage: StageInput, refit: Refit) -> StageOutput:
         facts_before=facts_of(before),
     )
     if step.local and facts_of(refit.session) == step.facts_before:
-        return StageOutput(session=saying(before, *refit.lines))
+        return StageOutput(session=add_lines(before, *refit.lines))
     changes = {
         "plan": refit.plan,
-        "weighed": weighed_now(refit.session),
+        "weighed": current_inputs(refit.session),
         "refine_undo": (*before.refine_undo, step)[-MOST_UNDO:],
         "last_sync": None,
         "held": None,
     }
-    session = graded(saying(refit.session, *refit.lines).model_copy(update=changes))
-    now = at_once(session) or stage.arrived is Move.BACK
+    session = grade_session(add_lines(refit.session, *refit.lines).model_copy(update=changes))
+    now = writes_at_once(session) or stage.arrived is Move.BACK
     return write(stage, session) if now and not step.local else StageOutput(session=session)
 
 
-def _held(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan, breach: Breach) -> Session:
+def _hold_change(
+    stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan, breach: ConstraintViolation
+) -> Session:
     version = breach.item.version
-    held = Held(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
+    held = HeldChange(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
     lines = (f"{NOT_MADE} {breach.sentence}", ANYWAY)
     return session.model_copy(update={"held": held, "notice": Notice(lines=lines, refused=True)})
 
 
-def resumed(stage: StageInput, output: StageOutput) -> StageOutput:
+def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
     """Return the output, continued with the held change or write if the person's answer allows it now."""
     session, held = output.session, output.session.held
     if held is None or not isinstance(stage.command, JUDGEMENTS) or session.stage is not TimeboxingStage.REFINE:
@@ -202,16 +204,16 @@ def resumed(stage: StageInput, output: StageOutput) -> StageOutput:
     else:
         unrefused = session
     if held.writes is not None:
-        return _written_after_all(stage, output, unrefused, held)
+        return _resume_write(stage, output, unrefused, held)
     if session.plan != held.step.plan_before:
         return output
-    if held.uid in {item.uid for item in following(session, held.plan_after).applicable}:
+    if held.uid in {item.uid for item in followed_constraints(session, held.plan_after).applicable}:
         return output
-    made = _made(stage, unrefused, held.step, held.plan_after)
+    made = _apply_change(stage, unrefused, held.step, held.plan_after)
     return made.model_copy(update={"effects": (*output.effects, *made.effects)})
 
 
-def _written_after_all(stage: StageInput, output: StageOutput, session: Session, held: Held) -> StageOutput:
+def _resume_write(stage: StageInput, output: StageOutput, session: Session, held: HeldChange) -> StageOutput:
     """Resume the held commit or write if nothing is against it any more; otherwise ask again."""
     command = stage.command
     if session.plan != held.plan_after or held.writes is None:
@@ -220,7 +222,7 @@ def _written_after_all(stage: StageInput, output: StageOutput, session: Session,
         left = tuple(name for name in session.overrun if name not in held.meetings)
         session = session.model_copy(update={"overrun": left})
     session = session.model_copy(update={"held": None})
-    asking = asked_first(stage, session, held.writes)
+    asking = ask_first(stage, session, held.writes)
     if asking is not None:
         return output.model_copy(update={"session": asking})
     if held.writes == "commit":
@@ -229,7 +231,7 @@ def _written_after_all(stage: StageInput, output: StageOutput, session: Session,
     return made.model_copy(update={"effects": (*output.effects, *made.effects)})
 
 
-def relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
+def refit_relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
     """Refit the day after the person set aside a rule that kept something from being placed."""
     session = output.session
     if output.move is not Move.STAY:
@@ -239,11 +241,11 @@ def relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
     let_go = {offer.uid for each in session.unplaced for offer in each.offers if offer.way == "set_aside"}
     if let_go.isdisjoint(session.set_aside):
         return output
-    refit = _refitted(stage.model_copy(update={"session": session}), once_more(session, stage.now))
+    refit = _apply_refit(stage.model_copy(update={"session": session}), refit_again(session, stage.now))
     return refit.model_copy(update={"effects": (*output.effects, *refit.effects)})
 
 
-def mended(stage: StageInput, output: StageOutput) -> StageOutput:
+def repair_output(stage: StageInput, output: StageOutput) -> StageOutput:
     """Return the output with the plan repaired for a rule that was stated in the same message.
 
     A plan that is already on the calendar is written at once if changes are.
@@ -261,9 +263,9 @@ def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Sessio
     first.
     """
     after = follow_arrivals(session, at)
-    if after.plan == session.plan or after.written is None or not at_once(after) or _against(after):
+    if after.plan == session.plan or after.written is None or not writes_at_once(after) or _find_violations(after):
         return after, ()
-    after = after.model_copy(update={"write_group": after.write_group or minted("g", after.id, cause), "brakes": ()})
+    after = after.model_copy(update={"write_group": after.write_group or mint_key("g", after.id, cause), "brakes": ()})
     return after, (WriteCalendar(group=after.write_group or "", commit=False),)
 
 
@@ -275,33 +277,33 @@ def follow_arrivals(session: Session, at: datetime) -> Session:
     """
     if session.plan is None:
         return session
-    now = weighed_now(session)
+    now = current_inputs(session)
     if session.weighed is None:
         return session.model_copy(update={"weighed": now})
-    found = arrivals(session)
+    found = find_arrivals(session)
     session = session.model_copy(update={"weighed": now})
     try:
-        return _following(session, found, at)
+        return _follow(session, found, at)
     except PlanInvalid:
         return session  # The gates do not let a plan without times be committed.
 
 
-def _following(session: Session, found: Arrivals, at: datetime) -> Session:
+def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     fresh = {item.uid for item in found.rules}
-    broken = [breach for breach in unkept_musts(session) if breach.item.uid in fresh]
-    booked = [(block, m) for block, m in overlaps_with(session, found.meetings) if began_later(block, at)]
+    broken = [breach for breach in broken_musts(session) if breach.item.uid in fresh]
+    booked = [(block, m) for block, m in overlaps_with(session, found.meetings) if can_still_move(block, at)]
     plan = session.plan
     if plan is None or not (broken or booked):
         return session
-    names = tuple(overrun(block, meeting) for block, meeting in booked)
+    names = tuple(overrun_key(block, meeting) for block, meeting in booked)
     session = session.model_copy(update={"overrun": tuple(dict.fromkeys((*session.overrun, *names)))})
     meetings = {meeting.id: meeting for _, meeting in booked}
     because = Arrivals(tuple(breach.item for breach in broken), tuple(meetings.values())).because
-    after = kept_again(session, {breach.item.uid for breach in broken}, set(meetings), at)
+    after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
     if after is None:
         keys = {key for breach in broken for key in breach.keys} | {block.key for block, _ in booked}
-        return saying(session, UNMENDED.format(because=because, blocks=_blocks(plan, keys)), NO_WAY)
-    lines = (CHANGED.format(because=because), *differences(plan, after))
+        return add_lines(session, UNMENDED.format(because=because, blocks=_blocks(plan, keys)), NO_WAY)
+    lines = (CHANGED.format(because=because), *list_differences(plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
     changes = {
         "plan": after,
@@ -309,21 +311,21 @@ def _following(session: Session, found: Arrivals, at: datetime) -> Session:
         "last_sync": None,
         "held": None,
     }
-    return graded(saying(session, *lines, TAKE_BACK).model_copy(update=changes))
+    return grade_session(add_lines(session, *lines, TAKE_BACK).model_copy(update=changes))
 
 
-def asked_first(stage: StageInput, session: Session, writes: Literal["commit", "change"]) -> Session | None:
+def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "change"]) -> Session | None:
     """Return the session with a question if its plan needs the person's consent; ``None`` otherwise.
 
     Consent is needed if the plan breaks an active must, or overlaps a meeting that arrived later (K9).
     """
-    found = _against(session)
+    found = _find_violations(session)
     if not found or session.plan is None:
         return None
     broken, booked = found
     versions = [breach.item.version for breach in broken]
     first = versions[0] if versions else None
-    held = Held(
+    held = HeldChange(
         asked=stage.cause,
         uid=MEETINGS if first is None else first.uid,
         seq=0 if first is None else first.seq,
@@ -331,7 +333,7 @@ def asked_first(stage: StageInput, session: Session, writes: Literal["commit", "
         plan_after=session.plan,
         writes=writes,
         also=tuple(version.uid for version in versions[1:]),
-        meetings=tuple(overrun(block, meeting) for block, meeting in booked),
+        meetings=tuple(overrun_key(block, meeting) for block, meeting in booked),
     )
     reasons = (
         *(_why_against(breach, session.plan) for breach in broken),
@@ -342,21 +344,23 @@ def asked_first(stage: StageInput, session: Session, writes: Literal["commit", "
     )
     session = session.model_copy(update={"held": held})
     if writes == "change":
-        return saying(session, NOT_WRITTEN, *reasons, WRITE_ANYWAY)
+        return add_lines(session, NOT_WRITTEN, *reasons, WRITE_ANYWAY)
     notice = Notice(lines=(NOT_COMMITTED, *reasons, COMMIT_ANYWAY), refused=True)
     return session.model_copy(update={"notice": notice})
 
 
-def _against(session: Session) -> tuple[tuple[Breach, ...], tuple[tuple[Resolved, Meeting], ...]] | None:
+def _find_violations(
+    session: Session,
+) -> tuple[tuple[ConstraintViolation, ...], tuple[tuple[Resolved, Meeting], ...]] | None:
     """Return the musts and meetings that the plan violates without consent; ``None`` if there are none."""
     try:
-        broken, booked = unkept_musts(session), double_bookings(session)
+        broken, booked = broken_musts(session), double_bookings(session)
     except PlanInvalid:
         return None  # The gates do not let a plan without times be written.
     return (broken, booked) if broken or booked else None
 
 
-def _why_against(breach: Breach, plan: TBPlan) -> str:
+def _why_against(breach: ConstraintViolation, plan: TBPlan) -> str:
     if breach.rule:
         return breach.sentence
     return AGAINST.format(sentence=breach.sentence, blocks=_blocks(plan, set(breach.keys)))
@@ -364,10 +368,10 @@ def _why_against(breach: Breach, plan: TBPlan) -> str:
 
 def _blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
     """List blocks, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
-    return listed([f"“{b.event.name}” ({span(b.start, b.end)})" for b in by_time(plan) if b.key in keys])
+    return join_words([f"“{b.event.name}” ({span(b.start, b.end)})" for b in by_time(plan) if b.key in keys])
 
 
-def saying(session: Session, *lines: str) -> Session:
+def add_lines(session: Session, *lines: str) -> Session:
     """Add lines to the session's notice."""
     said = () if session.notice is None else session.notice.lines
     return session.model_copy(update={"notice": Notice(lines=(*said, *lines))})
@@ -375,32 +379,32 @@ def saying(session: Session, *lines: str) -> Session:
 
 def write(stage: StageInput, session: Session) -> StageOutput:
     """Return the session with a write of its plan, or with a question that has to be answered first."""
-    asking = asked_first(stage, session, "change")
+    asking = ask_first(stage, session, "change")
     if asking is not None:
         return StageOutput(session=asking)
-    group = session.write_group or minted("g", session.id, stage.cause)
+    group = session.write_group or mint_key("g", session.id, stage.cause)
     # Only trying again confirms what the safety checks stopped.
     brakes = session.brakes if stage.asked is Move.RETRY else ()
     session = session.model_copy(update={"write_group": group, "brakes": brakes})
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
 
 
-def _take_back(session: Session) -> StageOutput:
+def _undo_update(session: Session) -> StageOutput:
     last = session.refine_undo[-1]
     if last.transactions:
         return StageOutput(session=session, effects=(UndoUpdate(transactions=last.transactions),))
-    return StageOutput(session=taken_back(session))
+    return StageOutput(session=undo_last_change(session))
 
 
-def taken_back(session: Session) -> Session:
+def undo_last_change(session: Session) -> Session:
     """Undo the last change: restore the plan from before it."""
     last = session.refine_undo[-1]
     rest = session.refine_undo[:-1]
     plan = session.plan or last.plan_before
     beside = last.answered or last.facts_before is not None
-    difference = "" if beside and plan == last.plan_before else told_difference(plan, last.plan_before)
-    session = with_facts(reopened(session, last.answered), last.facts_before)
-    return graded(
+    difference = "" if beside and plan == last.plan_before else summarize_differences(plan, last.plan_before)
+    session = with_facts(reopen_questions(session, last.answered), last.facts_before)
+    return grade_session(
         session.model_copy(
             update={
                 "plan": last.plan_before,

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from fateforger.session.commands import Replan, ResolveConflict
 from fateforger.session.edits import BlockCommand
-from fateforger.session.gates import committed
-from fateforger.session.keys import minted
+from fateforger.session.gates import is_committed
+from fateforger.session.keys import mint_key
 from fateforger.session.model import Session
-from fateforger.session.refitting import WayOut
+from fateforger.session.refitting import OptionCommand
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
-from fateforger.turn.nodes.conflict import resolved
-from fateforger.turn.nodes.refine import SEEN_FIRST, asked_first, follow_arrivals, saying
+from fateforger.turn.nodes.conflict import resolve_conflict
+from fateforger.turn.nodes.refine import SEEN_FIRST, add_lines, ask_first, follow_arrivals
 
 
 def run(stage: StageInput) -> StageOutput:
     """Commit on arrival and on request; send a correction to Refine within the same turn (S52)."""
     session = stage.session
-    if isinstance(stage.command, BlockCommand | Replan | WayOut):
+    if isinstance(stage.command, BlockCommand | Replan | OptionCommand):
         return StageOutput(session=session, move=Move.BACK, command=stage.command)
     if isinstance(stage.command, ResolveConflict):
         # An open question belongs to the commit; its answer completes it.
-        answered = resolved(session, stage.command, at_once=True)
+        answered = resolve_conflict(session, stage.command, at_once=True)
         return _write(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
     if stage.asked in {Move.BACK, Move.UNDO_SYNC}:
         return StageOutput(session=session, move=stage.asked)
@@ -36,15 +36,15 @@ def _write(stage: StageInput, session: Session) -> StageOutput:
     Goes back to Refine if the plan had to change for something that arrived, or needs the person's consent (K9). A
     committed plan that is only refreshed stays as it is.
     """
-    if stage.asked is not Move.REDO or not committed(session):
+    if stage.asked is not Move.REDO or not is_committed(session):
         followed = follow_arrivals(session, stage.now)
         if followed.plan != session.plan:
-            return StageOutput(session=saying(followed, SEEN_FIRST), move=Move.BACK)
+            return StageOutput(session=add_lines(followed, SEEN_FIRST), move=Move.BACK)
         session = followed
-    asking = asked_first(stage, session, "commit")
+    asking = ask_first(stage, session, "commit")
     if asking is not None:
         return StageOutput(session=asking, move=Move.BACK)
-    group = session.write_group or minted("g", session.id, stage.cause)
+    group = session.write_group or mint_key("g", session.id, stage.cause)
     # Only trying again confirms what the safety checks stopped.
     brakes = session.brakes if stage.asked is Move.RETRY else ()
     session = session.model_copy(update={"write_group": group, "brakes": brakes})

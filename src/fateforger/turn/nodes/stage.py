@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from fateforger.errors import PlanInvalid, UserError
 from fateforger.session.model import Notice, Session, SessionStatus
-from fateforger.session.refitting import moved_from_past
-from fateforger.session.skeleton import graded
+from fateforger.session.refitting import move_from_past
+from fateforger.session.skeleton import grade_session
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
 from fateforger.turn.nodes import (
@@ -38,10 +38,10 @@ def run_stage(stage: StageInput) -> StageOutput:
 
     Invalid input becomes a notice and changes nothing. Cancel and the rules of the session apply in every stage.
     """
-    return guarding.stopped(stage) or guarding.guarded(stage, _out_of_the_past(stage, _run(stage)))
+    return guarding.refuse_forbidden_move(stage) or guarding.guard_output(stage, _move_out_of_past(stage, _run(stage)))
 
 
-def _out_of_the_past(stage: StageInput, output: StageOutput) -> StageOutput:
+def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:
     """Move blocks that are not on the calendar and would begin in the past, and say so (K11).
 
     This happens when a draft is accepted or a plan is written.
@@ -50,16 +50,16 @@ def _out_of_the_past(stage: StageInput, output: StageOutput) -> StageOutput:
     if not accepted and not any(isinstance(effect, WriteCalendar) for effect in output.effects):
         return output
     try:
-        refit = moved_from_past(output.session, stage.now)
+        refit = move_from_past(output.session, stage.now)
     except PlanInvalid:
         return output  # The gates say what is wrong with it.
     except UserError as error:
-        return refused(stage.session, error.message)
+        return refuse(stage.session, error.message)
     if refit is None:
         return output
     said = () if refit.session.notice is None else refit.session.notice.lines
     changes = {"plan": refit.plan, "notice": Notice(lines=(*said, *refit.lines))}
-    return output.model_copy(update={"session": graded(refit.session.model_copy(update=changes))})
+    return output.model_copy(update={"session": grade_session(refit.session.model_copy(update=changes))})
 
 
 def _run(stage: StageInput) -> StageOutput:
@@ -67,16 +67,18 @@ def _run(stage: StageInput) -> StageOutput:
     if stage.command is not None and (aside := besides.run(stage, stage.command)) is not None:
         if isinstance(stage.command, besides.LOOKS):
             return aside
-        return refine.mended(stage, refine.relaxed(stage, skeleton.renewed(refine.resumed(stage, aside))))
+        return refine.repair_output(
+            stage, refine.refit_relaxed(stage, skeleton.renew_draft(refine.resume_held(stage, aside)))
+        )
     if stage.asked is Move.CANCEL:
         ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None}
         return StageOutput(session=session.model_copy(update=ended))
     try:
         return STAGES[session.stage](stage)
     except UserError as error:
-        return refused(session, error.message)
+        return refuse(session, error.message)
 
 
-def refused(session: Session, *lines: str) -> StageOutput:
+def refuse(session: Session, *lines: str) -> StageOutput:
     """Return the session unchanged, with the reason for the refusal."""
     return StageOutput(session=session.model_copy(update={"notice": Notice(lines=lines, refused=True)}))

@@ -5,21 +5,21 @@ from __future__ import annotations
 from datetime import datetime
 
 from fateforger.session.frame import frame_mistake
-from fateforger.session.memory import Recalled, still_said
+from fateforger.session.memory import RecalledConstraints, unstored_versions
 from fateforger.session.model import Notice, Session
 from fateforger.session.recall import recall
-from fateforger.session.skeleton import graded
+from fateforger.session.skeleton import grade_session
 from fateforger.turn.model import DayReading, MemoryReading, TurnInput
 
 
-def begun(turn: TurnInput) -> Session:
+def begin_turn(turn: TurnInput) -> Session:
     """Return the session without its last notice, with the fresh readings applied."""
     session = with_memory(turn.session.model_copy(update={"notice": None, "now": turn.now}), turn.memory, turn.now)
     aged = tuple(write.model_copy(update={"fresh": False}) for write in session.memory_writes)
     session = session.model_copy(update={"memory_writes": aged})
     if turn.offered is not None:
         session = session.model_copy(update={"offered": turn.offered, "offer_trouble": turn.offer_trouble})
-    return session if turn.reading is None else taken_in(session, turn.reading)
+    return session if turn.reading is None else apply_reading(session, turn.reading)
 
 
 def with_memory(session: Session, reading: MemoryReading | None, now: datetime) -> Session:
@@ -32,13 +32,13 @@ def with_memory(session: Session, reading: MemoryReading | None, now: datetime) 
         return session
     recalled, own = reading.recalled, reading.said
     if recalled is None and reading.error is None:
-        recalled, own = recall(session, reading.versions, now), still_said(session.said, reading.versions)
-    recalled = recalled or session.recalled or Recalled(day=session.date, stage=session.stage, at=now)
+        recalled, own = recall(session, reading.versions, now), unstored_versions(session.said, reading.versions)
+    recalled = recalled or session.recalled or RecalledConstraints(day=session.date, stage=session.stage, at=now)
     known = recalled.model_copy(update={"trouble": reading.error})
     return session.model_copy(update={"recalled": known, "said": session.said if own is None else own})
 
 
-def taken_in(session: Session, reading: DayReading) -> Session:
+def apply_reading(session: Session, reading: DayReading) -> Session:
     """Apply a calendar reading to the session.
 
     A failed reading keeps the last good one, and records why it failed.
@@ -53,4 +53,4 @@ def taken_in(session: Session, reading: DayReading) -> Session:
     if reading.noticed:
         changes["notice"] = Notice(lines=reading.noticed)
     known = session.model_copy(update=changes)
-    return known if frame_mistake(known) is not None else graded(known)
+    return known if frame_mistake(known) is not None else grade_session(known)

@@ -1,7 +1,7 @@
 """Cards, one module per stage: pure functions from a session to a card (S48, S54, S61, S213)."""
 
 from fateforger.turn.present.card import stage_card
-from fateforger.turn.present.ended import ended_card, ended_reply, not_yours
+from fateforger.turn.present.ended import ended_card, ended_reply, not_yours_card
 from fateforger.turn.present.home import home_card, welcome_card
 from fateforger.turn.present.left import left_card
 from fateforger.turn.present.root import root_card, root_line
@@ -11,7 +11,7 @@ __all__ = [
     "ended_reply",
     "home_card",
     "left_card",
-    "not_yours",
+    "not_yours_card",
     "root_card",
     "root_line",
     "stage_card",

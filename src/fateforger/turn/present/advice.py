@@ -10,7 +10,7 @@ MOST_FINDINGS = 3
 """Findings listed after the next step; the others are only counted."""
 
 
-def better(session: Session) -> tuple[Part, ...]:
+def list_suggestions(session: Session) -> tuple[Part, ...]:
     """Return the findings after the first, which is the next step, and buttons for the fixes that were tried."""
     return (*_findings(session), *_buttons(session))
 

@@ -12,9 +12,9 @@ from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
 from fateforger.turn.present.catching_up import catch_up
 from fateforger.turn.present.collect_constraints import free_minutes
-from fateforger.turn.present.commitment import asking, done_when
-from fateforger.turn.present.offering import from_outside, from_queue, left_over, waiting
-from fateforger.turn.present.parts import move_row, said
+from fateforger.turn.present.commitment import ask_for_criteria, format_criteria
+from fateforger.turn.present.offering import from_outside, from_queue, list_deferred, list_left_over
+from fateforger.turn.present.parts import move_row, show_notice
 from fateforger.turn.present.rules import rules
 
 EMPTY = "Nothing on your list yet. Leave the minutes open where you do not know them."
@@ -29,15 +29,15 @@ def card(session: Session) -> Card:
         text=question,
         parts=(
             Heading(text=question),
-            *said(session),
+            *show_notice(session),
             *(_row(task) for task in tasks[:MOST_ROWS]),
             *_more(tasks[MOST_ROWS:]),
-            *asking(session),
+            *ask_for_criteria(session),
             *catch_up(session),
-            *left_over(session),
+            *list_left_over(session),
             *from_queue(session),
             *from_outside(session),
-            *waiting(session),
+            *list_deferred(session),
             *((Note(text=_sum(session)),) if tasks else (Prose(text=EMPTY),)),
             *rules(session),
             _moves(session, add),
@@ -57,7 +57,7 @@ def _row(task: Task) -> Prose:
         choices.append(Choice(label="Make it the one thing", value="task.one_thing"))
     choices.append(Choice(label="Leave it for another day", value="task.defer"))
     choices.append(Choice(label="Remove", value="task.remove"))
-    success = f"\n{done_when(task.done_when)}" if task.done_when else ""
+    success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
     return Prose(
         text=f"{star}**{plain(task.title)}** · {_length(task)} · {task.depth.value}{success}",
         control=Menu(choices=tuple(choices), target=task.id),

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 
 from fateforger.session.cards import Button, Part, Prose, plain
-from fateforger.session.catching_up import open_of_missed
+from fateforger.session.catching_up import open_work_of_missed
 from fateforger.session.days import day_words, weekday
-from fateforger.session.model import CaughtUp, Session
+from fateforger.session.model import CatchUp, Session
 
 MOST_DAYS = 3
 """Days that are listed by name."""
@@ -18,8 +18,8 @@ _WEEK = timedelta(days=7)
 
 def catch_up(session: Session) -> tuple[Part, ...]:
     """Return a line with a button for all missed days, and a line for those that were caught up with."""
-    things = open_of_missed(session)
-    done = () if session.caught_up is None else (_caught_up(session, session.caught_up),)
+    things = open_work_of_missed(session)
+    done = () if session.caught_up is None else (_build_caught_up(session, session.caught_up),)
     if not things:
         return done
     days = _days(session, (each.day for each in things))
@@ -29,7 +29,7 @@ def catch_up(session: Session) -> tuple[Part, ...]:
     return (*done, Prose(text=text, control=Button(label="Catch up…", action="form.catch_up")))
 
 
-def _caught_up(session: Session, step: CaughtUp) -> Prose:
+def _build_caught_up(session: Session, step: CatchUp) -> Prose:
     brought = sum(each.task.id in step.brought for each in step.things)
     settled = len(step.things) - brought
     told = [f"{_things(brought)} on your list"] * (brought > 0) + [f"{_things(settled)} settled"] * (settled > 0)

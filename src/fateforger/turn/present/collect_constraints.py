@@ -6,29 +6,29 @@ from collections.abc import Iterator
 from datetime import UTC, timedelta
 
 from fateforger.drafting import Busy, in_words
-from fateforger.drafting.free import Stretch, blocked, gaps
+from fateforger.drafting.free import Stretch, busy_stretches, gaps
 from fateforger.drafting.minutes import ceil, floor
 from fateforger.errors import BadInput
 from fateforger.plan import zone
 from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, TimePick, plain
 from fateforger.session.days import day_words, local_today
 from fateforger.session.frame import (
-    day_ended,
-    ended,
     frame_mistake,
     frame_of,
     frame_span,
     frame_words,
+    has_day_ended,
+    has_ended,
     is_under_way,
-    shown_start,
+    visible_start,
 )
 from fateforger.session.meetings import Meeting, busy_meetings, on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.stages import Move
 from fateforger.turn.present import history
-from fateforger.turn.present.parts import left_out_note, missing, move_button, move_row, paragraphs, said
-from fateforger.turn.present.rules import adding, rules
+from fateforger.turn.present.parts import left_out_note, move_button, move_row, paragraphs, show_missing, show_notice
+from fateforger.turn.present.rules import build_add_button, rules
 
 MOST_LISTED = 25
 
@@ -40,25 +40,25 @@ def card(session: Session) -> Card:
         text=f"{day_words(session.date)}: what is fixed, and when does your day start and end?",
         parts=(
             Heading(text=f"{day_words(session.date)}: the frame of your day"),
-            *said(session),
-            *missing(session),
+            *show_notice(session),
+            *show_missing(session),
             *calendar_parts(session),
             Prose(
                 text="**Your day starts at**",
-                control=TimePick(action="set_day_start", placeholder="Start", selected=shown_start(session)),
+                control=TimePick(action="set_day_start", placeholder="Start", selected=visible_start(session)),
             ),
             Prose(
                 text="**Your day ends at**",
                 control=TimePick(action="set_day_end", placeholder="End", selected=frame.day_end),
             ),
             Prose(text=frame_words(session), control=Button(label="Edit frame and lunch", action="form.frame")),
-            *_begun(session),
+            *_build_clock_note(session),
             *_room(session),
             *rules(session),
             move_row(
                 session,
                 ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None)),
-                *adding(session),
+                *build_add_button(session),
             ),
         ),
     )
@@ -106,9 +106,9 @@ def _line(session: Session, meeting: Meeting) -> str:
     return f"{meeting_line(meeting, session.date)}{' (over)' if over else ''}"
 
 
-def _begun(session: Session) -> tuple[Part, ...]:
+def _build_clock_note(session: Session) -> tuple[Part, ...]:
     """Return a note on the current time within the frame; nothing for a day that has not begun."""
-    if day_ended(session):
+    if has_day_ended(session):
         return (Controls(items=(_next_day(session), *_later_ends(session))),)
     if not is_under_way(session):
         return ()
@@ -118,7 +118,7 @@ def _begun(session: Session) -> tuple[Part, ...]:
 def _next_day(session: Session) -> Button:
     assert session.now is not None  # noqa: S101  an ended day has a clock
     day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
-    if ended(day, session.tz, session.frame, session.now):
+    if has_ended(day, session.tz, session.frame, session.now):
         day += timedelta(days=1)
     return Button(label=f"Plan {day_words(day)}", action="plan_day", target=day.isoformat(), style="primary")
 
@@ -144,7 +144,7 @@ def free_minutes(session: Session) -> int | None:
         return None
     start, end = frame_of(session)
     frame = Stretch(ceil(start), floor(end))
-    return sum(gap.minutes for gap in gaps(frame, blocked(Busy(m.start, m.end) for m in busy_meetings(session))))
+    return sum(gap.minutes for gap in gaps(frame, busy_stretches(Busy(m.start, m.end) for m in busy_meetings(session))))
 
 
 def _room(session: Session) -> tuple[Part, ...]:

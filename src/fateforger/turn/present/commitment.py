@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fateforger.session.cards import Note, Part, Prose, plain
-from fateforger.session.commitment import Promise, promises, untold
+from fateforger.session.commitment import Commitment, commitments, tasks_without_criteria
 from fateforger.session.days import weekday
 from fateforger.session.model import Session
 
@@ -13,18 +13,20 @@ MOST = 5
 
 def commitment(session: Session) -> tuple[Part, ...]:
     """Return the person's commitments, in the first person, with their success criteria."""
-    kept = promises(session)
+    kept = commitments(session)
     if not kept:
         return ()
     first, rest = kept[0], [each for each in kept[1:MOST] if each.task.done_when]
-    lines = [f"🤝 **I commit to finishing {plain(first.task.title)} by {_by(session, first)}.**{_success(first)}"]
-    lines += [f"{plain(each.task.title)}, by {_by(session, each)}.{_success(each)}" for each in rest]
+    lines = [
+        f"🤝 **I commit to finishing {plain(first.task.title)} by {_by(session, first)}.**{_format_success(first)}"
+    ]
+    lines += [f"{plain(each.task.title)}, by {_by(session, each)}.{_format_success(each)}" for each in rest]
     return (Prose(text="\n".join(lines)),)
 
 
-def asking(session: Session) -> tuple[Part, ...]:
+def ask_for_criteria(session: Session) -> tuple[Part, ...]:
     """Return a note that a big task has no success criteria yet."""
-    tasks = untold(session)
+    tasks = tasks_without_criteria(session)
     if not tasks:
         return ()
     more = f" (and {len(tasks) - 1} more)" if len(tasks) > 1 else ""
@@ -32,15 +34,15 @@ def asking(session: Session) -> tuple[Part, ...]:
     return (Note(text=text),)
 
 
-def done_when(criteria: tuple[str, ...]) -> str:
+def format_criteria(criteria: tuple[str, ...]) -> str:
     """Format success criteria, such as ``Done when: the figures are checked; the draft is sent``."""
     return f"Done when: {'; '.join(plain(each, 200) for each in criteria)}"
 
 
-def _success(promise: Promise) -> str:
-    return f"\n{done_when(promise.task.done_when)}." if promise.task.done_when else ""
+def _format_success(promise: Commitment) -> str:
+    return f"\n{format_criteria(promise.task.done_when)}." if promise.task.done_when else ""
 
 
-def _by(session: Session, promise: Promise) -> str:
+def _by(session: Session, promise: Commitment) -> str:
     later = "" if promise.by.date() == session.date else f" on {weekday(promise.by.date())}"
     return f"{promise.by:%H:%M}{later}"

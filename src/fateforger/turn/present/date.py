@@ -6,8 +6,8 @@ from fateforger.session.cards import Button, Card, Controls, DatePick, Heading, 
 from fateforger.session.days import day_words
 from fateforger.session.model import Session
 from fateforger.stages import Move
-from fateforger.turn.present.parts import move_button, said
-from fateforger.turn.present.rules import noted
+from fateforger.turn.present.parts import move_button, show_notice
+from fateforger.turn.present.rules import show_noted
 
 
 def card(session: Session) -> Card:
@@ -19,13 +19,13 @@ def card(session: Session) -> Card:
         text=f"Shall we plan {day}?",
         parts=(
             Heading(text="Which day shall we plan?"),
-            *said(session),
+            *show_notice(session),
             Prose(
                 text=f"**{day}** {session.date.year}, in {plain(session.tz)} time",
                 control=DatePick(action="choose_date", selected=session.date),
             ),
             Note(text=_status(session)),
-            *noted(session),
+            *show_noted(session),
             Controls(items=(plan_it, change_zone, move_button(session, Move.CANCEL))),
         ),
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fateforger.constraints.blocks import Breach
+from fateforger.constraints.blocks import ConstraintViolation
 from fateforger.constraints.kinds import Necessity
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
-from fateforger.session.day_rules import unkept
+from fateforger.session.day_rules import broken_day_rules
 from fateforger.session.model import Session
-from fateforger.session.pending import PendingQuestion, clash_questions, judging, unsure_questions
+from fateforger.session.pending import PendingQuestion, clash_questions, judge_option, unsure_questions
 from fateforger.turn.present.deciding import choices
 
 MOST_SHOWN = 4
@@ -16,10 +16,10 @@ _MARKS = {Necessity.MUST: "⚠️ Not kept, and it must be:", Necessity.SHOULD: 
 
 def unkept_rules(session: Session) -> tuple[Part, ...]:
     """Return the rules that the plan violates, each with its remedy and a button to set it aside for the day."""
-    broken = unkept(session)
+    broken = broken_day_rules(session)
     more = len(broken) - MOST_SHOWN
     return (
-        *(part for breach in broken[:MOST_SHOWN] for part in (_shown(breach),)),
+        *(part for breach in broken[:MOST_SHOWN] for part in (_build_rule(breach),)),
         *((Note(text=f"{more} more of your rules for the order of the day are not kept."),) if more > 0 else ()),
     )
 
@@ -32,17 +32,17 @@ def clashing_rules(session: Session) -> tuple[Part, ...]:
 
 def unsure_rules(session: Session) -> tuple[Part, ...]:
     """Return the rules to confirm: in plain words and as written, with the possible answers."""
-    return tuple(part for question in unsure_questions(session) for part in _asked(question))
+    return tuple(part for question in unsure_questions(session) for part in _build_question(question))
 
 
-def _shown(breach: Breach) -> Prose:
+def _build_rule(breach: ConstraintViolation) -> Prose:
     mark = _MARKS[breach.item.record.necessity]
     version, spoken = breach.item.version, f"“{breach.item.record.name}” does not count for this day"
-    button = judging("Not for this day", "set_aside", version.uid, version.seq, spoken=spoken).button()
+    button = judge_option("Not for this day", "set_aside", version.uid, version.seq, spoken=spoken).button()
     return Prose(text=plain(f"{mark} {breach.rule} Against it: {breach.named}. {breach.remedy}", 900), control=button)
 
 
-def _asked(question: PendingQuestion) -> tuple[Part, ...]:
+def _build_question(question: PendingQuestion) -> tuple[Part, ...]:
     yes, no = (option.button() for option in question.answers)
     change = Button(label="Change it", action="form.rule", target=yes.target, spoken=f"Change: {question.sentence}")
     return Prose(text=plain(question.sentence, 900)), Controls(items=(yes, change, no))

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.constraints.reasons import Applicable
-from fateforger.constraints.sections import reminder_of
-from fateforger.constraints.wording import listed, quoted
+from fateforger.constraints.sections import build_reminder
+from fateforger.constraints.wording import join_words, quote_name
 from fateforger.drafting import in_words
 from fateforger.session.cards import Button, Controls, Part, Prose, plain
 from fateforger.session.model import Offer, Session, Unplaced
 from fateforger.session.pending import set_aside_option
-from fateforger.session.recall import drafting
-from fateforger.turn.present.parts import left_out
+from fateforger.session.recall import constraints_for_draft
+from fateforger.turn.present.parts import show_left_out
 
 MOST_CHOICES = 5
 """Tasks with buttons of their own; the others are only named."""
 
 
-def choices(session: Session) -> tuple[Part, ...]:
+def list_unplaced(session: Session) -> tuple[Part, ...]:
     """Return the tasks that did not fit, each with its options."""
-    known = {item.uid: item for item in drafting(session).applicable}
+    known = {item.uid: item for item in constraints_for_draft(session).applicable}
     parts: list[Part] = []
     plainly: list[Unplaced] = []
     for each in session.unplaced:
@@ -31,25 +31,27 @@ def choices(session: Session) -> tuple[Part, ...]:
         heading = "" if parts else "**Did not fit**\n"
         parts.append(Prose(text=f"{heading}- {plain(each.title)}: {plain(each.reason, 200)}"))
         parts.append(Controls(items=tuple(buttons)))
-    return (*parts, *left_out(tuple(plainly), also=bool(parts)))
+    return (*parts, *show_left_out(tuple(plainly), also=bool(parts)))
 
 
-def clashing(session: Session) -> tuple[Part, ...]:
+def list_clashing_rules(session: Session) -> tuple[Part, ...]:
     """Return the rules that contradict each other or the day, each with a button that sets it aside."""
     if session.clash is None:
         return ()
-    items = {item.uid: item for item in drafting(session).applicable}
+    items = {item.uid: item for item in constraints_for_draft(session).applicable}
     members = [items[uid] for uid in session.clash.uids if uid in items]
     if not members:
         return ()
-    told = [f"- {plain(reminder_of(item).sentence, 300)}" for item in members]
-    gone = [quoted(items[uid].record.words) for uid in session.clash.let_go if uid in items]
+    told = [f"- {plain(build_reminder(item).sentence, 300)}" for item in members]
+    gone = [quote_name(items[uid].record.words) for uid in session.clash.let_go if uid in items]
     if len(members) == 1:
         lines = ["⚠️ **There is no way to keep this rule on that day, so the draft does without it.**", *told]
     else:
         lines = ["⚠️ **These rules cannot all be kept on that day.**", *told]
         if gone:
-            lines.append(f"For now the draft does without {plain(listed(gone), 400)}. Which one shall not count today?")
+            lines.append(
+                f"For now the draft does without {plain(join_words(gone), 400)}. Which one shall not count today?"
+            )
     without = tuple(set_aside_option(item.version).button() for item in members)
     return (Prose(text="\n".join(lines)), Controls(items=without))
 

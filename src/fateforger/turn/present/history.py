@@ -48,12 +48,12 @@ def _row(row: HistoryRow, view: HistoryView, session: Session) -> Part:
     if row.standing in {"undone", "done again", "nothing"}:
         return Note(text=f"{when} · {row.title} · {row.deeds} · {row.state}")
     lines = [f"**{when} · {row.title}** · {row.state}" if row.standing != "done" else f"**{when} · {row.title}**"]
-    lines += [plain(row.said, 300)] if row.said else [_named(row)] if row.named else []
+    lines += [plain(row.said, 300)] if row.said else [_list_named(row)] if row.named else []
     lines.append(f"_{row.deeds}_")
     return Prose(text="\n".join(lines), control=_button(row, view, when))
 
 
-def _named(row: HistoryRow) -> str:
+def _list_named(row: HistoryRow) -> str:
     more = (f"and {row.more} more",) if row.more else ()
     return "\n".join((*(plain(op, 120) for op in row.named), *more))
 

@@ -16,18 +16,18 @@ MOST_TASKS = 6
 
 def left_card(session: Session, left: TimeboxingStage) -> Card:
     """Return the line for stage ``left`` of a session that is now at another stage."""
-    line = _back(session) if session.stage.number < left.number else _done(session, left)
+    line = _describe_back(session) if session.stage.number < left.number else _describe_done(session, left)
     return Card(text=line.replace("**", ""), parts=(Prose(text=line),))
 
 
-def _back(session: Session) -> str:
+def _describe_back(session: Session) -> str:
     undone = session.last_sync is not None and session.last_sync.status == "undone"
     if session.stage is TimeboxingStage.REFINE and undone:
         return "↩ Taken back from your calendar."
     return f"↩ Back to: {session.stage.heading.lower()}."
 
 
-def _done(session: Session, left: TimeboxingStage) -> str:
+def _describe_done(session: Session, left: TimeboxingStage) -> str:
     match left:
         case TimeboxingStage.DATE:
             return f"✓ **{day_words(session.date)}**, {session.tz} time"

@@ -10,7 +10,7 @@ from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryRow, MemoryView
 from fateforger.session.model import Session
 from fateforger.turn.present.deciding import choice
-from fateforger.turn.present.rules import ADD, ADD_DAY, REVIEW, about, marks, undo_button
+from fateforger.turn.present.rules import ADD, ADD_DAY, REVIEW, describe_rule, marks, undo_button
 
 MOST_ASKED = 3
 """Questions and offers with buttons of their own; the others follow once these are answered."""
@@ -29,7 +29,7 @@ def card(session: Session, view: MemoryView) -> Card:
         text=f"{title}: {count_words(view)}.{_asked_words(session, view)}",
         parts=(
             Heading(text=title),
-            *_done(session, view),
+            *_build_last_change(session, view),
             *_trouble(view),
             Prose(text=f"{summary(view)} {WHAT}" if view.total else NONE_SUCH if view.only else EMPTY),
             *_questions(session.memory_questions),
@@ -74,7 +74,7 @@ def _asked_words(session: Session, view: MemoryView) -> str:
     return f" {asked} question{'' if asked == 1 else 's'} to answer." if asked else ""
 
 
-def _done(session: Session, view: MemoryView) -> tuple[Part, ...]:
+def _build_last_change(session: Session, view: MemoryView) -> tuple[Part, ...]:
     last = session.memory_writes[-1] if session.memory_writes else None
     if last is not None and (last.fresh or not view.lines):
         return (Prose(text=plain(" ".join(last.lines), 600), control=undo_button(last.cause)),)
@@ -111,7 +111,7 @@ def _row(row: MemoryRow) -> tuple[Part, ...]:
     edit = Button(
         label="Deny / Edit", action="form.rule", target=f"{row.seq} {row.uid}", spoken=f"Deny or edit “{row.name}”"
     )
-    return (Prose(text=f"**{plain(row.name)}**\n{about(row)} · _{marks(row)}_", control=edit),)
+    return (Prose(text=f"**{plain(row.name)}**\n{describe_rule(row)} · _{marks(row)}_", control=edit),)
 
 
 def _rest(view: MemoryView) -> tuple[Part, ...]:

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from fateforger.drafting import in_words
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
-from fateforger.session.catching_up import open_of_missed
+from fateforger.session.catching_up import open_work_of_missed
 from fateforger.session.days import day_words
 from fateforger.session.model import OfferedInput, Session, Task
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
@@ -17,9 +17,9 @@ MOST_QUEUED = 5
 MOST_OUTSIDE = 5
 
 
-def left_over(session: Session) -> tuple[Part, ...]:
+def list_left_over(session: Session) -> tuple[Part, ...]:
     """Return the leftovers of earlier days, except missed ones: a button for all, and a form to choose some."""
-    missed = open_of_missed(session)
+    missed = open_work_of_missed(session)
     offered = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
     if not offered:
         return ()
@@ -58,10 +58,10 @@ def from_outside(session: Session) -> tuple[Part, ...]:
 
 
 def _row(where: str, each: OfferedInput) -> Prose:
-    return Prose(text=f"{where}: {_named(each.task)}", control=bring_row(each).button())
+    return Prose(text=f"{where}: {_format_task(each.task)}", control=bring_row(each).button())
 
 
-def waiting(session: Session) -> tuple[Part, ...]:
+def list_deferred(session: Session) -> tuple[Part, ...]:
     """Return the tasks deferred to another day, while that can still be changed."""
     parts = [_waits(task) for task in session.deferred[:MOST_WAITING]]
     more = len(session.deferred) - MOST_WAITING
@@ -74,14 +74,14 @@ def _source(each: OfferedInput) -> str:
 
 
 def _line(source: str, offered: list[OfferedInput]) -> str:
-    return f"{source}: {', '.join(_named(each.task) for each in offered)}"
+    return f"{source}: {', '.join(_format_task(each.task) for each in offered)}"
 
 
-def _named(task: Task) -> str:
+def _format_task(task: Task) -> str:
     return plain(task.title) + ("" if task.minutes is None else f" ({in_words(task.minutes)})")
 
 
 def _waits(task: Task) -> Prose:
     label = "Do it after all"
     back = Button(label=label, action="task.bring", target=task.id, spoken=f"{label}: “{task.title[:40]}”")
-    return Prose(text=f"For another day: {_named(task)}", control=back)
+    return Prose(text=f"For another day: {_format_task(task)}", control=back)

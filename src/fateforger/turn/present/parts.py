@@ -8,7 +8,7 @@ from fateforger.quality import Quality
 from fateforger.session.cards import Button, Control, Controls, Note, Part, Prose, plain
 from fateforger.session.gates import gate
 from fateforger.session.model import Session, Unplaced
-from fateforger.session.moves import offered, seen
+from fateforger.session.moves import move_token, offered_moves
 from fateforger.session.overview import collisions
 from fateforger.stages import Move
 
@@ -36,20 +36,20 @@ def move_button(session: Session, move: Move, label: str | None = None, *, prima
     confirm = KEEPS if move is Move.CANCEL and session.written is not None else None
     style = "primary" if primary else "danger" if move is Move.UNDO_SYNC else "default"
     return Button(
-        label=label or LABELS[move], action=move.value, target=seen(session, move), style=style, confirm=confirm
+        label=label or LABELS[move], action=move.value, target=move_token(session, move), style=style, confirm=confirm
     )
 
 
 def move_row(session: Session, order: Iterable[tuple[Move, str | None]], *extra: Control) -> Controls:
     """Return the moves that are possible now, in the given order, with Proceed highlighted, and further controls."""
-    possible = offered(session)
+    possible = offered_moves(session)
     moves = [
         move_button(session, move, label, primary=move is Move.PROCEED) for move, label in order if move in possible
     ]
     return Controls(items=(*moves[:1], *extra, *moves[1:]) if moves else extra)
 
 
-def said(session: Session) -> tuple[Part, ...]:
+def show_notice(session: Session) -> tuple[Part, ...]:
     """Return the notice of the last turn. A refusal is marked with a warning sign."""
     notice = session.notice
     if notice is None:
@@ -60,7 +60,7 @@ def said(session: Session) -> tuple[Part, ...]:
     return (Prose(text="\n".join(lines)),)
 
 
-def missing(session: Session) -> tuple[Part, ...]:
+def show_missing(session: Session) -> tuple[Part, ...]:
     """Return what the stage still needs (S61); nothing if a refusal already says so."""
     standing = gate(session)
     if standing.ready or (session.notice is not None and session.notice.refused):
@@ -90,7 +90,7 @@ def warnings(session: Session) -> tuple[Part, ...]:
     return (Prose(text="\n".join(lines)),) if lines else ()
 
 
-def left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tuple[Part, ...]:
+def show_left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tuple[Part, ...]:
     """Return the tasks that did not fit, with reasons; without a heading if ``also`` is true."""
     if not unplaced:
         return ()

@@ -9,7 +9,7 @@ from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part
 from fateforger.session.days import day_words
 from fateforger.session.model import Session
 from fateforger.session.views import PreviewView
-from fateforger.session.writing import at_once
+from fateforger.session.writing import writes_at_once
 from fateforger.turn.present.parts import paragraphs
 
 SHOW = Button(label="Preview", action="show_preview")
@@ -19,14 +19,14 @@ NOTHING_NOW = "Nothing, as things stand."
 MOVED = "Preview: further down in this thread."
 
 
-def offered(session: Session) -> bool:
+def is_offered(session: Session) -> bool:
     """Check whether there may be something to write.
 
     That is not the case if each change is written at once and has been, or if the plan is empty.
     """
     if not (session.written or (session.plan and session.plan.events)):
         return False
-    waiting = session.problem is not None or not at_once(session)
+    waiting = session.problem is not None or not writes_at_once(session)
     return waiting or session.written is None or any(not step.transactions for step in session.refine_undo)
 
 
@@ -63,14 +63,16 @@ def _words(view: PreviewView) -> tuple[Part, ...]:
     if view.problem is not None:
         return (Prose(text=f"⚠️ {plain(view.problem, 600)}"),)
     return (
-        *paragraphs(_listed(f"**{view.counts}**", view.todo) if view.todo else NOTHING_NOW if view.notes else NOTHING),
-        *(paragraphs(_listed("**Left alone**", view.left)) if view.left else ()),
+        *paragraphs(
+            _format_list(f"**{view.counts}**", view.todo) if view.todo else NOTHING_NOW if view.notes else NOTHING
+        ),
+        *(paragraphs(_format_list("**Left alone**", view.left)) if view.left else ()),
         *(paragraphs("\n".join(plain(note, 400) for note in view.notes)) if view.notes else ()),
         *(Prose(text=f"⚠️ {plain(brake, 600)} I ask before I write that.") for brake in view.brakes),
     )
 
 
-def _listed(head: str, lines: Sequence[str]) -> str:
+def _format_list(head: str, lines: Sequence[str]) -> str:
     return "\n".join((head, *(f"- {plain(line, 300)}" for line in lines)))
 
 

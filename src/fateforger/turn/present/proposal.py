@@ -23,30 +23,30 @@ def proposal_card(proposal: Proposal) -> Card:
     """Return the card: with its buttons while it is pending, otherwise one line with the outcome."""
     match proposal.state:
         case ProposalState.PENDING:
-            return _asking(proposal)
+            return _build_asking(proposal)
         case ProposalState.APPROVED:
-            return _ended(proposal, "✅ Applied", undo=isinstance(proposal.change, ConstraintChange))
+            return _build_ended(proposal, "✅ Applied", undo=isinstance(proposal.change, ConstraintChange))
         case ProposalState.DENIED:
-            return _ended(proposal, "Denied")
+            return _build_ended(proposal, "Denied")
         case ProposalState.EXPIRED:
-            return _ended(proposal, "Not applied")
+            return _build_ended(proposal, "Not applied")
         case ProposalState.SUPERSEDED:
-            return _ended(proposal, "Not applied")
+            return _build_ended(proposal, "Not applied")
         case ProposalState.UNDONE:
-            return _ended(proposal, "↩️ Taken back")
+            return _build_ended(proposal, "↩️ Taken back")
         case _:
             assert_never(proposal.state)
 
 
-def _asking(proposal: Proposal) -> Card:
-    lines = "\n".join(f"- {_quoted(line, _LONGEST_LINE)}" for line in proposal.preview)
+def _build_asking(proposal: Proposal) -> Card:
+    lines = "\n".join(f"- {_quote_text(line, _LONGEST_LINE)}" for line in proposal.preview)
     apply, deny = proposal_options(proposal.id)
     return Card(
         text=_sentence(proposal),
         parts=(
             Heading(text="An agent proposes a change"),
             Prose(text=f"{_sentence(proposal)}\n{lines}"),
-            Prose(text=f"Its reason, as it wrote it: “{_quoted(proposal.reason, _LONGEST_REASON)}”"),
+            Prose(text=f"Its reason, as it wrote it: “{_quote_text(proposal.reason, _LONGEST_REASON)}”"),
             Controls(
                 items=(apply.button(style="primary"), deny.button()),
             ),
@@ -55,9 +55,9 @@ def _asking(proposal: Proposal) -> Card:
     )
 
 
-def _ended(proposal: Proposal, how: str, *, undo: bool = False) -> Card:
+def _build_ended(proposal: Proposal, how: str, *, undo: bool = False) -> Card:
     what = _what(proposal)
-    outcome = f" {_quoted(proposal.outcome, _LONGEST_LINE)}" if proposal.outcome else ""
+    outcome = f" {_quote_text(proposal.outcome, _LONGEST_LINE)}" if proposal.outcome else ""
     text = f"{how}: {what}, proposed by **{plain(proposal.client)}**.{outcome}"
     button = Button(label="Undo", action=UNDO, target=proposal.id, spoken="Undo what was proposed and applied")
     parts: tuple[Part, ...] = (Prose(text=text, control=button if undo else None),)
@@ -85,5 +85,5 @@ def _what(proposal: Proposal) -> str:
             assert_never(proposal.change)
 
 
-def _quoted(text: str, limit: int) -> str:
+def _quote_text(text: str, limit: int) -> str:
     return plain(text.translate(_TURNS), limit)

@@ -7,7 +7,7 @@ from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
 from fateforger.session.model import Session
 from fateforger.session.pending import conflict_options
 from fateforger.session.questions import open_questions, token
-from fateforger.sync.conflicts import question as in_words
+from fateforger.sync.conflicts import phrase_question as in_words
 
 KEEP_CALENDAR, KEEP_PLAN = "conflict.keep_calendar", "conflict.keep_plan"
 MOST_ASKED = 5

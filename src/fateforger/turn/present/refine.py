@@ -10,29 +10,29 @@ from fateforger.session.differences import span
 from fateforger.session.gates import block_words
 from fateforger.session.meetings import on_calendar
 from fateforger.session.model import Session
-from fateforger.session.overview import block_title, clipped
+from fateforger.session.overview import block_title, clip_span
 from fateforger.session.pending import held_question, write_question
 from fateforger.session.pictured import picture
 from fateforger.session.placing import by_time
 from fateforger.session.questions import open_questions
-from fateforger.session.writing import at_once
+from fateforger.session.writing import writes_at_once
 from fateforger.stages import Move
 from fateforger.turn.constants import MOST_ROWS
 from fateforger.turn.present import fitting, history, preview
-from fateforger.turn.present.advice import better
+from fateforger.turn.present.advice import list_suggestions
 from fateforger.turn.present.day_rules import unkept_rules
 from fateforger.turn.present.parts import (
-    missing,
     move_button,
     move_row,
     quality_note,
-    said,
+    show_missing,
+    show_notice,
     unread_note,
     warnings,
 )
 from fateforger.turn.present.questions import questions, questions_words
-from fateforger.turn.present.replanning import course, refit
-from fateforger.turn.present.rules import adding, rules
+from fateforger.turn.present.replanning import build_progress_controls, offer_refit
+from fateforger.turn.present.rules import build_add_button, rules
 
 MOST_MEETINGS = 12
 MOST_ASKED = 100
@@ -58,32 +58,32 @@ def card(session: Session) -> Card:
         text=f"Refine {day}: {block_words(session)}.{questions_words(session)}",
         parts=(
             Heading(text=f"Refine {day}"),
-            *said(session),
-            *_held(session),
+            *show_notice(session),
+            *_build_held(session),
             *_trouble(session),
             *questions(session),
             *(unread_note(session) if session.problem is None else ()),
-            *missing(session),
+            *show_missing(session),
             *warnings(session),
-            *refit(session),
+            *offer_refit(session),
             *rows,
             *_more(chain[MOST_ROWS:]),
             Controls(
                 items=(
                     Button(label="Add block", action="form.add_block"),
-                    *((preview.SHOW,) if preview.offered(session) else ()),
+                    *((preview.SHOW,) if preview.is_offered(session) else ()),
                     history.SHOW,
-                    *adding(session),
-                    *_explaining(chain),
+                    *build_add_button(session),
+                    *_build_explanation_select(chain),
                 )
             ),
-            *course(session),
+            *build_progress_controls(session),
             *picture(session, changed=True),
             *_meetings(session),
             *unkept_rules(session),
-            *fitting.choices(session),
+            *fitting.list_unplaced(session),
             *quality_note(session.quality),
-            *better(session),
+            *list_suggestions(session),
             *rules(session),
             *_when_written(session),
             move_row(session, ORDER),
@@ -100,9 +100,9 @@ def _when_written(session: Session) -> tuple[Part, ...]:
 
 def _when_words(session: Session) -> str:
     if session.calendar_write == "commit":
-        hint = "; Preview shows what would" if preview.offered(session) else ""
+        hint = "; Preview shows what would" if preview.is_offered(session) else ""
         return f"Nothing goes to your calendar before you commit{hint}."
-    if not at_once(session):
+    if not writes_at_once(session):
         if session.written is not None:
             return "Nothing more goes to your calendar until this plan is Okay (2 of 4) again."
         return "Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself."
@@ -154,12 +154,12 @@ def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose
 def _more(rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
     if not rest:
         return ()
-    choices = tuple(map(_named, rest))
+    choices = tuple(map(_build_choice, rest))
     picker = Select(action="form.edit_block", placeholder=f"{len(rest)} more blocks", choices=choices)
     return (Controls(items=(picker,)),)
 
 
-def _held(session: Session) -> tuple[Part, ...]:
+def _build_held(session: Session) -> tuple[Part, ...]:
     """Return the buttons to confirm or drop the held change.
 
     Confirming sets the rule that blocks it aside for this day. The question is repeated on every card after the first.
@@ -172,13 +172,13 @@ def _held(session: Session) -> tuple[Part, ...]:
     return (buttons,) if first else (Prose(text=plain(question.sentence, 600)), buttons)
 
 
-def _explaining(chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
+def _build_explanation_select(chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
     """Return a select that explains the position of a block; the menus of the blocks have no room for it."""
-    choices = tuple(_named(block) for block in chain[:MOST_ASKED])
+    choices = tuple(_build_choice(block) for block in chain[:MOST_ASKED])
     return (Select(action="block.why", placeholder="Why here?", choices=choices),) if choices else ()
 
 
-def _named(block: Resolved) -> Choice:
+def _build_choice(block: Resolved) -> Choice:
     return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)
 
 
@@ -186,7 +186,7 @@ def _meetings(session: Session) -> tuple[Part, ...]:
     timed = on_calendar(session).timed
     if not timed:
         return ()
-    named = [f"{clipped(m, session.date)} {plain(m.title, 40)}" for m in timed[:MOST_MEETINGS]]
+    named = [f"{clip_span(m, session.date)} {plain(m.title, 40)}" for m in timed[:MOST_MEETINGS]]
     if len(timed) > MOST_MEETINGS:
         named.append(f"{len(timed) - MOST_MEETINGS} more")
     return (Note(text=f"Meetings: {' · '.join(named)}"),)

@@ -14,12 +14,12 @@ MOST_ASKED = 100
 """Choices that fit into a select."""
 
 
-def course(session: Session) -> tuple[Part, ...]:
+def build_progress_controls(session: Session) -> tuple[Part, ...]:
     """Return the controls, once the day is under way or its plan is on the calendar: running late, done, not today."""
-    mine = own(session)[:MOST_ASKED]
+    mine = list_own_blocks(session)[:MOST_ASKED]
     if not mine or not (session.written or session.touched_at >= mine[0].start):
         return ()
-    choices = tuple(named(block) for block in mine)
+    choices = tuple(to_choice(block) for block in mine)
     late = tuple(Choice(label=label, value=str(minutes)) for minutes, label in LATE)
     return (
         Controls(
@@ -33,18 +33,18 @@ def course(session: Session) -> tuple[Part, ...]:
     )
 
 
-def refit(session: Session) -> tuple[Part, ...]:
+def offer_refit(session: Session) -> tuple[Part, ...]:
     """Return a button to make room if upcoming blocks overlap meetings."""
     question = refit_question(session)
     return () if question is None else (Controls(items=tuple(option.button() for option in question.answers)),)
 
 
-def own(session: Session) -> tuple[Resolved, ...]:
+def list_own_blocks(session: Session) -> tuple[Resolved, ...]:
     """Return the blocks that can be late, done or dropped."""
     chain = by_time(session.plan) if session.plan else ()
     return tuple(block for block in chain if block.event.type not in {ET.BACKGROUND, ET.MEETING})
 
 
-def named(block: Resolved) -> Choice:
+def to_choice(block: Resolved) -> Choice:
     """Return a block as a choice."""
     return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)

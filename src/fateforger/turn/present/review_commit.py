@@ -11,9 +11,9 @@ from fateforger.session.pictured import picture
 from fateforger.stages import Move
 from fateforger.turn.present import history
 from fateforger.turn.present.commitment import commitment
-from fateforger.turn.present.parts import move_row, paragraphs, quality_note, said, warnings
+from fateforger.turn.present.parts import move_row, paragraphs, quality_note, show_notice, warnings
 from fateforger.turn.present.questions import questions, questions_words
-from fateforger.turn.present.replanning import course, refit
+from fateforger.turn.present.replanning import build_progress_controls, offer_refit
 from fateforger.turn.present.rules import rules
 
 UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
@@ -45,23 +45,23 @@ def card(session: Session) -> Card:
         text=f"{title}.{questions_words(session)}",
         parts=(
             Heading(text=title),
-            *said(session),
+            *show_notice(session),
             *_report(session, report),
             *(commitment(session) if done else ()),
             *questions(session),
-            *((*warnings(session), *refit(session)) if done else ()),
+            *((*warnings(session), *offer_refit(session)) if done else ()),
             *_since(session, report),
             *picture(session),
             *paragraphs(overview(session)),
-            *(course(session) if done else ()),
+            *(build_progress_controls(session) if done else ()),
             *(quality_note(session.quality, done=True) if done else ()),
             *rules(session),
-            Controls(items=(*move_row(session, order, *_refusing(session)).items, history.SHOW)),
+            Controls(items=(*move_row(session, order, *_build_refusal(session)).items, history.SHOW)),
         ),
     )
 
 
-def _refusing(session: Session) -> tuple[Button, ...]:
+def _build_refusal(session: Session) -> tuple[Button, ...]:
     """Return the no to a write that stopped for confirmation."""
     question = write_question(session)
     return () if question is None or question.no is None else (question.no.button(),)

@@ -37,12 +37,12 @@ def root_line(session: Session) -> str:
         case TimeboxingStage.REFINE:
             return f"Planning {day}: refining, {block_words(session)}"
         case TimeboxingStage.REVIEW_COMMIT:
-            return _committed(session, day)
+            return _describe_committed(session, day)
         case _:
             assert_never(session.stage)
 
 
-def _committed(session: Session, day: str) -> str:
+def _describe_committed(session: Session, day: str) -> str:
     match session.last_sync.status if session.last_sync else "unchanged":
         case "partial" if session.last_sync is not None and session.last_sync.unsure:
             return f"{day}: not finished, see below"

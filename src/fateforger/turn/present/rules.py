@@ -5,7 +5,7 @@ from __future__ import annotations
 from fateforger.constraints import Answer, ConstraintRecord, Why
 from fateforger.constraints.kinds import Necessity, Scope, Source
 from fateforger.constraints.sections import needs_confirmation
-from fateforger.constraints.wording import day_words
+from fateforger.constraints.wording import format_day
 from fateforger.session.cards import Button, Controls, Note, Part, Prose, plain
 from fateforger.session.memory import MemoryRow, active
 from fateforger.session.model import Session
@@ -28,12 +28,12 @@ _KNOWN = {
 
 def rules(session: Session) -> tuple[Part, ...]:
     """Return recent changes, rules to confirm, and the rules that shape the day; nothing if there are none."""
-    return (*noted(session), *clashing_rules(session), *unsure_rules(session), *_shaping(session))
+    return (*show_noted(session), *clashing_rules(session), *unsure_rules(session), *_show_shaping(session))
 
 
-def adding(session: Session) -> tuple[Button, ...]:
+def build_add_button(session: Session) -> tuple[Button, ...]:
     """Return the button that adds a rule, if no rules are shown."""
-    return () if _shaping(session) else (ADD,)
+    return () if _show_shaping(session) else (ADD,)
 
 
 def undo_button(cause: str) -> Button:
@@ -41,15 +41,15 @@ def undo_button(cause: str) -> Button:
     return Button(label="Undo", action="undo_memory", target=cause, spoken="Undo what was just noted")
 
 
-def how(necessity: Necessity) -> str:
+def describe_necessity(necessity: Necessity) -> str:
     """Return the binding force of a rule, capitalized for the beginning of a line."""
     return HOW[necessity].capitalize()
 
 
-def about(row: MemoryRow) -> str:
+def describe_rule(row: MemoryRow) -> str:
     """Describe a rule: binding force, days and times, such as ``Must · Monday · avoid 09:00–10:00``."""
     when = f"on {row.when}" if row.when else ""
-    return " · ".join(plain(text, 160) for text in (how(row.necessity), when, row.times) if text)
+    return " · ".join(plain(text, 160) for text in (describe_necessity(row.necessity), when, row.times) if text)
 
 
 def marks(row: MemoryRow) -> str:
@@ -63,12 +63,12 @@ def marks(row: MemoryRow) -> str:
     return " · ".join(plain(text, 200) for text in known if text)
 
 
-def since(row: MemoryRow) -> str:
+def describe_origin(row: MemoryRow) -> str:
     """Describe the origin of a rule, such as ``said on 2 March 2026``."""
-    return f"{_KNOWN[row.source]} {day_words(row.said_on)}"
+    return f"{_KNOWN[row.source]} {format_day(row.said_on)}"
 
 
-def noted(session: Session) -> tuple[Part, ...]:
+def show_noted(session: Session) -> tuple[Part, ...]:
     """Return recent memory writes, each with its Undo."""
     return tuple(
         Prose(text=plain(" ".join(write.lines), 600), control=undo_button(write.cause))
@@ -77,21 +77,21 @@ def noted(session: Session) -> tuple[Part, ...]:
     )
 
 
-def _shaping(session: Session) -> tuple[Part, ...]:
+def _show_shaping(session: Session) -> tuple[Part, ...]:
     answer = active(session)
     trouble = None if session.recalled is None else session.recalled.trouble
     parts: list[Part] = []
     if trouble is not None:
         parts.append(Note(text=f"I cannot look up your rules just now, so I go by what I know: {plain(trouble, 200)}"))
     let_go = () if session.clash is None else session.clash.let_go
-    named = [_named(item.record, let_go=item.uid in let_go) for item in answer.applicable[:MOST_NAMED]]
+    named = [_format_rule(item.record, let_go=item.uid in let_go) for item in answer.applicable[:MOST_NAMED]]
     more = len(answer.applicable) - len(named)
     left_out = len(answer.cut) + (0 if session.recalled is None else session.recalled.left_out)
     if named:
         rest = f"; {more} more" if more else ""
         out = f"; {left_out} left out, as there is no room for more" if left_out else ""
         parts.append(Note(text=f"**Your rules for this day:** {', '.join(named)}{rest}{out}."))
-    parts += _put_aside(session, answer)
+    parts += _show_set_aside(session, answer)
     asked = len(session.memory_questions)
     if asked:
         questions = "One question" if asked == 1 else f"{asked} questions"
@@ -100,7 +100,7 @@ def _shaping(session: Session) -> tuple[Part, ...]:
     return (*parts, Controls(items=(YOURS, REVIEW))) if parts else ()
 
 
-def _put_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
+def _show_set_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
     """Return the rules set aside for the day, once no recent write mentions them."""
     aside = [item.version.record for item in answer.excluded if item.why is Why.SET_ASIDE]
     if not aside or any(write.fresh for write in session.memory_writes):
@@ -110,7 +110,7 @@ def _put_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
     return (Note(text=f"**Not counting today:** {', '.join(named)}{rest}."),)
 
 
-def _named(record: ConstraintRecord, *, let_go: bool) -> str:
+def _format_rule(record: ConstraintRecord, *, let_go: bool) -> str:
     mark = f", {CONFIRM}" if needs_confirmation(record) else ""
     mark += "; the plan does without it" if let_go else ""
     return f"“{plain(record.name, 60)}” ({HOW[record.necessity]}{mark})"

@@ -9,13 +9,13 @@ from fateforger.session.model import Session
 from fateforger.session.pictured import picture
 from fateforger.stages import Move
 from fateforger.turn.present.day_rules import unkept_rules
-from fateforger.turn.present.fitting import choices, clashing
+from fateforger.turn.present.fitting import list_clashing_rules, list_unplaced
 from fateforger.turn.present.parts import (
-    missing,
     move_row,
     paragraphs,
     quality_note,
-    said,
+    show_missing,
+    show_notice,
     unread_note,
     warnings,
 )
@@ -31,15 +31,15 @@ def card(session: Session) -> Card:
         text=f"A first draft of {day}: {block_words(session)}.",
         parts=(
             Heading(text=f"A first draft of {day}"),
-            *said(session),
-            *missing(session),
+            *show_notice(session),
+            *show_missing(session),
             *unread_note(session),
             *picture(session),
             *paragraphs(session.overview or ""),
             *warnings(session),
             *unkept_rules(session),
-            *clashing(session),
-            *choices(session),
+            *list_clashing_rules(session),
+            *list_unplaced(session),
             *quality_note(session.quality),
             *rules(session),
             move_row(session, ORDER),

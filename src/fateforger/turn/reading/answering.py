@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from fateforger.errors import BadInput
 from fateforger.session.commands import SessionCommand, TimeboxingUserReply
-from fateforger.session.pending import PendingKind, PendingQuestion, the_one
-from fateforger.turn.reading.meaning import envelope, numbered
+from fateforger.session.pending import PendingKind, PendingQuestion, sole_question
+from fateforger.turn.reading.meaning import envelope, get_numbered
 from fateforger.turn.reading.values import Decision, Intent
 
 NOTHING_PENDING = "Nothing here waits for a yes or a no just now, so I changed nothing."
@@ -33,7 +33,7 @@ STAYS_OPEN = "All right, I left it open. Nothing changes until you choose."
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class PendingAnswer:
     """Result of a yes or a no: a command, or lines for the person.
 
     With ``in_words`` it answers the bot's last words, so the message has to be read together with them. With
@@ -46,19 +46,19 @@ class Answered:
     in_words: bool = False
 
 
-def answered(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], decision: Decision) -> Answered:
+def answer_pending(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], decision: Decision) -> PendingAnswer:
     """Return the meaning of a yes or a no. Raises ``BadInput`` for a row that does not exist."""
     if not waiting:
-        return Answered(lines=(NOTHING_PENDING,))
-    question = the_one(waiting) if decision.number is None else numbered(waiting, decision.number)
+        return PendingAnswer(lines=(NOTHING_PENDING,))
+    question = sole_question(waiting) if decision.number is None else get_numbered(waiting, decision.number)
     if question is None:
-        return Answered(lines=(WHICH_QUESTION, *named(waiting)), asks_back=True)
+        return PendingAnswer(lines=(WHICH_QUESTION, *list_questions(waiting)), asks_back=True)
     if decision.intent is Intent.REFUSE_PENDING:
-        return _refused(reply, question)
-    return _accepted(reply, question)
+        return _refuse(reply, question)
+    return _accept(reply, question)
 
 
-def held_up(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple[str, ...]:
+def find_unanswered(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple[str, ...]:
     """Return the questions to answer before this intent is carried out; nothing if it may be carried out."""
     match intent:
         case Intent.PROCEED:
@@ -72,29 +72,29 @@ def held_up(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple[str, ..
 
 def row_of(waiting: Sequence[PendingQuestion], number: int, kind: PendingKind) -> PendingQuestion:
     """Return the row with this number. Raises ``BadInput`` if there is none, or if it has another kind."""
-    question = numbered(waiting, number)
+    question = get_numbered(waiting, number)
     if question.kind is not kind:
         raise BadInput(f"Number {number} is another question: {question.sentence}")
     return question
 
 
-def named(waiting: Sequence[PendingQuestion]) -> tuple[str, ...]:
+def list_questions(waiting: Sequence[PendingQuestion]) -> tuple[str, ...]:
     """Return a numbered line for each question."""
     return tuple(f"{number}. {question.sentence}" for number, question in enumerate(waiting, 1))
 
 
-def _accepted(reply: TimeboxingUserReply, question: PendingQuestion) -> Answered:
+def _accept(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAnswer:
     if question.yes is not None:
-        return Answered(question.yes.command(envelope(reply)))
+        return PendingAnswer(question.yes.command(envelope(reply)))
     if question.which:
         options = " / ".join(option.label for option in question.which)
-        return Answered(lines=(question.sentence, WHICH_OPTION.format(options=options)), asks_back=True)
+        return PendingAnswer(lines=(question.sentence, WHICH_OPTION.format(options=options)), asks_back=True)
     if question.kind in {PendingKind.WORDS, PendingKind.SAID}:
-        return Answered(in_words=True)
-    return Answered(lines=(question.sentence, ONE_BY_ONE), asks_back=True)
+        return PendingAnswer(in_words=True)
+    return PendingAnswer(lines=(question.sentence, ONE_BY_ONE), asks_back=True)
 
 
-def _refused(reply: TimeboxingUserReply, question: PendingQuestion) -> Answered:
+def _refuse(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAnswer:
     if question.no is not None:
-        return Answered(question.no.command(envelope(reply)))
-    return Answered(lines=(STAYS_OPEN if question.which else LEFT,))
+        return PendingAnswer(question.no.command(envelope(reply)))
+    return PendingAnswer(lines=(STAYS_OPEN if question.which else LEFT,))

@@ -8,15 +8,15 @@ from typing import Any, NoReturn
 from fateforger.errors import BadInput
 from fateforger.session import commands
 from fateforger.session.commands import SessionCommand, TimeboxingUserReply
-from fateforger.session.commands.envelope import InSession
+from fateforger.session.commands.envelope import SessionCommandBase
 from fateforger.session.model import Session
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_option
 from fateforger.session.questions import open_questions, token
 from fateforger.turn.reading.answering import row_of
-from fateforger.turn.reading.meaning import envelope, numbered
+from fateforger.turn.reading.meaning import envelope, get_numbered
 from fateforger.turn.reading.values import Decision, Intent
 
-_PLAIN: Mapping[Intent, tuple[type[InSession], Mapping[str, Any]]] = {
+_PLAIN: Mapping[Intent, tuple[type[SessionCommandBase], Mapping[str, Any]]] = {
     Intent.HISTORY: (commands.ShowHistory, {}),
     Intent.OLDER_HISTORY: (commands.ShowHistory, {"older": True}),
     Intent.CLOSE_HISTORY: (commands.HideHistory, {}),
@@ -30,7 +30,7 @@ _PLAIN: Mapping[Intent, tuple[type[InSession], Mapping[str, Any]]] = {
 _SIDES: Mapping[Intent, commands.Side] = {Intent.KEEP_CALENDAR: "calendar", Intent.KEEP_PLAN: "plan"}
 
 
-def besides_of(
+def read_aside(
     reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion] = ()
 ) -> SessionCommand | None:
     """Return the command for such a request; ``None`` if the request is about the plan.
@@ -48,9 +48,9 @@ def besides_of(
         kind, values = _PLAIN[intent]
         return kind(**envelope(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only
     if intent in _SIDES:
-        return _kept(reply, session, decision, waiting)
+        return _resolve_conflicts(reply, session, decision, waiting)
     if intent is Intent.FIX:
-        return _offered(reply, session, decision.number, waiting)
+        return _find_suggestion(reply, session, decision.number, waiting)
     if intent in {Intent.UNDO_WRITE, Intent.REDO_WRITE}:
         return _row_of_history(reply, session, decision)
     return None
@@ -68,7 +68,7 @@ def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Deci
     view, head = session.history, envelope(reply)
     if view is None or decision.number is None:
         return commands.ShowHistory(**head)
-    row = numbered(view.rows, decision.number)
+    row = get_numbered(view.rows, decision.number)
     if row.button is None:
         raise BadInput("That write is taken back already or wrote nothing, so there is nothing to do about it.")
     kind = commands.UndoWrite if row.button == "undo" else commands.RedoWrite
@@ -77,7 +77,7 @@ def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Deci
     return kind(**head, transaction=row.transaction, newest=view.newest)
 
 
-def _offered(
+def _find_suggestion(
     reply: TimeboxingUserReply, session: Session, number: int | None, waiting: Sequence[PendingQuestion]
 ) -> SessionCommand:
     """Return the command of a suggestion. The first suggestion helps most and is the default."""
@@ -89,7 +89,7 @@ def _offered(
     return fix.command(envelope(reply))
 
 
-def _kept(
+def _resolve_conflicts(
     reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion]
 ) -> SessionCommand:
     """Return the answer to one open question or to all. A question that no card has shown yet is asked first."""

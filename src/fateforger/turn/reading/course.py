@@ -8,7 +8,7 @@ from fateforger.errors import BadInput
 from fateforger.session import commands
 from fateforger.session.commands import DeferTask, Replan, SessionCommand, SplitTask, TimeboxingUserReply
 from fateforger.session.model import Session
-from fateforger.turn.reading.meaning import envelope, numbered
+from fateforger.turn.reading.meaning import envelope, get_numbered
 from fateforger.turn.reading.values import OpenWords, ReplanWords
 
 LONGEST = 12 * 60
@@ -23,7 +23,7 @@ def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanW
     if words.late is not None and not 0 <= words.late <= LONGEST:
         raise BadInput(f"A day can be up to {LONGEST // 60} hours late, not {words.late} minutes.")
     went = {name: _keys(session, getattr(words, name)) for name in ("missed", "done", "not_today")}
-    ways = [_way_out(reply, session, each) for each in words.open]
+    ways = [_read_option(reply, session, each) for each in words.open]
     if words.day_end is not None:
         ways.append(commands.AdjustFrame(**head, day_end=words.day_end))
     if ways and words.late is None and not any(went.values()):
@@ -42,8 +42,8 @@ def _key(session: Session, at: int) -> str:
     return events[at].block_key
 
 
-def _way_out(reply: TimeboxingUserReply, session: Session, words: OpenWords) -> SessionCommand:
-    head, task_id = envelope(reply), numbered(session.unplaced, words.number).task_id
+def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords) -> SessionCommand:
+    head, task_id = envelope(reply), get_numbered(session.unplaced, words.number).task_id
     match words.way:
         case "later":
             return DeferTask(**head, task_id=task_id)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from fateforger.plan import Resolved, resolve, zone
 from fateforger.session.days import local_today, weekday
-from fateforger.session.frame import shown_start
+from fateforger.session.frame import visible_start
 from fateforger.session.meetings import busy_meetings, on_calendar
 from fateforger.session.model import LastWords, Session
 from fateforger.session.pending import PendingKind, PendingQuestion
@@ -51,14 +51,14 @@ def frame_facts(session: Session) -> Row:
     """Return the frame of the day."""
     frame = session.frame
     return {
-        "day_start": f"{shown_start(session):%H:%M}",
+        "day_start": f"{visible_start(session):%H:%M}",
         "day_end": f"{frame.day_end:%H:%M}",
         "lunch_start": "" if frame.lunch_start is None else f"{frame.lunch_start:%H:%M}",
         "lunch_minutes": frame.lunch_minutes if frame.lunch_start is not None else 0,
     }
 
 
-def upcoming(now: datetime, tz: str) -> Table:
+def list_upcoming_days(now: datetime, tz: str) -> Table:
     """Return the next days with their weekdays, so that a model need not count."""
     today = local_today(now, tz)
     days = [today + timedelta(days=n) for n in range(DAYS_AHEAD)]
@@ -75,7 +75,7 @@ def meetings(session: Session) -> Table:
     return "meetings", rows, len(timed) - len(rows)
 
 
-def taken(session: Session, fixed: Sequence[Resolved]) -> Table:
+def list_taken(session: Session, fixed: Sequence[Resolved]) -> Table:
     """Return the times that no block of a draft may overlap: busy meetings and ``fixed`` blocks."""
     stands = [(m.start, m.end, m.title) for m in busy_meetings(session)]
     stands += [(block.start, block.end, block.event.name) for block in fixed]
@@ -99,7 +99,7 @@ def tasks(session: Session) -> Table:
     return "tasks", rows, len(session.inputs.tasks) - len(rows)
 
 
-def no_room(session: Session) -> Table:
+def list_unplaced(session: Session) -> Table:
     """Return the tasks that did not fit, numbered from 1."""
     rows = [
         {"number": number, "title": cut(each.title), "why": cut(each.reason)}
@@ -113,7 +113,7 @@ def clock(session: Session, now: datetime) -> Row:
     return {"now": f"{now.astimezone(zone(session.tz)):%Y-%m-%d %H:%M}"}
 
 
-def left_over(session: Session) -> Table:
+def list_left_over(session: Session) -> Table:
     """Return the offered tasks of earlier days, numbered from 1."""
     rows = [
         {
@@ -176,7 +176,7 @@ def history(session: Session) -> Table:
     return "history", listed, 0 if session.history is None else session.history.total - len(rows)
 
 
-def pending(waiting: Sequence[PendingQuestion]) -> Table:
+def list_pending(waiting: Sequence[PendingQuestion]) -> Table:
     """Return the questions and offers of the card, numbered from 1, with the effect of a yes and a no."""
     rows = [
         {

@@ -22,9 +22,9 @@ from fateforger.session.commands import (
     UndoCatchUp,
     UpdateTask,
 )
-from fateforger.session.keys import minted
+from fateforger.session.keys import mint_key
 from fateforger.session.model import Depth, FrameFacts, Session, Task
-from fateforger.session.moves import offered
+from fateforger.session.moves import offered_moves
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.reading.values import (
     DayWords,
@@ -59,7 +59,7 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
     "Undo" means all if there is no single change to undo, and in Stage 2 it means the last catch-up, if there was one.
     """
     move = MOVES[intent]
-    possible = offered(session)
+    possible = offered_moves(session)
     if intent is Intent.UNDO and session.stage is TimeboxingStage.CAPTURE_INPUTS and session.caught_up is not None:
         return UndoCatchUp(**envelope(reply))
     if move is Move.UNDO_LAST_UPDATE and move not in possible and Move.UNDO_SYNC in possible:
@@ -121,9 +121,9 @@ def input_commands(
     if words is None:
         return ()
     tasks, head = session.inputs.tasks, envelope(reply)
-    brought = tuple(numbered(session.offered, number).task.id for number in dict.fromkeys(words.bring))
-    later = [numbered(tasks, number) for number in dict.fromkeys(words.later)]
-    gone = [numbered(tasks, number) for number in dict.fromkeys(words.remove) if number not in words.later]
+    brought = tuple(get_numbered(session.offered, number).task.id for number in dict.fromkeys(words.bring))
+    later = [get_numbered(tasks, number) for number in dict.fromkeys(words.later)]
+    gone = [get_numbered(tasks, number) for number in dict.fromkeys(words.remove) if number not in words.later]
     changes = [_change_of(reply, *change) for change in _changes(tasks, words.change)]
     added = tuple(_task(reply, number, task) for number, task in enumerate(words.add, 1))
     return (
@@ -137,7 +137,7 @@ def input_commands(
 
 def _task(reply: TimeboxingUserReply, number: int, words: TaskWords) -> Task:
     return Task(
-        id=minted("t", reply.command_id, number),
+        id=mint_key("t", reply.command_id, number),
         title=words.title,
         minutes=_minutes(words.minutes),
         depth=Depth.SHALLOW if words.depth == "shallow" else Depth.DEEP,
@@ -154,8 +154,8 @@ def _changes(tasks: Sequence[Task], words: Sequence[TaskChange]) -> list[tuple[T
     """
     after: dict[int, Task] = {}
     for change in words:
-        after[change.number] = _changed(after.get(change.number) or numbered(tasks, change.number), change)
-    pairs = [(numbered(tasks, number), task) for number, task in after.items()]
+        after[change.number] = _change_task(after.get(change.number) or get_numbered(tasks, change.number), change)
+    pairs = [(get_numbered(tasks, number), task) for number, task in after.items()]
     return sorted((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: pair[1].one_thing)
 
 
@@ -165,7 +165,7 @@ def _change_of(reply: TimeboxingUserReply, before: Task, after: Task) -> Session
     return UpdateTask(**envelope(reply), task=after)
 
 
-def _changed(task: Task, change: TaskChange) -> Task:
+def _change_task(task: Task, change: TaskChange) -> Task:
     said = {
         "title": change.title,
         "minutes": _minutes(change.minutes),
@@ -184,7 +184,7 @@ def _minutes(minutes: int | None) -> int | None:
     return minutes
 
 
-def numbered(items: Sequence[T], number: int) -> T:
+def get_numbered(items: Sequence[T], number: int) -> T:
     """Return a row of a list that was shown with numbers from 1. Raises ``BadInput``."""
     if not 1 <= number <= len(items):
         there = f"1 to {len(items)}" if items else "none, the list is empty"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fateforger.constraints import Answer, Version, sections
+from fateforger.constraints import Answer, Version, build_sections
 from fateforger.plan import zone
 from fateforger.turn.reading.facts import Row, Table, cut
 
@@ -19,7 +19,7 @@ def reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
     They are numbered through both tables; without constraints there are no tables. ``left_out`` is the number of
     constraints that the answer does not hold.
     """
-    told = sections(answer)
+    told = build_sections(answer)
     if not (told.must_follow or told.consider):
         return ()
     must = [{"number": number, **reminder.row} for number, reminder in enumerate(told.must_follow, 1)]
@@ -37,7 +37,7 @@ def reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
 
 def list_shown(answer: Answer) -> tuple[Version, ...]:
     """Return the constraints of :func:`reminders` in the order of their numbers."""
-    told = sections(answer)
+    told = build_sections(answer)
     by_uid = {item.uid: item.version for item in answer.applicable}
     return tuple(by_uid[reminder.uid] for reminder in (*told.must_follow, *told.consider))
 

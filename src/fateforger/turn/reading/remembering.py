@@ -16,17 +16,17 @@ from fateforger.constraints.kinds import Source, Status
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
 from fateforger.session import commands
-from fateforger.session.commands import SessionCommand, TimeboxingUserReply, Verdict
+from fateforger.session.commands import ConstraintVerdict, SessionCommand, TimeboxingUserReply
 from fateforger.session.model import Session
-from fateforger.session.recall import following
-from fateforger.turn.memorytools import MemoryTool, Shelf, call, merged
-from fateforger.turn.reading.meaning import envelope, numbered
+from fateforger.session.recall import followed_constraints
+from fateforger.turn.memorytools import KnownConstraints, MemoryTool, call_tool, merge_document
+from fateforger.turn.reading.meaning import envelope, get_numbered
 from fateforger.turn.reading.rules import MemoryWish, MemoryWords, RuleWords, aspect_of
 
 WHICH = "Which of them do you mean? Say it in its own words, or use the buttons beside it."
 NO_WRITE = "Nothing was written into memory here that could be taken back."
 NO_QUESTION = "There is no question open about that, so there is nothing to decide."
-_VERDICTS: Mapping[MemoryWish, Verdict] = {
+_VERDICTS: Mapping[MemoryWish, ConstraintVerdict] = {
     MemoryWish.ACCEPT: "accept",
     MemoryWish.DECLINE: "decline",
     MemoryWish.RESTORE: "restore",
@@ -46,17 +46,17 @@ def memory_commands(
     head = envelope(reply)
     match words.wish:
         case MemoryWish.LIST | MemoryWish.GET:
-            shown = tuple(numbered(listed, number).uid for number in words.numbers)
+            shown = tuple(get_numbered(listed, number).uid for number in words.numbers)
             return (commands.ShowMemory(**head, uids=shown, search=words.search),)
         case MemoryWish.REMEMBER:
             return (commands.RememberConstraint(**head, record=new_record(words.rule, session)),)
         case MemoryWish.UNDO:
             return (commands.UndoMemory(**head, write=_last_write(session)),)
         case MemoryWish.KEEP:
-            return (_decided(session, _meant(listed, words), head),)
+            return (_settle(session, _find_meant(listed, words), head),)
         case MemoryWish.UPDATE | MemoryWish.ARCHIVE | MemoryWish.SUPERSEDE:
-            shelf = Shelf({version.uid: version for version in listed}, following(session))
-            return tuple(_called(words, version, shelf, head) for version in _meant(listed, words))
+            shelf = KnownConstraints({version.uid: version for version in listed}, followed_constraints(session))
+            return tuple(_call_tool(words, version, shelf, head) for version in _find_meant(listed, words))
         case (
             MemoryWish.ACCEPT
             | MemoryWish.DECLINE
@@ -67,7 +67,7 @@ def memory_commands(
             verdict = _VERDICTS[wish]
             return tuple(
                 commands.JudgeConstraint(**head, uid=v.uid, verdict=verdict, reason=words.reason, seen=v.seq or None)
-                for v in _meant(listed, words)
+                for v in _find_meant(listed, words)
             )
         case _:
             assert_never(words.wish)
@@ -85,24 +85,28 @@ def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
         "source": Source.USER,
         "applicability": {"timezone": session.tz},
     }
-    return _read(merged(document, changes_of(rule)))
+    return _parse_record(merge_document(document, changes_of(rule)))
 
 
 def changes_of(rule: RuleWords) -> dict[str, Any]:
     """Return the fields of a record that the words mention, by group."""
-    scalars = _said(duration_min=rule.minutes_min, duration_max=rule.minutes_max)
-    when = _said(start_date=rule.start_date, end_date=rule.end_date, days_of_week=rule.days_of_week)
+    scalars = _drop_missing(duration_min=rule.minutes_min, duration_max=rule.minutes_max)
+    when = _drop_missing(start_date=rule.start_date, end_date=rule.end_date, days_of_week=rule.days_of_week)
     windows = None if rule.windows is None else [_window(window.model_dump(mode="json")) for window in rule.windows]
-    payload = _said(rule_kind=rule.rule_kind, windows=windows, scalar_params=scalars or None, day_rule=rule.day_rule)
-    core = _said(name=rule.name, description=rule.description, necessity=rule.necessity, scope=rule.scope)
+    payload = _drop_missing(
+        rule_kind=rule.rule_kind, windows=windows, scalar_params=scalars or None, day_rule=rule.day_rule
+    )
+    core = _drop_missing(name=rule.name, description=rule.description, necessity=rule.necessity, scope=rule.scope)
     # A rule for the order of the day names its blocks itself.
-    routing = _said(topics=rule.topics, applies_event_types=() if rule.day_rule else rule.event_types)
+    routing = _drop_missing(topics=rule.topics, applies_event_types=() if rule.day_rule else rule.event_types)
     aspect: dict[str, Any] = dict(aspect_of(rule.slot, rule.dimension, rule.domain, rule.rule_kind))
     groups = {"applicability": when, "payload": payload, "aspect_classification": aspect}
     return {**core, **routing, **{name: group for name, group in groups.items() if group}}
 
 
-def _called(words: MemoryWords, version: Version, shelf: Shelf, head: Mapping[str, Any]) -> SessionCommand:
+def _call_tool(
+    words: MemoryWords, version: Version, shelf: KnownConstraints, head: Mapping[str, Any]
+) -> SessionCommand:
     """Return the command that a tool call results in. Raises ``BadInput`` with the reason if it did nothing."""
     arguments: dict[str, Any] = {"uid": version.uid}
     if words.wish is MemoryWish.ARCHIVE:
@@ -114,21 +118,21 @@ def _called(words: MemoryWords, version: Version, shelf: Shelf, head: Mapping[st
         if words.wish is MemoryWish.UPDATE:
             arguments["patch"] = json.dumps(changes)
         else:
-            arguments["record"] = json.dumps(merged(_as_new(version.record), changes))
-    called = call(MemoryTool(words.wish.value), arguments, shelf, head)
+            arguments["record"] = json.dumps(merge_document(_as_new(version.record), changes))
+    called = call_tool(MemoryTool(words.wish.value), arguments, shelf, head)
     if called.command is None:
         trouble = called.result.trouble
         raise BadInput(WHICH if trouble is None else trouble.message)
     return called.command
 
 
-def _meant(listed: Sequence[Version], words: MemoryWords) -> Sequence[Version]:
+def _find_meant(listed: Sequence[Version], words: MemoryWords) -> Sequence[Version]:
     if not words.numbers:
         raise BadInput(words.question or WHICH)
-    return [numbered(listed, number) for number in dict.fromkeys(words.numbers)]
+    return [get_numbered(listed, number) for number in dict.fromkeys(words.numbers)]
 
 
-def _decided(session: Session, meant: Sequence[Version], head: Mapping[str, Any]) -> SessionCommand:
+def _settle(session: Session, meant: Sequence[Version], head: Mapping[str, Any]) -> SessionCommand:
     """Return the answer to the question about these constraints; naming both of them keeps both."""
     uids = {version.uid for version in meant}
     question = next((each for each in session.memory_questions if uids <= set(each.uids)), None)
@@ -150,7 +154,7 @@ def _as_new(record: ConstraintRecord) -> dict[str, Any]:
     return {**document, "status": "locked", "source": "user"}
 
 
-def _read(document: Mapping[str, Any]) -> ConstraintRecord:
+def _parse_record(document: Mapping[str, Any]) -> ConstraintRecord:
     try:
         return ConstraintRecord.model_validate(document)
     except ValidationError as error:
@@ -161,7 +165,7 @@ def _window(window: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": window["kind"], "start_time_local": window["start"], "end_time_local": window["end"]}
 
 
-def _said(**values: Any) -> dict[str, Any]:
+def _drop_missing(**values: Any) -> dict[str, Any]:
     """Return the values that are given, as JSON."""
     given = {name: value for name, value in values.items() if value is not None}
     return {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in given.items()}

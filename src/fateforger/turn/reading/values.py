@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 
 from fateforger.ops import TBPatch
 from fateforger.session.model.facts import MOST_CRITERIA, MOST_CRITERION
-from fateforger.tasks.hydrated import Haste, Purpose
+from fateforger.tasks.hydrated import Purpose, Urgency
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 
@@ -185,7 +185,7 @@ class WorkWords(BaseModel):
     tags: tuple[Annotated[str, Field(max_length=60)], ...]
     workflow: Annotated[str, Field(max_length=100)] | None
     simple: bool
-    haste: Haste
+    haste: Urgency
 
 
 class StartWords(DayWords):

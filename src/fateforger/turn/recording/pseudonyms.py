@@ -42,7 +42,7 @@ class Pseudonyms:
         tries = range(200) if len(word) < 3 else count()
         made = ""
         for attempt in tries:
-            made = _spelled(word, self._stream(word, attempt))
+            made = _spell(word, self._stream(word, attempt))
             if made not in self._taken:
                 break
         return made
@@ -59,7 +59,7 @@ def _is_wordlike(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char).startswith("M")
 
 
-def _spelled(word: str, stream: bytes) -> str:
+def _spell(word: str, stream: bytes) -> str:
     made = ""
     for place, (char, byte) in enumerate(zip(word, stream, strict=False)):
         letters = VOWELS if place % 2 else CONSONANTS

@@ -23,7 +23,7 @@ from fateforger.session.commands import ResolveConflict
 from fateforger.session.model import Question, Session
 from fateforger.session.questions import token
 from fateforger.session.skeleton import basis
-from fateforger.turn.answers import json_in
+from fateforger.turn.answers import extract_json
 from fateforger.turn.model import TurnInput
 from fateforger.turn.recording.values import AnyRun, DraftRun, Exchange, OpeningRun, Run
 from fateforger.workflow.days import read_day_rule
@@ -44,11 +44,11 @@ KEPT = frozenset(
             "applies_stages",
             "Session.brakes",
             "Session.trace",
-            "Weighed.rules",
-            "Weighed.meetings",
+            "CheckedInputs.rules",
+            "CheckedInputs.meetings",
             "Session.overrun",
-            "Held.also",
-            "Held.meetings",
+            "HeldChange.also",
+            "HeldChange.meetings",
             "near",
             "SettleConstraints.keep",
             "MemoryView.only",
@@ -57,7 +57,7 @@ KEPT = frozenset(
             "Session.brought",
             "Session.settled",
             "Facts.settled",
-            "CaughtUp.brought",
+            "CatchUp.brought",
             "BringAlong.task_ids",
             "BringAlong.settled",
             "Fix.keys",
@@ -73,27 +73,27 @@ OURS = frozenset({"ffu", "ffg", "ffd", "ffo"})
 """Private event properties that this program writes."""
 
 
-def hidden_input(turn: TurnInput, hide: Hide) -> TurnInput:
+def redact_input(turn: TurnInput, hide: Hide) -> TurnInput:
     """Redact the input of a turn."""
     hidden, session = _model(turn, hide), _session(turn.session, hide)
     command = hidden.command
     if isinstance(command, ResolveConflict) and command.seen is not None:
-        command = command.model_copy(update={"seen": _seen_anew(command.seen, turn.session, session)})
+        command = command.model_copy(update={"seen": _redact_seen(command.seen, turn.session, session)})
     # Validate the changed input as if it had just come in.
     hidden = hidden.model_copy(update={"session": session, "command": command})
     return TurnInput.model_validate_json(hidden.model_dump_json())
 
 
-def hidden_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: Hide) -> AnyRun:
+def redact_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: Hide) -> AnyRun:
     """Redact the input and the model's answers of a run. ``schemas`` are those of the answers.
 
     The results have to be recomputed from them.
     """
-    answers = [hidden_answer(e, schema, hide) for e, schema in zip(run.exchanges, schemas, strict=True)]
+    answers = [redact_answer(e, schema, hide) for e, schema in zip(run.exchanges, schemas, strict=True)]
     changes: dict[str, Any] = {"exchanges": tuple(answers)}
     match run:
         case Run():
-            changes["input"] = hidden_input(run.input, hide)
+            changes["input"] = redact_input(run.input, hide)
         case OpeningRun():
             queue = tuple(_model(task, hide) for task in run.queue)
             changes |= {"reply": _model(run.reply, hide), "session": _session(run.session, hide), "queue": queue}
@@ -107,14 +107,14 @@ def hidden_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: H
     return run.model_copy(update=changes)
 
 
-def hidden_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hide) -> Exchange:
+def redact_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hide) -> Exchange:
     """Redact an answer except for the values that its schema fixes.
 
     The exchange keeps its original prompt, which the caller has to replace with the prompt of the redacted run.
     """
     if exchange.completion is None:
         return exchange
-    text = _answer(exchange.completion.text, frozenset(_fixed(schema or {})), hide)
+    text = _answer(exchange.completion.text, frozenset(_collect_fixed(schema or {})), hide)
     fields = {name: getattr(exchange.completion, name) for name in Completion.__slots__ if name != "text"}
     return exchange.model_copy(update={"completion": Completion(text=text, **fields)})
 
@@ -175,7 +175,7 @@ def _with_basis(session: Session, original: Session) -> Session:
     return session
 
 
-def _seen_anew(seen: str, original: Session, session: Session) -> str:
+def _redact_seen(seen: str, original: Session, session: Session) -> str:
     """Return the token of the questions that a button referred to, for the redacted session."""
     pairs = list(zip(original.questions, session.questions, strict=True))
     opened = [pair for pair in pairs if pair[0].answer is None]
@@ -197,34 +197,34 @@ def _sides(pairs: Sequence[tuple[Question, Question]]) -> tuple[list[Question], 
 def _answer(text: str, fixed: frozenset[str], hide: Hide) -> str:
     """Redact an answer. JSON keeps its structure; text around it, or text that is not JSON, is redacted as a whole."""
     try:
-        value = json_in(text)
+        value = extract_json(text)
     except ValueError:
         return hide(text)
-    return json.dumps(_said(value, fixed, hide), ensure_ascii=False)
+    return json.dumps(_redact_json(value, fixed, hide), ensure_ascii=False)
 
 
-def _said(value: Any, fixed: frozenset[str], hide: Hide) -> Any:
+def _redact_json(value: Any, fixed: frozenset[str], hide: Hide) -> Any:
     if isinstance(value, str):
         return value if value in fixed or _is_of_a_fixed_form(value) or _is_day_rule(value) else hide(value)
     if isinstance(value, list):
-        return [_said(each, fixed, hide) for each in value]
+        return [_redact_json(each, fixed, hide) for each in value]
     if isinstance(value, dict):
-        return {name if name in fixed else hide(name): _said(each, fixed, hide) for name, each in value.items()}
+        return {name if name in fixed else hide(name): _redact_json(each, fixed, hide) for name, each in value.items()}
     return value
 
 
-def _fixed(schema: Any) -> Iterator[str]:
+def _collect_fixed(schema: Any) -> Iterator[str]:
     """Yield the names and values that a schema contains."""
     if isinstance(schema, list):
         for part in schema:
-            yield from _fixed(part)
+            yield from _collect_fixed(part)
     elif isinstance(schema, Mapping):
         yield from schema.get("properties", {})
         yield from (value for value in schema.get("enum", ()) if isinstance(value, str))
         if isinstance(schema.get("const"), str):
             yield schema["const"]
         for part in schema.values():
-            yield from _fixed(part)
+            yield from _collect_fixed(part)
 
 
 def _is_day_rule(text: str) -> bool:

@@ -11,17 +11,17 @@ from pydantic import TypeAdapter
 from fateforger.errors import FateforgerError
 from fateforger.ports import Model
 from fateforger.turn.model import TurnOutcome
-from fateforger.turn.opening import hear_opening
+from fateforger.turn.opening import read_opening
 from fateforger.turn.recording.differences import Difference, differences
 from fateforger.turn.recording.models import AnsweringModel, ListeningModel, purpose
 from fateforger.turn.recording.values import AnyRun, DraftRun, Exchange, OpeningRun, RecordedTurn, Run
 from fateforger.turn.run import run_turn
-from fateforger.turn.sketching import sketched
+from fateforger.turn.sketching import sketch_day
 
 
 async def rerun(run: AnyRun) -> AnyRun:
     """Run a recorded run again, with the recorded answers."""
-    return (await _again(run))[0]
+    return (await _run_again(run))[0]
 
 
 async def replay(recorded: RecordedTurn) -> tuple[Difference, ...]:
@@ -29,15 +29,15 @@ async def replay(recorded: RecordedTurn) -> tuple[Difference, ...]:
     found: list[Difference] = []
     for number, run in enumerate(recorded.runs):
         prefix = f"run {number + 1}: " if len(recorded.runs) > 1 else ""
-        now, model = await _again(run)
+        now, model = await _run_again(run)
         found += [
             replace(difference, where=prefix + difference.where)
-            for difference in (*_asked(model), *_came_out(run, now))
+            for difference in (*_compare_prompts(model), *_compare_results(run, now))
         ]
     return tuple(found)
 
 
-async def _again(run: AnyRun) -> tuple[AnyRun, AnsweringModel]:
+async def _run_again(run: AnyRun) -> tuple[AnyRun, AnsweringModel]:
     answering = AnsweringModel(run.exchanges)
     listening = ListeningModel(answering)
     try:
@@ -54,9 +54,9 @@ async def _run(run: AnyRun, model: Model) -> object:
         case Run():
             return await run_turn(run.input, model if run.model else None)
         case OpeningRun():
-            return await hear_opening(run.reply, run.session, model, run.queue)
+            return await read_opening(run.reply, run.session, model, run.queue)
         case DraftRun():
-            return await sketched(run.session, model, now=run.now, instead_of=run.instead_of)
+            return await sketch_day(run.session, model, now=run.now, instead_of=run.instead_of)
         case _:
             assert_never(run)
 
@@ -65,7 +65,7 @@ _RESULTS = {"turn": "outcome", "opening": "opened", "draft": "sketch"}
 _JSON: TypeAdapter[Any] = TypeAdapter(Any)
 
 
-def _asked(model: AnsweringModel) -> Iterator[Difference]:
+def _compare_prompts(model: AnsweringModel) -> Iterator[Difference]:
     """Yield prompts that differ, are new, or are no longer asked."""
     for place, (then, now) in enumerate(model.answered):
         yield from differences("prompts", _text(then), _text(now), f"[{place}] {purpose(then.name)}")
@@ -79,7 +79,7 @@ def _text(exchange: Exchange) -> dict[str, Any]:
     return exchange.model_dump(mode="json", include={"name", "role", "system", "user", "history"})
 
 
-def _came_out(run: AnyRun, again: AnyRun) -> Iterator[Difference]:
+def _compare_results(run: AnyRun, again: AnyRun) -> Iterator[Difference]:
     was, now = (getattr(each, _RESULTS[each.kind]) for each in (run, again))
     if was is None or now is None:
         if was is not now:
@@ -96,7 +96,7 @@ def _came_out(run: AnyRun, again: AnyRun) -> Iterator[Difference]:
     yield from differences("outcome", old, new)
 
 
-def alike(these: Sequence[AnyRun], those: Sequence[AnyRun]) -> bool:
+def have_same_path(these: Sequence[AnyRun], those: Sequence[AnyRun]) -> bool:
     """Check whether runs took the same path, whatever their texts: the same stages, commands, effects and questions."""
     return [_way(run) for run in these] == [_way(run) for run in those]
 

@@ -16,7 +16,7 @@ from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.model import Session, Sketch
 from fateforger.tasks import QueuedTask
 from fateforger.turn.model import TurnInput, TurnOutcome
-from fateforger.turn.opening import Opened
+from fateforger.turn.opening import OpeningReading
 
 VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -87,7 +87,7 @@ class OpeningRun(BaseModel):
     session: Session
     queue: tuple[QueuedTask, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
-    opened: Opened | None = None
+    opened: OpeningReading | None = None
     seconds: float = 0.0
 
 
@@ -152,7 +152,7 @@ class RecordedTurn(BaseModel):
     effects: tuple[EffectResult, ...] = ()
 
 
-def recorded_turn(document: Any, source: str) -> RecordedTurn:
+def parse_recorded_turn(document: Any, source: str) -> RecordedTurn:
     """Parse a recording. Raises ``BadInput`` if it is not valid, or was made by a newer program."""
     found = document.get("version") if isinstance(document, Mapping) else None
     if not isinstance(found, int) or "runs" not in document:

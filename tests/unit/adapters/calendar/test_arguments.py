@@ -9,13 +9,13 @@ from tests.unit.adapters.calendar.test_wire import EXTRAS
 
 from fateforger.adapters.calendar.arguments import (
     Target,
-    create_arguments,
-    delete_arguments,
-    get_arguments,
-    list_arguments,
-    start_instant,
-    update_arguments,
-    written_time,
+    build_create_arguments,
+    build_delete_arguments,
+    build_get_arguments,
+    build_list_arguments,
+    build_update_arguments,
+    format_time,
+    resolve_start,
 )
 from fateforger.adapters.calendar.wire import SHOWN_FIELDS
 from fateforger.sync.model import EventFields, Marker
@@ -67,7 +67,7 @@ KNOWN_FIELDS = [
 
 
 def test_create() -> None:
-    assert create_arguments(TEAM, "fftb0", FIELDS, MARKER) == {
+    assert build_create_arguments(TEAM, "fftb0", FIELDS, MARKER) == {
         "calendarId": "team@example.com",
         "account": "work",
         "eventId": "fftb0",
@@ -86,8 +86,10 @@ def test_create() -> None:
 
 def test_create_with_all_that_a_person_added() -> None:
     """K12: what the server takes, under its own names; nothing that it does not; and no mail to anyone."""
-    given = create_arguments(PRIMARY, "fftb0", FIELDS, MARKER, EXTRAS)
-    more = {name: value for name, value in given.items() if name not in create_arguments(PRIMARY, "x", FIELDS, MARKER)}
+    given = build_create_arguments(PRIMARY, "fftb0", FIELDS, MARKER, EXTRAS)
+    more = {
+        name: value for name, value in given.items() if name not in build_create_arguments(PRIMARY, "x", FIELDS, MARKER)
+    }
     assert more == {
         "location": "Room 5",
         "reminders": {"useDefault": False, "overrides": [{"method": "popup", "minutes": 5}]},
@@ -105,13 +107,13 @@ def test_create_with_all_that_a_person_added() -> None:
 
 def test_create_without_notes_and_colour() -> None:
     plain = FIELDS.model_copy(update={"description": "", "color_id": None})
-    given = create_arguments(PRIMARY, "fftb0", plain, MARKER)
-    assert given.keys() == create_arguments(PRIMARY, "fftb0", FIELDS, MARKER).keys() - {"description", "colorId"}
+    given = build_create_arguments(PRIMARY, "fftb0", plain, MARKER)
+    assert given.keys() == build_create_arguments(PRIMARY, "fftb0", FIELDS, MARKER).keys() - {"description", "colorId"}
 
 
 def test_update() -> None:
     changes = {"summary": "Other", "description": "", "start": NINE, "end": NINE + timedelta(hours=2), "color_id": "4"}
-    assert update_arguments(TEAM, "fftb0", changes, MARKER, '"e1"') == {
+    assert build_update_arguments(TEAM, "fftb0", changes, MARKER, '"e1"') == {
         "calendarId": "team@example.com",
         "account": "work",
         "eventId": "fftb0",
@@ -130,7 +132,7 @@ def test_update() -> None:
 
 
 def test_update_of_nothing_but_the_marker() -> None:
-    assert update_arguments(PRIMARY, "fftb0", {"color_id": None}, MARKER, None) == {
+    assert build_update_arguments(PRIMARY, "fftb0", {"color_id": None}, MARKER, None) == {
         "calendarId": "primary",
         "eventId": "fftb0",
         "timeZone": "Europe/Berlin",
@@ -142,14 +144,14 @@ def test_update_of_nothing_but_the_marker() -> None:
 
 
 def test_delete() -> None:
-    assert delete_arguments(TEAM, "fftb0", '"e1"') == {
+    assert build_delete_arguments(TEAM, "fftb0", '"e1"') == {
         "calendarId": "team@example.com",
         "account": "work",
         "eventId": "fftb0",
         "sendUpdates": "none",
         "ifMatch": '"e1"',
     }
-    assert delete_arguments(PRIMARY, "fftb0", None) == {
+    assert build_delete_arguments(PRIMARY, "fftb0", None) == {
         "calendarId": "primary",
         "eventId": "fftb0",
         "sendUpdates": "none",
@@ -158,13 +160,13 @@ def test_delete() -> None:
 
 def test_reads() -> None:
     fields = list(SHOWN_FIELDS)
-    assert get_arguments(TEAM, "fftb0") == {
+    assert build_get_arguments(TEAM, "fftb0") == {
         "calendarId": "team@example.com",
         "account": "work",
         "eventId": "fftb0",
         "fields": fields,
     }
-    assert list_arguments(PRIMARY, NINE, NINE + timedelta(hours=1, microseconds=1)) == {
+    assert build_list_arguments(PRIMARY, NINE, NINE + timedelta(hours=1, microseconds=1)) == {
         "calendarId": "primary",
         "timeMin": "2026-03-02T08:00:00Z",
         "timeMax": "2026-03-02T09:00:01Z",
@@ -187,7 +189,7 @@ def test_only_fields_that_the_server_knows_are_asked_for() -> None:
     ],
 )
 def test_times(moment: datetime, written: str) -> None:
-    assert written_time(moment) == written
+    assert format_time(moment) == written
 
 
 @pytest.mark.parametrize(
@@ -198,4 +200,4 @@ def test_times(moment: datetime, written: str) -> None:
     ],
 )
 def test_a_day_begins_at_midnight_of_the_zone(day: date, instant: datetime) -> None:
-    assert start_instant(day, "Europe/Berlin") == instant
+    assert resolve_start(day, "Europe/Berlin") == instant

@@ -49,7 +49,7 @@ async def test_no_minute_holds_more_than_allowed(calls: list[tuple[float, int, f
             with allowance:
                 for _ in range(cost):
                     allowance.pay("get-event")
-                    allowance.answered("get-event")
+                    allowance.count_answer("get-event")
                 time.passed += length
             arrived.append((begun, time.passed, cost))
     for _, first, _ in arrived:
@@ -66,7 +66,7 @@ async def test_what_is_under_way_counts() -> None:
             under_way.pay("update-event")
             assert await budget.reserve(2) == MINUTE
             time.passed = 5
-            under_way.answered("update-event")
+            under_way.count_answer("update-event")
         assert await budget.reserve(2) == MINUTE
         time.passed = 64
         assert await budget.reserve(2) == 1
@@ -81,7 +81,7 @@ async def test_what_was_not_needed_is_handed_back() -> None:
         assert isinstance(reserved, Allowance)
         with reserved:
             reserved.pay("get-event")
-            reserved.answered("get-event")
+            reserved.count_answer("get-event")
         assert isinstance(await budget.reserve(3), Allowance)
 
 
@@ -208,7 +208,7 @@ async def test_calendars_of_one_login_share_it(small: Limited3) -> None:
     small.server.tools.calendars["team@example.com"] = OneCalendar(small.server.tools.calendars["primary"].store)
     for n in range(4):
         await put(small.calendar, owned(n))
-    beside = small.calendar.beside("team@example.com")
+    beside = small.calendar.for_calendar("team@example.com")
     assert isinstance(await beside.create(owned(7), fields(), marker()), Done)
     assert isinstance(await small.calendar.create(owned(8), fields(), marker()), Limited)
 

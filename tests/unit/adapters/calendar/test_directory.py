@@ -11,7 +11,7 @@ from tests.fakes.google_mcp import Answers, GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
-from fateforger.adapters.calendar import CalendarEntry, look_at_server
+from fateforger.adapters.calendar import CalendarEntry, probe_server
 from fateforger.errors import BadInput, CalendarAuthFailed, CalendarIncomplete, CalendarUnreachable
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -22,7 +22,7 @@ async def test_a_server_that_is_well(server: GoogleMcp) -> None:
         "zoo@example.com": OneCalendar(GoogleStore("Asia/Tokyo"), "zoo", "writer"),
         "holidays@example.com": OneCalendar(GoogleStore(), "Holidays", "reader"),
     }
-    report = await look_at_server(server.url, account="normal")
+    report = await probe_server(server.url, account="normal")
     assert (report.server, report.version, report.conditional_write) == ("google-calendar", "2.6.3", False)
     assert report.calendars == (
         CalendarEntry("owner@example.com", "owner@example.com", "Europe/Berlin", "owner", primary=True, selected=True),
@@ -35,7 +35,7 @@ async def test_a_server_that_is_well(server: GoogleMcp) -> None:
 
 
 async def test_without_an_account_none_is_named(server: GoogleMcp) -> None:
-    await look_at_server(server.url)
+    await probe_server(server.url)
     assert server.asked("list-calendars") == [{}]
 
 
@@ -51,7 +51,7 @@ async def test_without_an_account_none_is_named(server: GoogleMcp) -> None:
 async def test_a_server_that_is_not(server: GoogleMcp, fault: Says | Answers, error: type[Exception]) -> None:
     server.inject(fault)
     with pytest.raises(error) as raised:
-        await look_at_server(server.url)
+        await probe_server(server.url)
     assert type(raised.value) is error
 
 
@@ -59,12 +59,12 @@ async def test_nobody_there() -> None:
     with pytest.raises(
         CalendarUnreachable, match=r"^I cannot reach the calendar server at http://127\.0\.0\.1:9/mcp: "
     ):
-        await look_at_server("http://127.0.0.1:9/mcp")
+        await probe_server("http://127.0.0.1:9/mcp")
 
 
 async def test_no_address_at_all() -> None:
     with pytest.raises(BadInput):
-        await look_at_server("gopher://example.com")
+        await probe_server("gopher://example.com")
 
 
 @pytest.mark.process

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fateforger.adapters.calendar import open_mcp_calendar
-from fateforger.adapters.calendar.endpoint import CommandEndpoint, HttpEndpoint, described, read_endpoint
+from fateforger.adapters.calendar.endpoint import CommandEndpoint, HttpEndpoint, describe_server, read_endpoint
 from fateforger.errors import BadInput
 
 
@@ -20,7 +20,7 @@ from fateforger.errors import BadInput
 def test_a_url_and_its_name(text: str, name: str) -> None:
     endpoint = read_endpoint(text)
     assert endpoint == HttpEndpoint(text.strip())
-    assert (endpoint.name, described(endpoint)) == (name, f"the calendar server at {name}")
+    assert (endpoint.name, describe_server(endpoint)) == (name, f"the calendar server at {name}")
 
 
 def test_a_command_line_and_its_name() -> None:
@@ -28,7 +28,7 @@ def test_a_command_line_and_its_name() -> None:
     assert endpoint == CommandEndpoint(
         "/usr/bin/npx", ("-y", "@cocal/google-calendar-mcp", "--token", "secret"), {"GOOGLE": "secret"}
     )
-    assert described(endpoint) == "the calendar server “npx”"
+    assert describe_server(endpoint) == "the calendar server “npx”"
     assert "secret" not in endpoint.name
     assert endpoint.name != read_endpoint("/usr/bin/npx -y another-server").name
     assert endpoint.name == read_endpoint("/usr/bin/npx -y '@cocal/google-calendar-mcp' --token secret").name
@@ -53,7 +53,7 @@ def test_the_key_of_a_calendar() -> None:
         open_mcp_calendar(URL, time_zone="UTC", account="work").key,
         open_mcp_calendar(URL, time_zone="UTC", calendar_id="team@example.com", account="work").key,
         open_mcp_calendar(URL, time_zone="UTC", key="local").key,
-        open_mcp_calendar(URL, time_zone="UTC", key="local").beside("team@example.com").key,
+        open_mcp_calendar(URL, time_zone="UTC", key="local").for_calendar("team@example.com").key,
     ]
     assert keys == [
         f"{URL}#primary",

@@ -311,7 +311,7 @@ async def test_an_unknown_calendar_is_not_an_unknown_event(calendar: McpCalendar
 
 
 async def test_a_calendar_that_nobody_is_logged_in_to(calendar: McpCalendar) -> None:
-    other = calendar.beside("nobody@example.com")
+    other = calendar.for_calendar("nobody@example.com")
     with pytest.raises(CalendarNotFound):
         await other.window(NINE, NINE + HOUR)
     with pytest.raises(CalendarNotFound):

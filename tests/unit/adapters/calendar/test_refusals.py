@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.adapters.calendar.outcomes import Write, error_of, outcome_of
-from fateforger.adapters.calendar.refusals import Refusal, message_of, read_refusal
+from fateforger.adapters.calendar.outcomes import Write, to_error, to_outcome
+from fateforger.adapters.calendar.refusals import Refusal, classify_refusal, strip_wrapping
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -160,13 +160,13 @@ TEXTS: list[tuple[str, Refusal]] = [
 
 @pytest.mark.parametrize(("text", "refusal"), [*TEXTS, ("", Refusal.UNCLEAR)], ids=lambda x: str(x)[:60])
 def test_the_meaning_of_a_text(text: str, refusal: Refusal) -> None:
-    assert read_refusal(text) is refusal
+    assert classify_refusal(text) is refusal
 
 
 @pytest.mark.parametrize(("text", "refusal"), TEXTS, ids=[text[:60] for text, _ in TEXTS])
 @pytest.mark.parametrize("wrapping", ["", "MCP error -32600: ", "MCP error -32603: Internal error: "])
 def test_the_wrapping_does_not_matter(text: str, refusal: Refusal, wrapping: str) -> None:
-    assert read_refusal(wrapping + message_of(text)) is refusal
+    assert classify_refusal(wrapping + strip_wrapping(text)) is refusal
 
 
 SAYS = "as it said"
@@ -205,7 +205,7 @@ OUTCOMES: dict[Refusal, tuple[Outcome, Outcome, Outcome]] = {
 @pytest.mark.parametrize("refusal", Refusal)
 def test_what_a_refused_write_came_to(refusal: Refusal) -> None:
     writes: tuple[Write, Write, Write] = ("create", "update", "delete")
-    assert tuple(outcome_of(refusal, SAYS, write) for write in writes) == OUTCOMES[refusal]
+    assert tuple(to_outcome(refusal, SAYS, write) for write in writes) == OUTCOMES[refusal]
 
 
 ERRORS: dict[Refusal, type[CalendarError]] = {
@@ -227,6 +227,6 @@ ERRORS: dict[Refusal, type[CalendarError]] = {
 
 @pytest.mark.parametrize("refusal", Refusal)
 def test_what_a_refused_read_is(refusal: Refusal) -> None:
-    error = error_of(refusal, "MCP error -32603: Internal error: as it said\nand more")
+    error = to_error(refusal, "MCP error -32603: Internal error: as it said\nand more")
     assert type(error) is ERRORS[refusal]
     assert " (as it said)." in error.message

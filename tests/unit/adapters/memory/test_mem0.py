@@ -15,8 +15,8 @@ import pytest
 from tests.factories.constraints import version_of
 
 from fateforger.adapters.memory import Embedded, Embedder, LocalNgrams, Mem0Memory
-from fateforger.adapters.memory.rows import owner_of
-from fateforger.constraints import filter_fields, read_record
+from fateforger.adapters.memory.rows import hash_owner
+from fateforger.constraints import build_filter_fields, read_record
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def inside(folder: Path, work: Callable[[Index], Any]) -> Any:
 
 
 def raw(index: Index, user: str = "U1") -> list[dict[str, Any]]:
-    return list(index._engine.get_all(filters={"user_id": owner_of(user)}, top_k=1_000)["results"])
+    return list(index._engine.get_all(filters={"user_id": hash_owner(user)}, top_k=1_000)["results"])
 
 
 async def test_record_and_flat_fields_agree_after_every_update(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ async def test_record_and_flat_fields_agree_after_every_update(tmp_path: Path) -
         (kept,) = await inside(tmp_path, raw)
         record = read_record(kept["metadata"]["constraint_record"])
         assert record == version.record
-        assert {name: kept["metadata"][name] for name in filter_fields(record)} == filter_fields(record)
+        assert {name: kept["metadata"][name] for name in build_filter_fields(record)} == build_filter_fields(record)
         ids.add(kept["id"])
     assert len(ids) == 1
 
@@ -68,7 +68,7 @@ async def test_extra_memories_of_one_constraint_are_healed(tmp_path: Path) -> No
     def twice_more(index: Index) -> None:
         (kept,) = raw(index)
         for _ in range(2):
-            index._engine.add("copy", user_id=owner_of("U1"), metadata=kept["metadata"], infer=False)
+            index._engine.add("copy", user_id=hash_owner("U1"), metadata=kept["metadata"], infer=False)
 
     await inside(tmp_path, twice_more)
     assert len(await inside(tmp_path, raw)) == 3

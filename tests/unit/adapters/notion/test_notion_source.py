@@ -11,7 +11,7 @@ from tests.factories.notion import TbDatabases, prop, table
 from tests.fakes.notion_server import TOKEN, Failure, NotionServer, notion_server, text_of
 
 from fateforger.adapters.clock import SystemClock
-from fateforger.adapters.notion import NotionConstraints, NotionPages, named_columns, named_databases
+from fateforger.adapters.notion import NotionConstraints, NotionPages, parse_columns, parse_databases
 from fateforger.constraints.moved import StoredRow
 from fateforger.errors import BadInput, SourceUnavailable
 
@@ -29,7 +29,7 @@ async def source(
         (pauses if pauses is not None else []).append(seconds)
 
     pages = NotionPages(token, url=server.url, clock=SystemClock(), sleep=pause)
-    found = NotionConstraints(pages, databases=named_databases(databases), columns=named_columns(columns))
+    found = NotionConstraints(pages, databases=parse_databases(databases), columns=parse_columns(columns))
     try:
         yield found
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.factories.notion import prop
 
-from fateforger.adapters.notion.values import is_whole, listed, plain, single
+from fateforger.adapters.notion.values import is_whole, to_list, to_plain, to_single
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,14 @@ def test_what_came_whole(given: dict[str, Any], *, whole: bool) -> None:
     ],
 )
 def test_values(given: dict[str, Any], value: object) -> None:
-    assert plain(given) == value
+    assert to_plain(given) == value
 
 
 def test_types_that_hold_no_value_of_ours() -> None:
     with pytest.raises(ValueError, match="a column of the type files cannot hold this"):
-        plain({"type": "files", "files": []})
+        to_plain({"type": "files", "files": []})
 
 
 def test_one_and_several() -> None:
-    assert [listed(value) for value in ("a, b,", ["a"], None, 3)] == [["a", "b"], ["a"], [], [3]]
-    assert [single(value) for value in (["a"], [], 3)] == ["a", None, 3]
+    assert [to_list(value) for value in ("a, b,", ["a"], None, 3)] == [["a", "b"], ["a"], [], [3]]
+    assert [to_single(value) for value in (["a"], [], 3)] == ["a", None, 3]

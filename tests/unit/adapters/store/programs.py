@@ -44,7 +44,7 @@ async def write(path: str) -> None:
         say("closed", n)
         saved = await store.sessions.save(saved, expected=saved.version, outgoing=[message(f"m{n}", f"slot{n}")])
         say("saved", n)
-        await store.outbox.sent(f"m{n}", Sent("D1", event_id(n)), now=now())
+        await store.outbox.mark_sent(f"m{n}", Sent("D1", event_id(n)), now=now())
         say("sent", n)
         await store.jobs.enqueue(NewJob("turns", f"k{n}", f"j{n}"), now=now())
         say("enqueued", n)

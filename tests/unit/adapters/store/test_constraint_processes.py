@@ -18,7 +18,7 @@ from tests.contracts.stores import Kind, new_database
 from tests.unit.adapters.store.test_processes import Running, program
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.constraints import Version, newest
+from fateforger.constraints import Version, select_newest
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(3_600)]
 KILLS = int(os.environ.get("CONSTRAINT_KILLS", "3"))
@@ -88,9 +88,12 @@ async def is_whole(store: Store, where: str, said: set[str]) -> None:
     assert said <= causes.keys()
     assert set(causes.values()) == {3}
     for cause in [*causes][::20]:
-        assert [v.uid for v in await store.constraints.written("U1", cause)][::2] == [f"own-{cause}", "everybody's"]
-    tasks = await store.constraints.unindexed(limit=10_000)
-    assert {task.uid: task.version for task in tasks} == newest(rows, "U1")
+        assert [v.uid for v in await store.constraints.find_written("U1", cause)][::2] == [
+            f"own-{cause}",
+            "everybody's",
+        ]
+    tasks = await store.constraints.list_unindexed(limit=10_000)
+    assert {task.uid: task.version for task in tasks} == select_newest(rows, "U1")
     if "://" not in where:
         with sqlite3.connect(where) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

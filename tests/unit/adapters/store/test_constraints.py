@@ -80,9 +80,9 @@ async def test_a_constraint_that_cannot_be_read_is_named_and_the_others_are_ther
     )
     assert (refused.value.names, refused.value.where) == ({"bed": "In bed by eleven"}, "bed")
     assert await store.constraints.readable("U1") == (gym,)
-    assert [task.uid for task in await store.constraints.unindexed()] == ["gym"]
+    assert [task.uid for task in await store.constraints.list_unindexed()] == ["gym"]
     with pytest.raises(ConstraintUnreadable):
-        await store.constraints.written("U1", f"bed{EARLIER}")
+        await store.constraints.find_written("U1", f"bed{EARLIER}")
     await store.aclose()
 
 
@@ -141,7 +141,7 @@ async def test_damaged_ones_do_not_keep_the_index_waiting(store: Store) -> None:
     await said(store, "good")
     await said(store, "better")
     for limit in (1, 2, 3):
-        assert [t.uid for t in await store.constraints.unindexed(limit=limit)] == ["good", "better"][:limit]
+        assert [t.uid for t in await store.constraints.list_unindexed(limit=limit)] == ["good", "better"][:limit]
 
 
 async def test_each_row_is_read_once(store: Store) -> None:

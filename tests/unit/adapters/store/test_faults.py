@@ -72,7 +72,7 @@ async def test_a_full_disk_loses_nothing(store: Store, path: Path, large: Callab
         assert refused.value.message == (
             f"The database “{path}” cannot be used: there is no space left for it; free some disk space and try again."
         )
-    assert await store.journal.unsettled() == (transaction(),)
+    assert await store.journal.list_unsettled() == (transaction(),)
     assert await store.sessions.load("s1") == saved
     assert await store.outbox.pending(now=NOON) == (message("m1"),)
     assert await pragma(store, "integrity_check") == "ok"

@@ -15,7 +15,7 @@ from tests.contracts.session_examples import session
 
 from fateforger.adapters.store import Store, open_store
 from fateforger.adapters.store.documents import JOURNAL_VERSION, SESSION_VERSION
-from fateforger.adapters.store.place import database_url, make_engine
+from fateforger.adapters.store.place import make_engine, parse_database_url
 from fateforger.journal.model import TxState
 
 FIELDS = {
@@ -120,7 +120,7 @@ def rows() -> Mapping[str, Mapping[str, Any]]:
 def earlier(tmp_path: Path) -> Path:
     """A database of the seventh migration, in which a transaction is under way."""
     path = tmp_path / "state.db"
-    engine = make_engine(database_url(path))
+    engine = make_engine(parse_database_url(path))
     with engine.begin() as connection:
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", "fateforger.adapters.store:migrations")
@@ -142,7 +142,7 @@ async def formats(store: Store, table: str) -> list[int]:
 async def test_a_transaction_of_an_earlier_format_is_read_and_ended(earlier: Path) -> None:
     """K12, S241: its events had no extras, so none were known; a program that knows less refuses it from then on."""
     store = open_store(earlier)
-    (found,) = await store.journal.unsettled(CALENDAR)
+    (found,) = await store.journal.list_unsettled(CALENDAR)
     making, gone = (record.op for record in found.records)
     assert making.head_after is not None
     assert (making.after, making.extras, making.head_after.extras) == (fields(), None, None)

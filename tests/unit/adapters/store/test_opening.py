@@ -23,7 +23,7 @@ from tests.contracts.stores import new_file
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.place import database_url, make_engine
+from fateforger.adapters.store.place import make_engine, parse_database_url
 from fateforger.adapters.store.schema import HEAD, VERSION_TABLE
 from fateforger.adapters.store.tables import metadata
 from fateforger.errors import BadInput, StoreUnavailable
@@ -80,7 +80,7 @@ def test_the_migrations_are_valid_for_postgresql() -> None:
 @pytest.mark.parametrize("revision", [script.revision for script in scripts().walk_revisions()])
 async def test_a_database_of_an_earlier_program_is_brought_up_to_date(revision: str, tmp_path: Path) -> None:
     """What it holds stays."""
-    engine = make_engine(database_url(tmp_path / "state.db"))
+    engine = make_engine(parse_database_url(tmp_path / "state.db"))
     with engine.begin() as connection:
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", "fateforger.adapters.store:migrations")
@@ -141,7 +141,7 @@ def test_none_of_many_that_open_a_new_database_is_told_that_it_is_locked(tmp_pat
 
     def switched(path: Path) -> str:
         at_once.wait()
-        engine = make_engine(database_url(path))
+        engine = make_engine(parse_database_url(path))
         with engine.connect() as connection:
             mode: str = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
         engine.dispose()
@@ -156,7 +156,7 @@ def test_many_may_open_a_new_server_database_at_once(postgres_server: PostgresSe
     with postgres_server.bare_database() as where:
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(opened_and_closed, [where] * 4))
-        engine = create_engine(database_url(where))
+        engine = create_engine(parse_database_url(where))
         with engine.connect() as connection:
             assert connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars().all() == [HEAD]
         engine.dispose()
@@ -244,7 +244,7 @@ def test_a_file_without_write_permission_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_paths_and_urls(where: str | Path, url: str) -> None:
-    assert database_url(where).render_as_string() == url
+    assert parse_database_url(where).render_as_string() == url
 
 
 @pytest.mark.parametrize("where", ["mysql://me@db/ff", "://nowhere", "postgresql://db:port/ff"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.unit.coordinator.person import AMSTERDAM, ANNA, EXECUTOR, House, Person
 
-from fateforger.background.letters import LETTER_LANE
+from fateforger.background.letters import NOTIFICATION_LANE
 from fateforger.background.turns import TURN_LANE
 from fateforger.session.cards import (
     Button,
@@ -20,7 +20,7 @@ from fateforger.session.cards import (
     FormSubmission,
     Prose,
 )
-from fateforger.session.commands import COMMAND, Click, Queued
+from fateforger.session.commands import COMMAND, Click, InboxCommand
 from fateforger.session.commands.queue import EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.tasks import Origin, QueuedTask, TaskSpec
 
@@ -88,7 +88,7 @@ class Desk:
         request = FormRequest(form=form, session_id="", user_id=self.user, target=target, chosen=chosen)
         return await self.house.coordinator.open_form(request)
 
-    async def send(self, command: Queued) -> Card:
+    async def send(self, command: InboxCommand) -> Card:
         await self.house.coordinator.handle(command)
         await self.read()
         return self.card
@@ -107,7 +107,7 @@ class Desk:
 
     async def looks(self) -> None:
         """A look at what waits."""
-        await self.house.desk.waiting.round()
+        await self.house.desk.waiting.run_once()
         await self.read()
 
     # --- reading ---
@@ -115,7 +115,7 @@ class Desk:
     async def read(self) -> None:
         """Take in every card that came."""
         jobs, now = self.house.store.jobs, self.house.clock.now()
-        while (job := await jobs.claim(LETTER_LANE, "w", now=now, lease_seconds=60)) is not None:
+        while (job := await jobs.claim(NOTIFICATION_LANE, "w", now=now, lease_seconds=60)) is not None:
             self.letters.append(dict(job.payload))
             await jobs.finish(job)
 

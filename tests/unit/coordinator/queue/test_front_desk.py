@@ -10,7 +10,7 @@ from tests.unit.coordinator.queue.desk import Desk
 import fateforger
 from fateforger.constraints.credentials import TOO_LONG
 from fateforger.coordinator.dispositor.clicks import OF_QUEUE
-from fateforger.coordinator.dispositor.desk import Shelf
+from fateforger.coordinator.dispositor.desk import TaskAccess
 from fateforger.coordinator.taskdesk import FORMS
 from fateforger.session.cards import Button, FormErrors
 from fateforger.tasks import BlockTime, TaskState
@@ -31,7 +31,7 @@ EXECUTING = (
 
 def test_of_the_queue_it_can_add_and_look_and_nothing_else() -> None:
     """S145: it is given no way to claim, settle or change a task."""
-    assert {name for name in vars(Shelf) if not name.startswith("_")} == {"add", "of", "get"}
+    assert {name for name in vars(TaskAccess) if not name.startswith("_")} == {"add", "of", "get"}
 
 
 def test_it_imports_nothing_that_carries_work_out() -> None:

@@ -7,7 +7,7 @@ from tests.factories.tasks import task
 from tests.unit.coordinator.person import ANNA, EXECUTOR, House
 from tests.unit.coordinator.queue.desk import Desk, labels, words_of
 
-from fateforger.coordinator.queue_home import queue_parts
+from fateforger.coordinator.queue_home import build_queue_parts
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card, Form, FormErrors, FormSubmission, Menu, Prose, Select
 from fateforger.session.commands import COMMAND, Click, SessionCommand
@@ -105,7 +105,7 @@ async def test_what_keeps_a_task_is_said() -> None:
         task("c", state="waiting").model_copy(update={"outcome": "It was pulled."}),
         task("d", state="failed"),
     )
-    card = Card(text="", parts=queue_parts(tasks))
+    card = Card(text="", parts=build_queue_parts(tasks))
     assert words_of(card).splitlines()[2:] == [
         "4 tasks, 0 ready. 1 waits for you. None can be pulled just now.",
         "",
@@ -164,7 +164,7 @@ async def test_a_deed_counts_once_also_after_a_restart(page: Page, house: House)
     await house.coordinator.handle(up)
     await page.look()
     assert [text.splitlines()[0][:13] for text, _ in page.rows()] == ["1. **Ask Ann*", "2. **Call Car", "3. **Buy milk"]
-    assert await house.coordinator.carried_out(up)
+    assert await house.coordinator.is_carried_out(up)
 
 
 async def test_what_makes_no_sense_any_more_is_said(page: Page, house: House, anna: Desk) -> None:
@@ -242,6 +242,6 @@ async def submit(house: House, form: Form, **values: str | int) -> SessionComman
 
 def test_pages_that_are_not_there_show_the_nearest() -> None:
     tasks = tuple(task(f"t{n}", rank=n) for n in range(21))
-    assert queue_parts(tasks, page=9) == queue_parts(tasks, page=2)
-    assert queue_parts(tasks, page=-1) == queue_parts(tasks, page=1)
+    assert build_queue_parts(tasks, page=9) == build_queue_parts(tasks, page=2)
+    assert build_queue_parts(tasks, page=-1) == build_queue_parts(tasks, page=1)
     assert isinstance(tasks[0], QueuedTask)

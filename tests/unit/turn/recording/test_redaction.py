@@ -7,17 +7,18 @@ import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from tests.unit.turn.sessions import planned, said, turn
 
 from fateforger.ports import Completion, Prompt, Role
 from fateforger.session.skeleton import basis
 from fateforger.stages import TimeboxingStage
-from fateforger.turn.answers import json_in
+from fateforger.turn.answers import extract_json
 from fateforger.turn.interpreting import ConstraintWords
 from fateforger.turn.patcher import patch_schema
 from fateforger.turn.reading.values import Decision
 from fateforger.turn.recording.pseudonyms import Pseudonyms
-from fateforger.turn.recording.redaction import hidden_answer, hidden_input
+from fateforger.turn.recording.redaction import KEPT, redact_answer, redact_input
 from fateforger.turn.recording.values import Exchange
 
 WORDS = st.text(st.characters(categories=["L", "N", "M"]), min_size=1, max_size=12)
@@ -30,7 +31,7 @@ def hide() -> Pseudonyms:
 def answer(text: str, schema: dict[str, object] | None = None) -> str:
     prompt = Prompt("patch/1", Role.PATCH, "System.", "User.")
     exchange = Exchange.of(prompt, completion=Completion(text=text, model="m", seconds=0.1))
-    hidden = hidden_answer(exchange, schema, hide().text).completion
+    hidden = redact_answer(exchange, schema, hide().text).completion
     assert hidden is not None
     return hidden.text
 
@@ -80,7 +81,7 @@ def test_a_rule_over_the_order_of_the_day_stays_and_what_only_looks_like_one_doe
 
 def test_words_that_are_no_value_of_the_schema_are_hidden() -> None:
     text = answer('{"intent": "Zwetschge", "number": 3, "06-12345678": "P4ss"}', Decision.model_json_schema())
-    value = json_in(text)
+    value = extract_json(text)
     assert {name: value[name] for name in ("number",)} == {"number": 3}
     assert [word for word in ("Zwetschge", "12345678", "P4ss") if word in text] == []
 
@@ -95,6 +96,17 @@ def test_a_fresh_draft_stays_fresh() -> None:
     """S46: the fingerprint of a draft follows from titles too."""
     session = planned(TimeboxingStage.SKELETON)
     session = session.model_copy(update={"draft_basis": basis(session)})
-    hidden = hidden_input(turn(session, said("stage_action", move="proceed")), hide().text).session
+    hidden = redact_input(turn(session, said("stage_action", move="proceed")), hide().text).session
     assert hidden.inputs != session.inputs
     assert hidden.draft_basis == basis(hidden)
+
+
+def test_every_kept_field_belongs_to_a_class_that_exists() -> None:
+    """S221: a class that was renamed would have its ids hidden, and its recording could not be replayed."""
+    kept = {name.partition(".")[0::2] for name in KEPT if "." in name}
+    known = {kind.__name__: kind for kind in _models(BaseModel)}
+    assert [(kind, field) for kind, field in kept if field not in known[kind].model_fields] == []
+
+
+def _models(kind: type[BaseModel]) -> list[type[BaseModel]]:
+    return [kind, *(found for each in kind.__subclasses__() for found in _models(each))]
