@@ -12,6 +12,7 @@ from fateforger.constraints.kinds import Action, Status
 from fateforger.errors import BadInput, ConstraintUnreadable
 from fateforger.session.consequences import resolve_conflicts, restore_displaced
 from fateforger.session.knowledge import Memory, MemoryChange
+from fateforger.values import replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) ->
         before = them.find_version(uid)
     if before.retired:
         return ChangeResult(written=False, version=before)
-    record = before.record.model_copy(update={"status": Status.DECLINED})
+    record = replace(before.record, status=Status.DECLINED)
     taken = them.start_change(session_id=before.session_id)
     gone = taken.memory.next(uid, record, Event(action=Action.ARCHIVE, reason=reason))
     taken = restore_displaced(taken.with_version(gone), uid)

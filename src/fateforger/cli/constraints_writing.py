@@ -14,6 +14,7 @@ from fateforger.cli.constraints_store import (
 )
 from fateforger.cli.documents import read_document, write_json
 from fateforger.errors import BadInput
+from fateforger.values import replace
 
 if TYPE_CHECKING:
     from fateforger.cli.constraints_deeds import ChangeResult
@@ -121,7 +122,7 @@ def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
     if holds_credentials(record):
         raise BadInput(REFUSED)
     if "scope" not in record.model_fields_set:
-        record = record.model_copy(update={"scope": Scope.PROFILE if session_id is None else Scope.SESSION})
+        record = replace(record, scope=Scope.PROFILE if session_id is None else Scope.SESSION)
     if record.scope is Scope.SESSION and session_id is None:
         raise BadInput("It is for one session only; say which one with --session.", where="scope")
     if record.status is Status.DECLINED:

@@ -20,6 +20,7 @@ from fateforger.cli.tasks_store import (
     run_with_queue,
 )
 from fateforger.errors import BadInput
+from fateforger.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +78,8 @@ def _hand_over(task: QueuedTask) -> QueuedTask:
     from fateforger.tasks import Do, ReviewParts, TaskState  # noqa: PLC0415  the help text needs none of it
 
     if not isinstance(task.spec.work, Do | ReviewParts):
-        return task.model_copy(update={"state": TaskState.ACTIVE})
-    return task.model_copy(update={"state": TaskState.WAITING, "outcome": "It was pulled at the command line."})
+        return replace(task, state=TaskState.ACTIVE)
+    return replace(task, state=TaskState.WAITING, outcome="It was pulled at the command line.")
 
 
 async def _explain_nothing(queue: Queue, task_id: str | None) -> BadInput:

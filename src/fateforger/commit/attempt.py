@@ -25,6 +25,7 @@ from fateforger.journal import (
 from fateforger.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.sync.canonical import is_timed
 from fateforger.sync.model import PLAIN, WRITES, EventImage, Head, Marker, OwnedId, SyncOp, Verb
+from fateforger.values import replace
 
 _FEWER = "The calendar wants fewer requests."
 Answer = Done | Exists | Gone | Stale | Rejected | Unknown
@@ -217,7 +218,7 @@ class Attempts:
     async def _put_back(self, record: OpRecord, verdict: NotYet) -> OpRecord:
         """Return an op to pending with the rest that is left to do."""
         pending = record if record.state is OpState.PENDING else move_record(record, OpState.PENDING)
-        record = pending.model_copy(update={"op": verdict.op})
+        record = replace(pending, op=verdict.op)
         await self._hold.ensure()
         await self._outside.journal.settle(self.transaction.id, record)
         return self._keep(record)

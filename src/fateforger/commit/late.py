@@ -19,6 +19,7 @@ from fateforger.journal.standing import is_in_effect, list_undone
 from fateforger.sync import number_ops
 from fateforger.sync.model import EventImage, Ledger, OwnedId, Snapshot, SyncOp, Verb
 from fateforger.sync.words import list_titles
+from fateforger.values import replace
 
 DEED = "late"
 """The ``deed`` in the context of a transaction that removed a late create."""
@@ -102,16 +103,15 @@ def mark_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Tr
     """Return the transaction with its given-up creates that are on the calendar marked as applied."""
     arrived = find_given_up(transaction) & live.keys()
     records = tuple(
-        r.model_copy(update={"state": OpState.APPLIED, "error": ""}) if r.op.event_id in arrived else r
-        for r in transaction.records
+        replace(r, state=OpState.APPLIED, error="") if r.op.event_id in arrived else r for r in transaction.records
     )
-    return transaction.model_copy(update={"records": records})
+    return replace(transaction, records=records)
 
 
 def _keep_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> Transaction:
     arrived = find_given_up(transaction) & live.keys()
     records = mark_arrived(transaction, live).records
-    return transaction.model_copy(update={"records": tuple(r for r in records if r.op.event_id in arrived)})
+    return replace(transaction, records=tuple(r for r in records if r.op.event_id in arrived))
 
 
 async def take_back_late(
@@ -125,7 +125,7 @@ async def take_back_late(
     """Remove late creates, or release those that the person changed, under a lease that is held."""
     clears = outside.calendar.traits.can_clear_color
     plan = plan_undo(late.transactions, late.snapshot, late.ledger, op_ids=number_ops(id), can_clear_color=clears)
-    plan = plan.model_copy(update={"ops": tuple(_detach(op) for op in plan.ops), "warnings": ()})
+    plan = replace(plan, ops=tuple(_detach(op) for op in plan.ops), warnings=())
     transaction = begin_transaction(
         plan,
         id=id,
@@ -142,8 +142,8 @@ async def take_back_late(
 def _detach(op: SyncOp) -> SyncOp:
     """Keep a late event out of the record of the block that has its key now."""
     if op.verb is Verb.DELETE or op.head_after is None:
-        return op.model_copy(update={"head_after": None})
-    return op.model_copy(update={"head_after": op.head_after.model_copy(update={"key": op.event_id})})
+        return replace(op, head_after=None)
+    return replace(op, head_after=replace(op.head_after, key=op.event_id))
 
 
 def describe_late(carried: ExecutionResult) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from fateforger.plan import TBPlan
 from fateforger.sync import Choices, build_desired_day, number_ops, plan_sync
 from fateforger.sync.choices import NOTHING_SAID
 from fateforger.sync.model import Ledger, SafetyCheckKind, Snapshot, SyncPlan, Verb
+from fateforger.values import replace as replace_fields
 
 Context = Mapping[str, Any] | None
 _LOSSES = frozenset({SafetyCheckKind.EMPTIED_CALENDAR, SafetyCheckKind.VANISHED_BLOCKS})
@@ -94,7 +95,7 @@ class CalendarSubmitter:
         """
         desired = build_desired_day(plan)
         if not _LOSSES.isdisjoint(confirmed):
-            choices = choices.model_copy(update={"deletions": "plan"})
+            choices = replace_fields(choices, deletions="plan")
         outside = replace(self._outside, told=told)
         async with self._holding() as hold:
             earlier = await self._earlier(cause, hold, told, finishing=finishing)
@@ -143,7 +144,7 @@ class CalendarSubmitter:
             agreed = tuple(op for op in compared.ops if op.verb in {Verb.ADOPT, Verb.FORGET})
             if compared.brakes or not agreed:
                 return
-            noted = compared.model_copy(update={"ops": agreed, "warnings": ()})
+            noted = replace_fields(compared, ops=agreed, warnings=())
             transaction = begin_transaction(
                 noted,
                 id=transaction_id,

@@ -19,6 +19,7 @@ from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Event, Version, select_newest
 from fateforger.constraints.wording import join_words, quote_name
 from fateforger.plan import ET
+from fateforger.values import replace
 
 _NARROWED = "narrowed by"
 _SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
@@ -145,11 +146,11 @@ def _narrow(older: Version, newer: Version, days: AbstractSet[int], types: tuple
     name = quote_name(older.record.name)
     if days:
         left = tuple(day for place, day in enumerate(WEEK) if place in days)
-        when = older.record.applicability.model_copy(update={"days_of_week": left})
-        record = older.record.model_copy(update={"applicability": when})
+        when = replace(older.record.applicability, days_of_week=left)
+        record = replace(older.record, applicability=when)
         sentence = f"{name} is for {join_words([day.words for day in left])} only from now on."
     else:
-        record = older.record.model_copy(update={"applies_event_types": types})
+        record = replace(older.record, applies_event_types=types)
         gone = [kind.words for kind in newer.record.applies_event_types]
         sentence = f"{name} is no longer about {join_words(gone)}."
     follows = Change(older, record, Event(action=Action.UPDATE, reason=build_narrowed_by(newer.uid)))

@@ -8,6 +8,7 @@ from enum import StrEnum
 from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Event, Instant, Version
+from fateforger.values import replace
 
 
 class Kind(StrEnum):
@@ -50,7 +51,7 @@ class Finding:
 
 def build_archiving(version: Version, reason: str) -> Change:
     """Return the change that archives a constraint; its row is kept."""
-    record = version.record.model_copy(update={"status": Status.DECLINED})
+    record = replace(version.record, status=Status.DECLINED)
     return Change(version, record, Event(action=Action.ARCHIVE, reason=reason))
 
 
@@ -61,5 +62,5 @@ def build_superseding(version: Version, old: Version) -> Change:
     """
     life = version.record.lifecycle
     uids = (*life.supersedes_uids, old.uid)
-    record = version.record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
+    record = replace(version.record, lifecycle=replace(life, supersedes_uids=uids))
     return Change(version, record, Event(action=Action.UPDATE, reason=f"supersedes {old.uid}"))

@@ -27,6 +27,7 @@ from fateforger.constraints.rows import find_uids, read_row
 from fateforger.constraints.storable import check_version
 from fateforger.constraints.versions import Event, Version, select_newest
 from fateforger.errors import BadInput
+from fateforger.values import replace as replace_fields
 
 REFUSED_THERE = "It looks as if it held a password or a key, which is never kept here. Take it out there first."
 
@@ -74,7 +75,7 @@ def _add_extras(record: ConstraintRecord, extras: Mapping[str, Any]) -> Constrai
         return record
     numbers = record.payload.scalar_params
     kept = ScalarParams.model_validate({**numbers.model_dump(exclude_unset=True), **extras})
-    return record.model_copy(update={"payload": record.payload.model_copy(update={"scalar_params": kept})})
+    return replace_fields(record, payload=replace_fields(record.payload, scalar_params=kept))
 
 
 def _set_events(rows: Sequence[MigratedRow]) -> list[MigratedRow]:
@@ -92,8 +93,8 @@ def _set_retirement(version: Version, named: set[str]) -> Version:
     reason = version.event.reason
     if version.uid in named:
         event = Event(action=Action.ARCHIVE, reason=build_superseded_reason(reason)[:MAX_TEXT])
-        return version.model_copy(update={"event": event})
-    return version.model_copy(update={"event": Event(action=Action.DECLINE, reason=reason)})
+        return replace_fields(version, event=event)
+    return replace_fields(version, event=Event(action=Action.DECLINE, reason=reason))
 
 
 def _compare(rows: Sequence[MigratedRow], known: Sequence[Version], user_id: str) -> list[MigratedRow]:

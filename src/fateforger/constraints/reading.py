@@ -15,6 +15,7 @@ from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import RETIRING, SUPERSEDED, Event, Instant, Version, is_superseded_reason
 from fateforger.errors import BadInput
 from fateforger.plan.mistakes import first_mistake
+from fateforger.values import replace
 
 
 class _Line(BaseModel):
@@ -42,7 +43,7 @@ def read_version(document: object, *, seq: int = 0) -> Version:
     event = line.event or Event()
     record = line.constraint_record
     if event.action in RETIRING and record.status is not Status.DECLINED:
-        record = record.model_copy(update={"status": Status.DECLINED})
+        record = replace(record, status=Status.DECLINED)
     if record.lifecycle.uid is None:
         record = record.with_uid(compute_uid(record, line.user_id, line.session_id))
     return Version(

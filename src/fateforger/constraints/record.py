@@ -38,6 +38,7 @@ from fateforger.constraints.kinds import (
 from fateforger.constraints.recurrence import check_rule
 from fateforger.errors import BadInput
 from fateforger.plan import ET, zone
+from fateforger.values import replace
 from fateforger.workflow.days import read_day_rule
 from fateforger.workflow.rules import write_rule
 
@@ -245,4 +246,4 @@ class ConstraintRecord(BaseModel):
 
     def with_uid(self, uid: str) -> ConstraintRecord:
         """Return the same record with that uid."""
-        return self.model_copy(update={"lifecycle": self.lifecycle.model_copy(update={"uid": uid})})
+        return replace(self, lifecycle=replace(self.lifecycle, uid=uid))

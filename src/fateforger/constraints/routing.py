@@ -15,6 +15,7 @@ from fateforger.constraints.kinds import Necessity, Scope, Status, normalize_sta
 from fateforger.constraints.record import ConstraintRecord
 from fateforger.constraints.versions import Version
 from fateforger.plan import ET
+from fateforger.values import replace
 
 MAX_TYPES = 12
 MAX_CONSTRAINTS = 50
@@ -80,7 +81,7 @@ def build_queries(
     if normalize_stage(stage) != "COLLECT":
         return (ConstraintQuery(as_of=day, stage=stage, event_types_any=event_types, type_ids=type_ids),)
     lasting = ConstraintQuery(as_of=day, stage=stage, scopes_any=(Scope.PROFILE, Scope.DATESPAN))
-    return (lasting.model_copy(update={"tags": (STARTUP,)}), lasting)
+    return (replace(lasting, tags=(STARTUP,)), lasting)
 
 
 def query_types(versions: Iterable[Version], context: Context) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ def query_types(versions: Iterable[Version], context: Context) -> tuple[str, ...
     Those with a must come first, then the most frequent.
     """
     found: dict[str, list[ConstraintRecord]] = {}
-    for item in decide_applicability(versions, context.model_copy(update={"type_ids": (), "k": None})).applicable:
+    for item in decide_applicability(versions, replace(context, type_ids=(), k=None)).applicable:
         found.setdefault(item.record.type_id, []).append(item.record)
     ranks = {
         type_id: (min(record.necessity.weakness for record in records) > 0, -len(records), type_id)
@@ -124,7 +125,7 @@ def _run_query(versions: tuple[Version, ...], context: Context, query: Constrain
     admitted = [item for item in whole.applicable if _admits(query, item.record)]
     musts = sum(item.record.necessity is Necessity.MUST for item in admitted)
     room = max(query.limit, musts)
-    limited = whole.context.model_copy(update={"k": query.limit})
+    limited = replace(whole.context, k=query.limit)
     cut = [Excluded(item.version, Why.CUT, limited) for item in admitted[room:]]
     return Answer(whole.context, tuple(admitted[:room]), (*whole.excluded, *cut))
 

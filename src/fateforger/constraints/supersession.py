@@ -20,13 +20,14 @@ from fateforger.constraints.versions import (
     select_newest,
     still_replaces,
 )
+from fateforger.values import replace
 
 
 def mark_replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
     """Return the record as a replacement of ``old`` on the days of its dates."""
     life = record.lifecycle
     uids = tuple(dict.fromkeys((*life.supersedes_uids, old.uid)))
-    return record.model_copy(update={"lifecycle": life.model_copy(update={"supersedes_uids": uids})})
+    return replace(record, lifecycle=replace(life, supersedes_uids=uids))
 
 
 def retire_replaced(old: Version, new: Version, today: Date) -> Change | None:
@@ -44,7 +45,7 @@ def retire_replaced(old: Version, new: Version, today: Date) -> Change | None:
     passing = new.flat.ttl_days is not None
     if begins > max(today, old.flat.start) or ends < old.flat.end or elsewhere or passing:
         return None
-    record = old.record.model_copy(update={"status": Status.DECLINED})
+    record = replace(old.record, status=Status.DECLINED)
     return Change(old, record, Event(action=Action.SUPERSEDE, reason=build_superseded_by(new.uid)))
 
 

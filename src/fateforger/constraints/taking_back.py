@@ -8,6 +8,7 @@ from datetime import datetime
 from fateforger.constraints.kinds import Action, Status
 from fateforger.constraints.moved import build_superseded_reason, was_moved
 from fateforger.constraints.versions import SUPERSEDED, Event, Version, select_newest
+from fateforger.values import replace
 
 _BACK = "taken back: it had been moved from "
 
@@ -41,7 +42,7 @@ def _undo_version(head: Version, before: Version | None, source: str, now: datet
     it keeps replacing what it replaced.
     """
     if before is None:
-        record, action = head.record.model_copy(update={"status": Status.DECLINED}), Action.ARCHIVE
+        record, action = replace(head.record, status=Status.DECLINED), Action.ARCHIVE
     else:
         record, action = before.record, Action.ARCHIVE if before.retired else Action.UPDATE
     replaced = before is not None and (before.event.reason or "").casefold().startswith(SUPERSEDED)

@@ -13,6 +13,7 @@ from fateforger.session.rulebook import RuleBook, lines_of_command, unsaved_sess
 from fateforger.stages import Move
 from fateforger.turn.model import StageInput, WriteMemory
 from fateforger.turn.nodes import memory as node
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -85,10 +86,10 @@ class RuleService:
         for effect in output.effects:
             if isinstance(effect, WriteMemory):
                 # The rule belongs to no session.
-                versions = tuple(version.model_copy(update={"session_id": None}) for version in effect.versions)
-                lasting = effect.model_copy(update={"versions": versions})
+                versions = tuple(replace(version, session_id=None) for version in effect.versions)
+                lasting = replace(effect, versions=versions)
                 await memory.write(lasting, output.session, command.command_id)
-        done = output.session.model_copy(update={"handled": (command.command_id,)})
+        done = replace(output.session, handled=(command.command_id,))
         self._said[command.command_id] = lines_of_command(done, command.command_id)
         while len(self._said) > MOST_KEPT:
             del self._said[next(iter(self._said))]

@@ -14,6 +14,7 @@ from fateforger.ports import Clock, Jobs, Sessions
 from fateforger.session.commands import EndAbandoned
 from fateforger.session.model import Outgoing, Session, SessionStatus
 from fateforger.session.writing import is_okay
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ def close_session(session: Session, command: EndAbandoned) -> tuple[Session, tup
     ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None, "notice": None}
     after = session.model_copy(update=ended).after_command(command.command_id, session.touched_at)
     after, messages = build_messages(session, after, command.command_id)
-    return after, tuple(message.model_copy(update={"stays": True}) for message in messages)
+    return after, tuple(replace(message, stays=True) for message in messages)
 
 
 class SessionCloser:

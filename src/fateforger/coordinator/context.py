@@ -12,6 +12,7 @@ from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import TurnInput, TurnOutcome
+from fateforger.values import replace
 
 
 def needs_day(session: Session, command: SessionCommand, *, words: bool = False) -> bool:
@@ -71,6 +72,12 @@ def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) ->
         with_it = build_reading(turn.session, look, command)
         if with_it != turn.reading:
             first, *rest = outcome.heard
-            changes = {"command": first, "rest": tuple(rest), "lines": outcome.lines, "reading": with_it}
-            return turn.model_copy(update={**changes, "last_words": outcome.session.last_words})
+            return replace(
+                turn,
+                command=first,
+                rest=tuple(rest),
+                lines=outcome.lines,
+                reading=with_it,
+                last_words=outcome.session.last_words,
+            )
     return None

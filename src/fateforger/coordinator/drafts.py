@@ -18,6 +18,7 @@ from fateforger.turn.constants import DRAFT_LIMIT
 from fateforger.turn.model import DraftDay, TurnOutcome
 from fateforger.turn.nodes.skeleton import apply_sketch
 from fateforger.turn.sketching import without_sketch
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -156,7 +157,7 @@ class Drafts:
             if session is None or fingerprint(session) != sketch.basis or session.draft_basis == sketch.basis:
                 return
             try:
-                await self._sessions.save(session.model_copy(update={"sketch": sketch}), expected=session.version)
+                await self._sessions.save(replace(session, sketch=sketch), expected=session.version)
             except VersionConflict:
                 continue
             return

@@ -15,6 +15,7 @@ from fateforger.session.questions import open_questions, settle_questions, updat
 from fateforger.stages import TimeboxingStage
 from fateforger.sync import adopt_all
 from fateforger.turn.nodes.refine import undo_last_change
+from fateforger.values import replace
 
 FOUND_OUT = "Your calendar answers again: now I know what arrived."
 WAITING = "It is in your plan, but not on your calendar yet."
@@ -44,7 +45,7 @@ def apply_submit(session: Session, result: SyncResult) -> Session:
     session = session.model_copy(update=changes)
     if session.snapshot is not None:
         left = update_questions(session.questions, result.plan, session.snapshot)
-        session = settle_questions(session.model_copy(update={"questions": left}))
+        session = settle_questions(replace(session, questions=left))
     return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _add_counts(session, report)
 
 
@@ -55,8 +56,8 @@ def apply_found_result(session: Session, result: SyncResult | None, history: Seq
     regardless of its result.
     """
     if result is None or result.transaction is None or result.transaction.kind == "undo":
-        report = None if session.last_sync is None else session.last_sync.model_copy(update={"unsure": False})
-        return session.model_copy(update={"last_sync": report})
+        report = None if session.last_sync is None else replace(session.last_sync, unsure=False)
+        return replace(session, last_sync=report)
     report = build_report(result)
     changes: dict[str, object] = {
         "snapshot": predict_snapshot(session.snapshot, result),
@@ -75,14 +76,14 @@ def apply_found_result(session: Session, result: SyncResult | None, history: Seq
 
 def require_confirmation(session: Session, needed: ConfirmationNeeded) -> Session:
     """Return the session after a submit that needs confirmation. Nothing was written; a retry confirms it."""
-    return apply_failed_submit(session, (needed.message,)).model_copy(update={"brakes": needed.reasons})
+    return replace(apply_failed_submit(session, (needed.message,)), brakes=needed.reasons)
 
 
 def apply_failed_submit(session: Session, sentences: tuple[str, ...]) -> Session:
     """Return the session after a submit that could not begin. Nothing was written."""
-    session = session.model_copy(update={"problem": " ".join(sentences), "brakes": ()})
+    session = replace(session, problem=" ".join(sentences), brakes=())
     if session.stage is TimeboxingStage.REVIEW_COMMIT:
-        return session.model_copy(update={"last_sync": SyncReport(status="failed", sentences=sentences)})
+        return replace(session, last_sync=SyncReport(status="failed", sentences=sentences))
     return _add_lines(session, WAITING)
 
 
@@ -93,7 +94,7 @@ def apply_group_undo(session: Session, result: SyncResult) -> Session:
     """
     report = build_report(result)
     shown = predict_snapshot(session.snapshot, result)
-    session = session.model_copy(update={"snapshot": shown, "last_sync": report, "problem": None, "brakes": ()})
+    session = replace(session, snapshot=shown, last_sync=report, problem=None, brakes=())
     if report.status in _BROKEN:
         return refuse(session, ("I could not take all of it back; press Undo again in a moment.", *report.sentences))
     return _clear_writes(session, report.sentences)
@@ -105,12 +106,10 @@ def apply_missing_group(session: Session, why: str) -> Session:
 
 
 def _clear_writes(session: Session, sentences: tuple[str, ...]) -> Session:
-    steps = tuple(step.model_copy(update={"transactions": ()}) for step in session.refine_undo)
+    steps = tuple(replace(step, transactions=()) for step in session.refine_undo)
     lines = (*sentences, "Your plan is still here: change it, or commit it again.")
     return settle_questions(
-        session.model_copy(
-            update={"write_group": None, "written": None, "refine_undo": steps, "notice": Notice(lines=lines)}
-        )
+        replace(session, write_group=None, written=None, refine_undo=steps, notice=Notice(lines=lines))
     )
 
 
@@ -123,7 +122,7 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
     if result is None:
         return _add_lines(settle_questions(_drop_update(session, None, session.written)))
     report = build_report(result)
-    session = session.model_copy(update={"snapshot": predict_snapshot(session.snapshot, result)})
+    session = replace(session, snapshot=predict_snapshot(session.snapshot, result))
     sentences = report.sentences[1:]
     if report.status in _BROKEN:
         return refuse(session, ("I could not take all of the last change back on your calendar.", *sentences))
@@ -140,7 +139,7 @@ def _drop_update(session: Session, report: SyncReport | None, written: WriteCoun
 
 def refuse(session: Session, lines: Iterable[str]) -> Session:
     """Return the unchanged session with a refusal message."""
-    return session.model_copy(update={"notice": Notice(lines=tuple(lines), refused=True)})
+    return replace(session, notice=Notice(lines=tuple(lines), refused=True))
 
 
 def attach_transactions(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdate, ...]:
@@ -154,17 +153,16 @@ def attach_transactions(session: Session, transactions: tuple[str, ...]) -> tupl
         return (*steps[: -len(joined)], _merge_changes(joined, transactions))
     if not steps or session.problem is None:
         return steps
-    return (*steps[:-1], steps[-1].model_copy(update={"transactions": (*steps[-1].transactions, *transactions)}))
+    return (*steps[:-1], replace(steps[-1], transactions=(*steps[-1].transactions, *transactions)))
 
 
 def _merge_changes(steps: tuple[RefineUpdate, ...], transactions: tuple[str, ...]) -> RefineUpdate:
-    return steps[0].model_copy(
-        update={
-            "transactions": transactions,
-            "sentence": " ".join(step.sentence for step in steps),
-            "answered": tuple(question for step in steps for question in step.answered),
-            "facts_before": next((s.facts_before for s in steps if s.facts_before is not None), None),
-        }
+    return replace(
+        steps[0],
+        transactions=transactions,
+        sentence=" ".join(step.sentence for step in steps),
+        answered=tuple(question for step in steps for question in step.answered),
+        facts_before=next((s.facts_before for s in steps if s.facts_before is not None), None),
     )
 
 
@@ -198,7 +196,7 @@ def _add_counts(session: Session, report: SyncReport) -> Session:
 
 def _add_lines(session: Session, *lines: str) -> Session:
     said = () if session.notice is None else session.notice.lines
-    return session.model_copy(update={"notice": Notice(lines=tuple(dict.fromkeys((*said, *lines))))})
+    return replace(session, notice=Notice(lines=tuple(dict.fromkeys((*said, *lines)))))
 
 
 def _add_written(written: WriteCounts | None, report: SyncReport) -> WriteCounts | None:

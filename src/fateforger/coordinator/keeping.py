@@ -11,6 +11,7 @@ from fateforger.session.moves import offered_moves
 from fateforger.stages import Move
 from fateforger.sync.model import EventImage, OwnedId
 from fateforger.turn.model import Effect, TurnOutcome, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.values import replace
 from fateforger.workflow import CheckedRule
 
 _WRITES = (WriteCalendar, UndoUpdate, UndoGroup)
@@ -42,7 +43,7 @@ def end_turn(
 def report_violations(session: Session, broke: Sequence[CheckedRule]) -> Session:
     """Return the session with a notice of the rules that its turn violated."""
     lines = () if session.notice is None else session.notice.lines
-    return session.model_copy(update={"notice": Notice(lines=(*lines, *refusal(broke)))})
+    return replace(session, notice=Notice(lines=(*lines, *refusal(broke))))
 
 
 def _only_writes(effects: Sequence[Effect]) -> bool:

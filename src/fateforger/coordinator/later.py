@@ -29,6 +29,7 @@ from fateforger.turn.nodes.memory import apply_understood, has_memory_news
 from fateforger.turn.nodes.refine import with_arrivals
 from fateforger.turn.nodes.skeleton import redraft
 from fateforger.turn.nodes.turn_init import apply_reading, with_memory
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -169,7 +170,7 @@ class BackgroundUpdates:
             session = await self._sessions.load(session_id)
             if session is None or not _is_waiting(session, look):
                 return
-            after = apply_reading(session, build_reading(session, look)).model_copy(update={"notice": session.notice})
+            after = replace(apply_reading(session, build_reading(session, look)), notice=session.notice)
             after, _ = await self._follow(after, cause=f"{session_id}:{session.version}:calendar")
             after = with_fixes(after, session.touched_at)
             after, messages = build_messages(session, after, f"{session_id}:{session.version}:calendar")
@@ -185,7 +186,7 @@ class BackgroundUpdates:
 
 
 def _with_notice(session: Session, lines: tuple[str, ...]) -> Session:
-    return session.model_copy(update={"notice": Notice(lines=lines)}) if lines else session
+    return replace(session, notice=Notice(lines=lines)) if lines else session
 
 
 def _ignore() -> None:

@@ -26,6 +26,7 @@ from fateforger.turn.recording.models import ListeningModel
 from fateforger.turn.recording.values import AnyRun, DraftRun, EffectResult, OpeningRun, RecordedTurn, Run
 from fateforger.turn.run import run_turn
 from fateforger.turn.sketching import sketch_day
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ class LogEntry:
     def _note(self, run: AnyRun, listening: ListeningModel | None, began: float) -> None:
         heard = () if listening is None else tuple(listening.exchanges)
         took = round(self.seconds - began, 3)
-        self.runs.append(run.model_copy(update={"exchanges": heard, "seconds": took}))
+        self.runs.append(replace(run, exchanges=heard, seconds=took))
         self.prompts.append(() if listening is None else tuple(listening.prompts))
 
     async def effect(self, effect: Effect, session: Session, carrying_out: Awaitable[Session]) -> Session:

@@ -23,6 +23,7 @@ from fateforger.session.model import Notice, Session
 from fateforger.session.recall import MOST_NAMED
 from fateforger.turn.constants import EXTRACT_WAIT, MEMORY_WAIT
 from fateforger.turn.model import MemoryReading, SearchMemory, WriteMemory
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +136,7 @@ class MemoryService:
         if reading.error is not None:
             log.warning("constraints cannot be read: %s", reading.error)
         near = await self._near(command, reading.versions) if isinstance(command, commands.TimeboxingUserReply) else ()
-        return reading.model_copy(update={"wrote": wrote, "near": near})
+        return replace(reading, wrote=wrote, near=near)
 
     async def _near(self, reply: commands.TimeboxingUserReply, versions: Sequence[Version]) -> tuple[str, ...]:
         """Return constraints that are close to a message, if there are more than the prompt can list."""
@@ -192,7 +193,7 @@ class MemoryService:
         numbered = dict(zip(asked, written, strict=True))
         said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.said)
         view = None if session.memory is None else with_seqs(session.memory, written)
-        return session.model_copy(update={"said": said, "memory": view})
+        return replace(session, said=said, memory=view)
 
     async def _in_time(self, asking: Awaitable[T]) -> T:
         try:
@@ -212,6 +213,4 @@ class MemoryService:
 
 def _add_line(session: Session, line: str) -> Session:
     said = session.notice or Notice(lines=(line,))
-    return session.model_copy(
-        update={"notice": said.model_copy(update={"lines": tuple(dict.fromkeys((*said.lines, line)))})}
-    )
+    return replace(session, notice=replace(said, lines=tuple(dict.fromkeys((*said.lines, line)))))

@@ -8,6 +8,7 @@ from fateforger.session.model import Outgoing, Session
 from fateforger.session.questions import mark_shown
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.present import left_card, root_card, root_line, stage_card
+from fateforger.values import replace
 
 ROOT = "root"
 ASKING = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
@@ -28,13 +29,13 @@ def build_messages(before: Session | None, after: Session, cause: str) -> tuple[
     line = root_line(after)
     if line != after.root_line:
         messages.append(_build_message(after, f"{cause}:root", ROOT, root_card(after)))
-        after = after.model_copy(update={"root_line": line})
+        after = replace(after, root_line=line)
     card = _build_message(after, f"{cause}:card", find_slot(after), stage_card(after))
     if after.stage in ASKING:
         after = mark_shown(after)
     if before is not None and before.stage is not after.stage:
         farewell = left_card(after, before.stage)
-        card = card.model_copy(update={"retire": (find_slot(before),), "farewell": farewell})
+        card = replace(card, retire=(find_slot(before),), farewell=farewell)
     messages.append(card)
     messages += build_side_messages(before, after, cause)
     return after, tuple(messages)
@@ -46,7 +47,7 @@ def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ..
         return messages
     thumbs = Feedback(turn=turn, prompts=prompts)
     return tuple(
-        message.model_copy(update={"card": message.card.model_copy(update={"parts": (*message.card.parts, thumbs)})})
+        replace(message, card=replace(message.card, parts=(*message.card.parts, thumbs)))
         if message.id == f"{turn}:card"
         else message
         for message in messages
@@ -55,13 +56,13 @@ def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ..
 
 def build_only_side_messages(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
     """Return the messages of a view next to the plan. The card of the stage and its notice do not change."""
-    after = after.model_copy(update={"notice": before.notice})
+    after = replace(after, notice=before.notice)
     return after, build_side_messages(before, after, cause)
 
 
 def build_ephemeral(session: Session, cause: str, card: Card, *, to: str) -> Outgoing:
     """Return a card that only one person sees."""
-    return _build_message(session, f"{cause}:aside", f"aside:{cause}", card).model_copy(update={"ephemeral_to": to})
+    return replace(_build_message(session, f"{cause}:aside", f"aside:{cause}", card), ephemeral_to=to)
 
 
 def _build_message(session: Session, message_id: str, slot: str, card: Card) -> Outgoing:

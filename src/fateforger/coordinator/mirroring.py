@@ -21,6 +21,7 @@ from fateforger.sync.canonical import Canon, canonicalize, is_timed
 from fateforger.sync.choices import FIELDS, TOPICS
 from fateforger.sync.model import MANAGED, WRITES, DesiredDay, EventImage, Head, Ledger, Snapshot, SyncPlan
 from fateforger.turn.model import DayReading
+from fateforger.values import replace
 
 
 def build_reading(session: Session, look: Look, command: SessionCommand | None = None) -> DayReading:
@@ -59,9 +60,7 @@ def update_ledger(ledger: Ledger, wanted: DesiredDay, shown: Snapshot | None) ->
     if shown is None or shown.day != wanted.day:
         return ledger
     known, blocks = _by_id(shown), {block.key: canonicalize(block.fields) for block in wanted.blocks}
-    return ledger.model_copy(
-        update={"heads": tuple(_update_head(h, blocks.get(h.key), known.get(h.event_id)) for h in ledger.heads)}
-    )
+    return replace(ledger, heads=tuple(_update_head(h, blocks.get(h.key), known.get(h.event_id)) for h in ledger.heads))
 
 
 def _update_head(head: Head, ours: Canon | None, shown: EventImage | None) -> Head:
@@ -72,16 +71,15 @@ def _update_head(head: Head, ours: Canon | None, shown: EventImage | None) -> He
     if ("start" in both) != ("end" in both):
         both = {name: value for name, value in both.items() if name not in FIELDS["time"]}
     base, asked = (fields.model_copy(update=both) for fields in (head.base, head.asked))
-    return head.model_copy(update={"base": base, "wanted": asked})
+    return replace(head, base=base, wanted=asked)
 
 
 def without_raw(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot without raw responses, which only the journal keeps."""
-    return snapshot.model_copy(
-        update={
-            "events": tuple(_without_raw(event) for event in snapshot.events),
-            "fetched": {i: None if e is None else _without_raw(e) for i, e in snapshot.fetched.items()},
-        }
+    return replace(
+        snapshot,
+        events=tuple(_without_raw(event) for event in snapshot.events),
+        fetched={i: None if e is None else _without_raw(e) for i, e in snapshot.fetched.items()},
     )
 
 
@@ -97,7 +95,7 @@ def predict_snapshot(snapshot: Snapshot | None, result: SyncResult) -> Snapshot 
             fetched.pop(record.op.event_id, None)
             if record.observed is not None and not record.observed.gone:
                 events[record.op.event_id] = _without_raw(record.observed)
-    return snapshot.model_copy(update={"events": tuple(events.values()), "fetched": fetched})
+    return replace(snapshot, events=tuple(events.values()), fetched=fetched)
 
 
 def _filter_news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPlan:
@@ -105,7 +103,7 @@ def _filter_news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPla
 
     The plan's own changes are no news.
     """
-    compared = compared.model_copy(update={"merged": ()})
+    compared = replace(compared, merged=())
     before = session.snapshot
     if before is None or _day_key(before) != _day_key(now):
         return compared
@@ -118,14 +116,14 @@ def _filter_news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPla
         if _managed_values(known.get(event_id)) != _managed_values(shown.get(event_id))
     }
     adopted = tuple(a for a in compared.adopted if a.key in fresh or (a.key, TOPICS[a.field]) in waited)
-    return compared.model_copy(update={"adopted": adopted})
+    return replace(compared, adopted=adopted)
 
 
 def _without_questions(news: SyncPlan, questions: Collection[Question]) -> SyncPlan:
     """Return the news without the changes that the person will be asked about."""
     matters = {subject_of(question) for question in questions}
     adopted = tuple(a for a in news.adopted if (a.key, TOPICS[a.field]) not in matters)
-    return news.model_copy(update={"adopted": adopted})
+    return replace(news, adopted=adopted)
 
 
 def _by_id(snapshot: Snapshot) -> Mapping[str, EventImage | None]:
@@ -137,7 +135,7 @@ def _managed_values(event: EventImage | None) -> tuple[object, ...] | None:
 
 
 def _without_raw(event: EventImage) -> EventImage:
-    return event.model_copy(update={"raw": {}})
+    return replace(event, raw={})
 
 
 def _day_key(snapshot: Snapshot) -> tuple[date, str]:

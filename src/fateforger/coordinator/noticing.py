@@ -19,6 +19,7 @@ from fateforger.sync.words import quote_title
 from fateforger.turn.model import DayReading
 from fateforger.turn.nodes.turn_init import apply_reading
 from fateforger.turn.present import root_line, stage_card
+from fateforger.values import replace
 
 MOST_LINES = 4
 """Changes announced one by one; the rest is counted."""
@@ -52,19 +53,19 @@ def notice_changes(session: Session, look: Look) -> NoticedChanges | None:
         return None
     after = apply_reading(session, reading)
     if session.stage is TimeboxingStage.SKELETON:
-        after = after.model_copy(update={"overview": overview(after)})
+        after = replace(after, overview=overview(after))
     lost = _describe_lost(session, after)
     if after.plan == session.plan and _visible_state(after) == _visible_state(session) and not lost:
         return None
     again = (ANSWERS_AGAIN,) if session.snapshot_error is not None else ()
     lines = (*again, *reading.noticed, *lost, *_describe_meetings(session, after))
     notice = Notice(lines=_limit_lines(lines)) if lines else session.notice
-    return NoticedChanges(after.model_copy(update={"notice": notice}), reading)
+    return NoticedChanges(replace(after, notice=notice), reading)
 
 
 def _visible_state(session: Session) -> tuple[Card, str]:
     """Return what a session shows, without the notice of its last turn."""
-    return stage_card(session.model_copy(update={"notice": None})), root_line(session)
+    return stage_card(replace(session, notice=None)), root_line(session)
 
 
 def _limit_lines(lines: tuple[str, ...]) -> tuple[str, ...]:

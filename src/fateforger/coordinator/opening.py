@@ -13,6 +13,7 @@ from fateforger.session.model import CalendarWrite, Notice, Session, SessionStat
 from fateforger.tasks import QueuedTask
 from fateforger.tasks.hydrated import HydratedMessage
 from fateforger.turn.model import TurnInput
+from fateforger.values import replace
 
 AT_ONCE = timedelta(seconds=20)
 """Time after a first message in which another message was written without seeing the answer (S228)."""
@@ -61,7 +62,7 @@ async def run_first_turn(
             return None if opened is None else opened.hydrated
         lines = (*(() if session.notice is None else session.notice.lines), *opened.lines)
         if not opened.commands:
-            return session.model_copy(update={"notice": Notice(lines=lines) if lines else None})
+            return replace(session, notice=Notice(lines=lines) if lines else None)
         first, *rest = opened.commands
         turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines)
         return (await entry.run(turn)).session

@@ -25,6 +25,7 @@ from fateforger.stages import TimeboxingStage
 from fateforger.turn.constants import REREAD_WAIT
 from fateforger.turn.model import GoBack, ReadHistory
 from fateforger.turn.nodes.turn_init import apply_reading
+from fateforger.values import replace
 
 NOT_ALL = "I could not take all of it back; press the button again in a moment."
 
@@ -56,10 +57,10 @@ class HistoryService:
         """Open the history, or list more of it in place."""
         view = session.history
         if effect.more and view is not None:
-            view = view.model_copy(update={"listed": min(view.listed + MORE_LISTED, MOST_LISTED), "lines": ()})
+            view = replace(view, listed=min(view.listed + MORE_LISTED, MOST_LISTED), lines=())
         else:
             view = HistoryView(asked=effect.asked)
-        return await self.refresh(session.model_copy(update={"history": view}))
+        return await self.refresh(replace(session, history=view))
 
     async def has_begun_to_write(self, session: Session, cause: str) -> bool:
         """Check whether a command has begun to write to the session's day."""
@@ -72,9 +73,9 @@ class HistoryService:
         rows = build_rows(await self._submitter.history(session.date), session=session.id)
         listed = rows[: session.history.listed]
         newest = rows[0].transaction if rows else ""
-        view = session.history.model_copy(update={"rows": listed, "total": len(rows), "newest": newest})
-        view = view if said else view.model_copy(update={"lines": ()})
-        return session.model_copy(update={"history": view})
+        view = replace(session.history, rows=listed, total=len(rows), newest=newest)
+        view = view if said else replace(view, lines=())
+        return replace(session, history=view)
 
     async def go_back(
         self, effect: GoBack, session: Session, before: Session, cause: str, told: WriteProgressCallback
@@ -102,18 +103,14 @@ class HistoryService:
         report = build_report(result)
         shown = predict_snapshot(session.snapshot, result)
         if report.status in {"partial", "failed"}:
-            kept = before.model_copy(
-                update={"snapshot": predict_snapshot(before.snapshot, result), "last_sync": report}
-            )
+            kept = replace(before, snapshot=predict_snapshot(before.snapshot, result), last_sync=report)
             return _add_notice(kept, (NOT_ALL, *report.sentences), refused=True)
         history = await self._submitter.history(session.date)
         ids = () if result.transaction is None else list_undone(result.transaction)
         gone_back = [t for t in history if t.id in ids]
         plan = find_plan_before(gone_back, session)
         session = with_facts(session, _find_facts_before(gone_back, session))
-        session = session.model_copy(
-            update={"snapshot": shown, "last_sync": report, "problem": None, "brakes": (), "notice": None}
-        )
+        session = replace(session, snapshot=shown, last_sync=report, problem=None, brakes=(), notice=None)
         session = derive_writes(with_plan(session, plan), history, replaced=plan is not None)
         gone = [step for step in before.refine_undo if step not in session.refine_undo]
         session = reopen_questions(session, [question for step in gone for question in step.answered])
@@ -128,7 +125,7 @@ class HistoryService:
         look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
         if look is None or look.snapshot is None:
             return session
-        return apply_reading(session, build_reading(session.model_copy(update={"snapshot": None}), look))
+        return apply_reading(session, build_reading(replace(session, snapshot=None), look))
 
 
 def find_plan_before(targets: Sequence[Transaction], session: Session) -> TBPlan | None:
@@ -169,7 +166,7 @@ def _undo_context(effect: GoBack, session: Session, history: Sequence[Transactio
 def _add_notice(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
     """Set the same notice on the card of the stage and in the history, where the click was made."""
     lines = tuple(dict.fromkeys(lines))
-    session = session.model_copy(update={"notice": Notice(lines=lines, refused=refused)})
+    session = replace(session, notice=Notice(lines=lines, refused=refused))
     if session.history is None:
         return session
-    return session.model_copy(update={"history": session.history.model_copy(update={"lines": lines})})
+    return replace(session, history=replace(session.history, lines=lines))

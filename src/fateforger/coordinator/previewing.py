@@ -17,6 +17,7 @@ from fateforger.sync.sentences import describe_plan
 from fateforger.turn.constants import REREAD_WAIT
 from fateforger.turn.model import Preview
 from fateforger.turn.nodes.turn_init import apply_reading
+from fateforger.values import replace
 
 
 class Previewer(Protocol):
@@ -61,7 +62,7 @@ def mark_stale_preview(before: Session, after: Session) -> Session:
         return after
     if _preview_subject(after) == _preview_subject(before):
         return after
-    return _with_preview(after, view.model_copy(update={"stale": True}))
+    return _with_preview(after, replace(view, stale=True))
 
 
 def _preview_subject(session: Session) -> tuple[object, ...]:
@@ -69,4 +70,4 @@ def _preview_subject(session: Session) -> tuple[object, ...]:
 
 
 def _with_preview(session: Session, view: PreviewView) -> Session:
-    return session.model_copy(update={"preview": view})
+    return replace(session, preview=view)

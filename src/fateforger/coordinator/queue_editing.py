@@ -22,6 +22,7 @@ from fateforger.tasks import (
     quote_task,
     replace_spec,
 )
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +71,7 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
 
 
 def _mark_handled(task: QueuedTask, command_id: str) -> QueuedTask:
-    return task.model_copy(update={"handled": (*task.handled, command_id)[-MOST_HANDLED:]})
+    return replace(task, handled=(*task.handled, command_id)[-MOST_HANDLED:])
 
 
 class HomeQueue:

@@ -10,6 +10,7 @@ from fateforger.plan import zone
 from fateforger.session.model import SyncReport
 from fateforger.sync.conflicts import phrase_questions
 from fateforger.sync.model import WRITES, OwnedId, Verb
+from fateforger.values import replace
 
 MOST_NAMED = 12
 UNCHANGED = "unchanged"
@@ -33,14 +34,14 @@ def build_report(result: SyncResult) -> SyncReport:
         case "partial" | "paused":
             return _report_partial(report, result)
         case other:
-            return report.model_copy(update={"status": other})
+            return replace(report, status=other)
 
 
 def _report_partial(report: SyncReport, result: SyncResult) -> SyncReport:
     """Report the blocks that are written, missing or unknown, each with its name and time."""
     done, unsure = _list_blocks(result, {OpState.APPLIED}), _list_blocks(result, {OpState.INFLIGHT}, WRITES)
     if not (done or unsure or report.deleted):
-        return report.model_copy(update={"status": "failed", "sentences": report.sentences[1:]})
+        return replace(report, status="failed", sentences=report.sentences[1:])
     missing = _list_blocks(result, _OPEN)
     lines = (
         (f"On your calendar now: {_join_names(done)}.",) if done else (),
@@ -48,7 +49,7 @@ def _report_partial(report: SyncReport, result: SyncResult) -> SyncReport:
         (f"Not there yet: {_join_names(missing)}.",) if missing else (),
     )
     sentences = (*(sentence for line in lines for sentence in line), *report.sentences[1:])
-    return report.model_copy(update={"status": "partial", "unsure": bool(unsure), "sentences": sentences})
+    return replace(report, status="partial", unsure=bool(unsure), sentences=sentences)
 
 
 def _select_sentences(result: SyncResult) -> tuple[str, ...]:

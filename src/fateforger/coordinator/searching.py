@@ -16,6 +16,7 @@ from fateforger.session.memory import MemoryView, known_versions
 from fateforger.session.memory_rows import refresh_view
 from fateforger.session.model import Session
 from fateforger.turn.model import SearchMemory
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -61,5 +62,5 @@ async def _search(queries: Sequence[str], user_id: str, finder: Finder | None) -
 def _show_rows(
     session: Session, view: MemoryView, versions: Sequence[Version], only: tuple[str, ...], *lines: str
 ) -> Session:
-    view = view.model_copy(update={"only": only, "lines": lines})
-    return session.model_copy(update={"memory": refresh_view(session, (*versions, *known_versions(session)), view)})
+    view = replace(view, only=only, lines=lines)
+    return replace(session, memory=refresh_view(session, (*versions, *known_versions(session)), view))

@@ -13,6 +13,7 @@ from fateforger.session.overview import overview
 from fateforger.session.skeleton import grade_session
 from fateforger.sync.model import Verb
 from fateforger.turn.constants import MOST_UNDO
+from fateforger.values import replace
 
 
 def dump_facts(facts: Facts | None) -> dict[str, Any]:
@@ -30,10 +31,10 @@ def with_plan(session: Session, plan: TBPlan | None) -> Session:
     """Return the session with another plan, if there is one, and with its quality and overview updated."""
     if plan is None or plan == session.plan:
         return session
-    session = session.model_copy(update={"plan": plan})
+    session = replace(session, plan=plan)
     if frame_mistake(session) is None:
         session = grade_session(session)
-    return session.model_copy(update={"overview": overview(session)})
+    return replace(session, overview=overview(session))
 
 
 def derive_writes(session: Session, history: Sequence[Transaction], *, replaced: bool) -> Session:
@@ -45,12 +46,8 @@ def derive_writes(session: Session, history: Sequence[Transaction], *, replaced:
     own = [t for t in reversed(history) if t.kind == "submit" and t.undoable and t.context.get("session") == session.id]
     group = own[-1].group if own else None
     written = _count_writes([t for t in own if t.group == group])
-    return session.model_copy(
-        update={
-            "write_group": group,
-            "written": written,
-            "refine_undo": _derive_changes(session, own, replaced=replaced),
-        }
+    return replace(
+        session, write_group=group, written=written, refine_undo=_derive_changes(session, own, replaced=replaced)
     )
 
 
@@ -66,7 +63,7 @@ def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: b
             if step not in steps:
                 steps.append(step)
         elif steps and transaction.context.get("deed") == "retry":
-            steps[-1] = steps[-1].model_copy(update={"transactions": (*steps[-1].transactions, transaction.id)})
+            steps[-1] = replace(steps[-1], transactions=(*steps[-1].transactions, transaction.id))
     waiting = [] if replaced else [s for s in session.refine_undo if not s.transactions]
     return (*steps, *waiting)[-MOST_UNDO:]
 

@@ -11,6 +11,7 @@ from fateforger.session.frame import has_ended, usual_day, usual_frame
 from fateforger.session.keys import mint_key
 from fateforger.session.model import CalendarWrite, FrameFacts, InputFacts, Notice, Session
 from fateforger.session.offering import carry_over
+from fateforger.values import replace
 
 
 def format_session_id(start: Start) -> str:
@@ -49,7 +50,7 @@ def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: C
         now=start.at,
         notice=Notice(lines=notices) if notices else None,
     )
-    return session.model_copy(update={"offered": carry_over(session, earlier, now=start.at)})
+    return replace(session, offered=carry_over(session, earlier, now=start.at))
 
 
 def _read_zone(name: str) -> tuple[str, tuple[str, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fateforger.session.model import Notice, Session
 from fateforger.turn.model import Effect, GoBack, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.values import replace
 
 STOPPED = "Stopped; nothing was changed."
 NOT_TORN = "Stop came while your calendar was being written, so I finished that rather than leave it half done."
@@ -15,7 +16,7 @@ WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
 
 def mark_stopped(session: Session) -> Session:
     """Return the session as it was before the turn, with a notice that the turn was stopped."""
-    return session.model_copy(update={"notice": Notice(lines=(STOPPED,))})
+    return replace(session, notice=Notice(lines=(STOPPED,)))
 
 
 def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
@@ -24,4 +25,4 @@ def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
         return session
     said = session.notice or Notice(lines=(NOT_TORN,))
     lines = tuple(dict.fromkeys((*said.lines, NOT_TORN)))
-    return session.model_copy(update={"notice": said.model_copy(update={"lines": lines})})
+    return replace(session, notice=replace(said, lines=lines))

@@ -39,6 +39,7 @@ from fateforger.session.commands.queue import (
 )
 from fateforger.tasks import Mode, QueuedTask
 from fateforger.tasks.hydrated import HydratedMessage, parse_command
+from fateforger.values import replace
 
 FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit"})
 GONE = "That task is not in your queue any more."
@@ -133,7 +134,7 @@ class QueueService:
         """Return one of the forms in ``FORMS``. Raises ``BadInput`` if its task is gone."""
         if "text" in request.chosen:
             kept, _ = redact_credentials(request.chosen["text"])
-            request = request.model_copy(update={"chosen": request.chosen | {"text": kept}})
+            request = replace(request, chosen=request.chosen | {"text": kept})
         match request.form:
             case "queue_done":
                 return forms.build_done_form(await self._task(request.user_id, request.target))

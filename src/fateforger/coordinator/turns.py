@@ -47,6 +47,7 @@ from fateforger.turn.model import DraftDay, Effect, GoBack, ReadCalendar, TurnIn
 from fateforger.turn.nodes.besides import LOOKS
 from fateforger.turn.nodes.refine import add_lines
 from fateforger.turn.present import ended_reply, not_yours_card
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -172,22 +173,21 @@ class Turns:
             return turn, outcome
         found = await course.unless_stopped(self.memory.await_extraction(said))
         if found.late:
-            return turn, outcome.model_copy(update={"session": add_lines(outcome.session, STILL_READING)})
+            return turn, replace(outcome, session=add_lines(outcome.session, STILL_READING))
         if found.understood is None or found.understood.command_id in turn.session.handled:
             return turn, outcome
         known = await self.later.remember(turn.session, found.understood)
         known = known.after_command(found.understood.command_id, known.touched_at)
         assembled = await self._assemble(known, said, look)
         first, *rest = heard.heard
-        again = assembled.model_copy(update={"command": first, "rest": tuple(rest), "lines": heard.lines})
+        again = replace(assembled, command=first, rest=tuple(rest), lines=heard.lines)
         outcome = await entry.run(again)
         news = found.understood.command_id
         writes = tuple(
-            write.model_copy(update={"fresh": write.fresh or write.cause == news})
-            for write in outcome.session.memory_writes
+            replace(write, fresh=write.fresh or write.cause == news) for write in outcome.session.memory_writes
         )
-        session = outcome.session.model_copy(update={"memory_writes": writes})
-        return again, outcome.model_copy(update={"session": session})
+        session = replace(outcome.session, memory_writes=writes)
+        return again, replace(outcome, session=session)
 
     async def _assemble(self, before: Session, command: SessionCommand, look: Look | None) -> TurnInput:
         memory = None if self.memory is None else await self.memory.look(before, command)

@@ -13,6 +13,7 @@ from typing import Any
 from fateforger.constraints.kinds import Necessity, RuleKind, WindowKind
 from fateforger.constraints.record import ConstraintRecord, Payload, ScalarParams, Window
 from fateforger.plan import ET
+from fateforger.values import replace
 from fateforger.workflow.day_names import DayName, parse_day_name
 from fateforger.workflow.days import read_day_rule
 from fateforger.workflow.expressions import Atom, Expression
@@ -36,11 +37,11 @@ def express_record(record: ConstraintRecord) -> ConstraintRecord:
     """
     if record.payload.day_rule is None:
         return record
-    local = record.applicability.model_copy(update={"timezone": None})
+    local = replace(record.applicability, timezone=None)
     changes = {"applicability": local, **_changes(read_day_rule(record.payload.day_rule))}
     followed = record.model_copy(update=changes)
     strict = followed.payload.rule_kind is RuleKind.SEQUENCING and record.necessity is Necessity.MUST
-    return followed.model_copy(update={"necessity": Necessity.SHOULD}) if strict else followed
+    return replace(followed, necessity=Necessity.SHOULD) if strict else followed
 
 
 def _changes(rule: Rule) -> dict[str, Any]:

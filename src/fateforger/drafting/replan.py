@@ -10,6 +10,7 @@ from fateforger.drafting.instance import Instance
 from fateforger.drafting.minutes import GRID, ceil, instant
 from fateforger.drafting.naming import task_of
 from fateforger.plan import ET, FixedStart, TBPlan, resolve, zone
+from fateforger.values import replace
 
 
 def from_now(instance: Instance, plan: TBPlan, now: datetime) -> Instance:
@@ -17,7 +18,7 @@ def from_now(instance: Instance, plan: TBPlan, now: datetime) -> Instance:
 
     Blocks that began before ``now`` stay, and nothing else is placed before it.
     """
-    return instance.model_copy(update={"previous": plan, "now": now.astimezone(UTC)})
+    return replace(instance, previous=plan, now=now.astimezone(UTC))
 
 
 def extend_current_block(instance: Instance, plan: TBPlan, now: datetime, key: str, minutes: int) -> Instance:
@@ -28,10 +29,9 @@ def extend_current_block(instance: Instance, plan: TBPlan, now: datetime, key: s
     longer = _with_length(plan, key, resolve(plan)[plan.position(key)].minutes + minutes)
     task = task_of(key, (t.id for t in instance.tasks))
     tasks = tuple(
-        t.model_copy(update={"minutes": t.minutes + minutes}) if t.id == task and t.minutes is not None else t
-        for t in instance.tasks
+        replace(t, minutes=t.minutes + minutes) if t.id == task and t.minutes is not None else t for t in instance.tasks
     )
-    return from_now(instance.model_copy(update={"tasks": tasks}), longer, now)
+    return from_now(replace(instance, tasks=tasks), longer, now)
 
 
 def finish_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> Instance:
@@ -63,18 +63,16 @@ def drop_tasks(instance: Instance, plan: TBPlan, now: datetime, tasks: Collectio
 def without_tasks(instance: Instance, tasks: Collection[str]) -> Instance:
     """Return the instance without some tasks, and without references to them."""
     kept = tuple(
-        t.model_copy(update={"after": tuple(a for a in t.after if a not in tasks)})
-        for t in instance.tasks
-        if t.id not in tasks
+        replace(t, after=tuple(a for a in t.after if a not in tasks)) for t in instance.tasks if t.id not in tasks
     )
-    return instance.model_copy(update={"tasks": kept})
+    return replace(instance, tasks=kept)
 
 
 def start_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:
     """Return the plan with that block at another start, even if it overlaps others there."""
     clock = clock_at(start.astimezone(zone(plan.tz)), plan.date, plan.tz)
     return plan.replace(
-        event.model_copy(update={"timing": event.timing.model_copy(update={"start": clock})})
+        replace(event, timing=replace(event.timing, start=clock))
         if event.key == key and isinstance(event.timing, FixedStart)
         else event
         for event in _fix_starts(plan).events
@@ -107,8 +105,8 @@ def start_from(plan: TBPlan, keys: Iterable[str], now: datetime) -> TBPlan:
 def _fix_starts(plan: TBPlan) -> TBPlan:
     """Return the plan with each block at its own fixed start."""
     return plan.replace(
-        block.event.model_copy(
-            update={"timing": FixedStart(start=clock_at(block.start, plan.date, plan.tz), duration=block.duration)}
+        replace(
+            block.event, timing=FixedStart(start=clock_at(block.start, plan.date, plan.tz), duration=block.duration)
         )
         for block in resolve(plan)
     )
@@ -120,8 +118,8 @@ def _with_length(plan: TBPlan, key: str, minutes: int) -> TBPlan:
     events = []
     for event in fixed.events:
         if event.key == key and isinstance(event.timing, FixedStart):
-            timing = event.timing.model_copy(update={"duration": timedelta(minutes=minutes)})
-            events.append(event.model_copy(update={"timing": timing}))
+            timing = replace(event.timing, duration=timedelta(minutes=minutes))
+            events.append(replace(event, timing=timing))
         else:
             events.append(event)
     return fixed.replace(events)

@@ -11,6 +11,7 @@ from fateforger.drafting.naming import task_of
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.reasons import reasons_of
 from fateforger.plan import ET, Resolved, TBPlan, resolve
+from fateforger.values import replace
 
 _FITS = "best"
 
@@ -28,7 +29,7 @@ def explain_place(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, .
     ids = [task.id for task in instance.tasks]
     lunch = f"lunch-{plan.date.isoformat()}"
     more = tuple(_as_task(b) for b in blocks if b.key != lunch and task_of(b.key, ids) is None)
-    ground = build_context(instance.model_copy(update={"tasks": (*instance.tasks, *more), "pinned": ()}))
+    ground = build_context(replace(instance, tasks=(*instance.tasks, *more), pinned=()))
     problem = compile_problem(ground)
     placed = _current_placement(problem, blocks, [*ids, *(task.id for task in more)])
     start = problem.axis.slot(there.start)

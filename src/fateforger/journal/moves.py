@@ -19,6 +19,7 @@ from typing import Any
 from fateforger.errors import InternalError
 from fateforger.journal.model import OpRecord, OpState, Transaction, TxKind, TxState
 from fateforger.sync.model import RECORDS, WRITES, EventImage, SyncOp, SyncPlan
+from fateforger.values import replace
 
 _OP_MOVES: Mapping[OpState, frozenset[OpState]] = {
     OpState.PENDING: frozenset(
@@ -83,21 +84,20 @@ def move_record(
     """
     if state not in _OP_MOVES.get(record.state, frozenset()):
         raise InternalError(f"Op {record.op.op_id} cannot go from {record.state} to {state}.")
-    return record.model_copy(
-        update={
-            "op": record.op if op is None else op,
-            "state": state,
-            "observed": observed,
-            "error": error,
-            "attempts": record.attempts + (state is OpState.INFLIGHT),
-        }
+    return replace(
+        record,
+        op=record.op if op is None else op,
+        state=state,
+        observed=observed,
+        error=error,
+        attempts=record.attempts + (state is OpState.INFLIGHT),
     )
 
 
 def with_records(transaction: Transaction, *records: OpRecord) -> Transaction:
     """Return the transaction with some of its records replaced, found by op id."""
     new = {record.op.op_id: record for record in records}
-    return transaction.model_copy(update={"records": tuple(new.get(old.op.op_id, old) for old in transaction.records)})
+    return replace(transaction, records=tuple(new.get(old.op.op_id, old) for old in transaction.records))
 
 
 def close_transaction(transaction: Transaction, state: TxState, at: datetime) -> Transaction:
@@ -111,7 +111,7 @@ def close_transaction(transaction: Transaction, state: TxState, at: datetime) ->
     if ending and not all(record.state.is_settled for record in transaction.records):
         raise InternalError(f"Transaction {transaction.id} cannot be {state}: some of its ops have not ended.")
     settles = ending and transaction.state is not TxState.UNDONE
-    return transaction.model_copy(update={"state": state, "settled_at": at if settles else transaction.settled_at})
+    return replace(transaction, state=state, settled_at=at if settles else transaction.settled_at)
 
 
 def judge_transaction(transaction: Transaction) -> TxState:

@@ -32,6 +32,7 @@ from fateforger.sync.model import (
     find_changed_extras,
 )
 from fateforger.sync.ownership import find_obstacle
+from fateforger.values import replace
 
 ID_USED_UP = "Its event id was used before, by an event that is not there any more."
 
@@ -104,7 +105,7 @@ def judge_happened(op: SyncOp, event: EventImage) -> Happened:
         gone = {"standing": Standing.DELETED} if event.gone else {}
         return Happened(None, None if op.head_after is None else op.head_after.model_copy(update=gone))
     if event.gone and op.head_after is not None:
-        return Happened(event, op.head_after.model_copy(update={"standing": Standing.DELETED}))
+        return Happened(event, replace(op.head_after, standing=Standing.DELETED))
     return Happened(event, build_observed_head(op, event))
 
 
@@ -121,13 +122,12 @@ def build_observed_head(op: SyncOp, event: EventImage) -> Head | None:
     names = op.changes.keys() if op.verb is Verb.UPDATE or op.after is None else frozenset(MANAGED)
     ours = names if op.after is None else {n for n in names if getattr(base, n) == getattr(canonicalize(op.after), n)}
     seen = base._replace(**{name: getattr(shown, name) for name in ours})
-    return head.model_copy(
-        update={
-            "base": to_fields(seen),
-            "wanted": None if canonicalize(asked) == seen else asked,
-            "version": event.version,
-            "extras": _choose_extras(op, head, event),
-        }
+    return replace(
+        head,
+        base=to_fields(seen),
+        wanted=None if canonicalize(asked) == seen else asked,
+        version=event.version,
+        extras=_choose_extras(op, head, event),
     )
 
 
@@ -192,14 +192,13 @@ def _narrow(op: SyncOp, event: EventImage, left: set[str], result: Canon) -> Syn
         dropped = op.changes.keys() - left
         base = canonicalize(head.base)._replace(**{name: getattr(known, name) for name in dropped})
         wanted = canonicalize(head.asked)._replace(**{name: getattr(asked, name) for name in dropped})
-        head = head.model_copy(update={"base": to_fields(base), "wanted": _none_if_equal(wanted, base)})
-    return op.model_copy(
-        update={
-            "changes": {name: change for name, change in op.changes.items() if name in left},
-            "before": event,
-            "after": to_fields(result),
-            "head_after": head,
-        }
+        head = replace(head, base=to_fields(base), wanted=_none_if_equal(wanted, base))
+    return replace(
+        op,
+        changes={name: change for name, change in op.changes.items() if name in left},
+        before=event,
+        after=to_fields(result),
+        head_after=head,
     )
 
 
@@ -212,5 +211,5 @@ def _delete_again(op: SyncOp, event: EventImage) -> Verdict:
         raise InternalError(f"Delete {op.op_id} does not know what it deletes.")
     changed = find_changed_extras(event.extras, op.before.extras)
     if find_obstacle(event) is None and not changed and has_same_fields(event, op.before):
-        return NotYet(op.model_copy(update={"before": event}))
+        return NotYet(replace(op, before=event))
     return Ended(OpState.CONFLICT, "You changed it on your calendar in the meantime, so I kept it.")

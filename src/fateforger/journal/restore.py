@@ -8,6 +8,7 @@ from fateforger.sync.drafts import UNNUMBERED
 from fateforger.sync.ids import mint, next_generation, trace_seed
 from fateforger.sync.model import PLAIN, EventImage, Head, Standing, SyncOp, Verb
 from fateforger.sync.words import list_changes
+from fateforger.values import replace
 
 
 def build_restoring_op(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp | None:
@@ -25,11 +26,11 @@ def build_restoring_op(lineage: Lineage, lineages: Lineages, keys: frozenset[str
         gone = _mark_gone(lineage, _set_standing(lineage, event, Standing.REMOVED, lineages))
         op = _build_op(Verb.DELETE, lineage, event, gone, "It was not there before.")
         changes = list_changes(shown, None, lineages.tz)
-        return op.model_copy(update={"changes": changes, "head_after": None if gone.key in keys else gone})
+        return replace(op, changes=changes, head_after=None if gone.key in keys else gone)
     head = _restore_head(lineage, event, lineages)
     if changes := list_changes(shown, now, lineages.tz):
         op = _build_op(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
-        return op.model_copy(update={"changes": changes, "after": to_fields(now), "summary": now.summary})
+        return replace(op, changes=changes, after=to_fields(now), summary=now.summary)
     return _build_op(Verb.ADOPT, lineage, event, head, "It is as it was before.") if head != lineage.head else None
 
 
@@ -102,10 +103,10 @@ def _mark_gone(lineage: Lineage, head: Head) -> Head:
     known = lineage.known
     wished = known is not None and known.standing in {Standing.HELD, Standing.DELETED}
     if known is None or (lineage.first.verb is Verb.CREATE and not wished):
-        return head.model_copy(update={"standing": Standing.REMOVED})
+        return replace(head, standing=Standing.REMOVED)
     asked = None if known.asked == head.base else known.asked
     standing = Standing.HELD if known.standing is Standing.HELD else Standing.DELETED
-    return head.model_copy(update={"standing": standing, "wanted": asked})
+    return replace(head, standing=standing, wanted=asked)
 
 
 def _restore_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:
@@ -119,21 +120,20 @@ def _restore_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> He
     base, asked = canonicalize(known.base), canonicalize(known.asked)
     if lineage.keeps_color and lineage.now is not None:
         base, asked = (side._replace(color_id=lineage.now.color_id) for side in (base, asked))
-    return current.model_copy(
-        update={
-            "key": lineage.key,
-            "base": to_fields(base),
-            "wanted": None if asked == base else to_fields(asked),
-            "restores": tuple(event_id for event_id in lineage.ids if event_id != event.id),
-            "unrestored": ("color_id",) if lineage.keeps_color else known.unrestored,
-        }
+    return replace(
+        current,
+        key=lineage.key,
+        base=to_fields(base),
+        wanted=None if asked == base else to_fields(asked),
+        restores=tuple(event_id for event_id in lineage.ids if event_id != event.id),
+        unrestored=("color_id",) if lineage.keeps_color else known.unrestored,
     )
 
 
 def _set_standing(lineage: Lineage, event: EventImage, standing: Standing, lineages: Lineages) -> Head:
     """Return the current record with another standing, or a new record if there is none."""
     if lineage.head is not None:
-        return lineage.head.model_copy(update={"standing": standing})
+        return replace(lineage.head, standing=standing)
     base = event.fields if is_timed(event) else lineage.first.after or event.fields
     return Head(
         key=lineage.key,

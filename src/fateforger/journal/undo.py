@@ -41,6 +41,7 @@ from fateforger.sync.model import (
     find_missing_extras,
 )
 from fateforger.sync.words import describe_extras, describe_missing, quote_title
+from fateforger.values import replace
 
 _TIME = ("start", "end")
 
@@ -79,7 +80,7 @@ def plan_undo(
     return SyncPlan(
         day=snapshot.day,
         tz=snapshot.tz,
-        ops=tuple(op.model_copy(update={"op_id": op_ids(n)}) for n, op in enumerate(ops)),
+        ops=tuple(replace(op, op_id=op_ids(n)) for n, op in enumerate(ops)),
         warnings=tuple(sentence for lineage in lineages for sentence in lineage.told),
         snapshot_fingerprint=compute_fingerprint(snapshot),
     )

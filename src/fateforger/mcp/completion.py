@@ -18,6 +18,7 @@ from fateforger.ports.tasks import Change
 from fateforger.session.gates import is_committed
 from fateforger.tasks import QueuedTask, TaskState, Work
 from fateforger.tasks.model import BlockTime, Decompose, Do, PlanDay, ReviewConstraints, ReviewParts
+from fateforger.values import replace
 from fateforger.workflow import Step, Workflow, check, list_shipped, load_shipped, read_step
 from fateforger.workflow.predicates import CommandOutput, Described, FileContent, Predicate
 from fateforger.workflow.predicates import TaskState as TaskFact
@@ -50,9 +51,7 @@ async def judge_outcome(
 
 def _build_change(state: TaskState, outcome: str, steps: Sequence[Step], *, place: str = "") -> Change:
     def change(task: QueuedTask) -> QueuedTask:
-        return task.model_copy(
-            update={"state": state, "outcome": outcome, "steps": (*task.steps, *steps), "place": place}
-        )
+        return replace(task, state=state, outcome=outcome, steps=(*task.steps, *steps), place=place)
 
     return change
 

@@ -18,6 +18,7 @@ from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.naming import task_of
 from fateforger.drafting.policy import Policy
 from fateforger.plan import ET, Resolved, TBPlan, overlaps, resolve
+from fateforger.values import replace
 
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 MEAL = timedelta(minutes=20)
@@ -122,7 +123,7 @@ def build_view(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = 
     Raises ``BadInput`` for an instance that makes no day. A plan whose blocks cannot be resolved raises
     ``PlanInvalid`` when its blocks are first read.
     """
-    return View(build_context(instance.model_copy(update={"previous": None})), plan, left)
+    return View(build_context(replace(instance, previous=None)), plan, left)
 
 
 def begin(block: Resolved) -> datetime:

@@ -12,6 +12,7 @@ from fateforger.session.frame import frame_mistake
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.skeleton import grading_instance, unplaced_items
 from fateforger.stages import TimeboxingStage
+from fateforger.values import replace
 
 STALE = (
     "That suggestion was for the plan as it was before, so I changed nothing."
@@ -27,10 +28,8 @@ def with_fixes(session: Session, at: datetime) -> Session:
     """
     refining = session.status is SessionStatus.ACTIVE and session.stage is TimeboxingStage.REFINE
     if not refining or session.plan is None or frame_mistake(session) is not None:
-        return session.model_copy(update={"fixes": ()})
-    return session.model_copy(
-        update={"fixes": find_fixes(_from_now(session, at), session.plan, unplaced_items(session))}
-    )
+        return replace(session, fixes=())
+    return replace(session, fixes=find_fixes(_from_now(session, at), session.plan, unplaced_items(session)))
 
 
 def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
@@ -48,4 +47,4 @@ def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
 
 
 def _from_now(session: Session, at: datetime) -> Instance:
-    return grading_instance(session).model_copy(update={"now": at})
+    return replace(grading_instance(session), now=at)

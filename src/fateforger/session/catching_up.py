@@ -16,6 +16,7 @@ from fateforger.session.frame import day_window, is_over
 from fateforger.session.model import CatchUp, InputFacts, OfferedInput, Session, Task
 from fateforger.session.placing import by_time
 from fateforger.session.tasks import keep_for_later
+from fateforger.values import replace
 
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
@@ -65,14 +66,13 @@ def undo_catch_up(session: Session) -> Session:
     kept = tuple(task for task in session.inputs.tasks if task.id not in ids)
     waits = {task.id for task in session.deferred}
     back = tuple(each for each in step.things if each.task.id not in waits)
-    return session.model_copy(
-        update={
-            "inputs": InputFacts(tasks=kept),
-            "offered": (*back, *(each for each in session.offered if each.task.id not in ids)),
-            "brought": tuple(task_id for task_id in session.brought if task_id not in ids),
-            "settled": tuple(task_id for task_id in session.settled if task_id not in ids),
-            "caught_up": None,
-        }
+    return replace(
+        session,
+        inputs=InputFacts(tasks=kept),
+        offered=(*back, *(each for each in session.offered if each.task.id not in ids)),
+        brought=tuple(task_id for task_id in session.brought if task_id not in ids),
+        settled=tuple(task_id for task_id in session.settled if task_id not in ids),
+        caught_up=None,
     )
 
 

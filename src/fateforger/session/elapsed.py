@@ -13,6 +13,7 @@ from fateforger.session import commands
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Depth, Session, Task, Unplaced
 from fateforger.session.placing import by_time, resolved_block
+from fateforger.values import replace
 
 
 def move_missed(plan: TBPlan, command: commands.Replan, at: datetime) -> TBPlan:
@@ -64,7 +65,7 @@ def rest_of_task(session: Session, plan: TBPlan, task: str, at: datetime, *, who
     if minutes < 1:
         minutes = sum(block.minutes for block in mine)
     if known is not None:
-        return known.model_copy(update={"minutes": known.minutes and min(minutes, 24 * 60)})
+        return replace(known, minutes=known.minutes and min(minutes, 24 * 60))
     return task_from_block(mine[0], minutes)
 
 
@@ -88,9 +89,9 @@ def _with_rest(session: Session, plan: TBPlan, block: Resolved, minutes: int) ->
         return session
     stem, used = task_id_of(session, block), {e.block_key for e in plan.events} | {u.task_id for u in session.unplaced}
     key = next(key for n in range(2, 1000) if (key := f"{stem}-{n}") not in used)
-    task = task_from_block(block, minutes).model_copy(update={"id": key})
+    task = replace(task_from_block(block, minutes), id=key)
     rest = Unplaced(task_id=key, title=task.title, reason="the day is full", task=task)
-    return session.model_copy(update={"unplaced": (*session.unplaced, rest)})
+    return replace(session, unplaced=(*session.unplaced, rest))
 
 
 def _current_block(plan: TBPlan, at: datetime) -> Resolved | None:

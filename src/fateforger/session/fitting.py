@@ -11,6 +11,7 @@ from fateforger.drafting.naming import is_shutdown
 from fateforger.errors import BadInput
 from fateforger.session.frame import frame_span, whole_frame
 from fateforger.session.model import Clash, Offer, Session, Unplaced
+from fateforger.values import replace
 
 ALWAYS = (Offer(way="defer"), Offer(way="drop"))
 """Options for any task."""
@@ -38,7 +39,7 @@ def to_unplaced(session: Session, left: Iterable[UnplacedItem]) -> tuple[Unplace
 def with_offers(unplaced: Iterable[Unplaced], known: Iterable[Unplaced]) -> tuple[Unplaced, ...]:
     """Return another draft's unplaced items, with the options that our own draft found for the same tasks."""
     offers = {each.task_id: each.offers for each in known}
-    return tuple(u.model_copy(update={"offers": offers.get(u.task_id, u.offers)}) for u in unplaced)
+    return tuple(replace(u, offers=offers.get(u.task_id, u.offers)) for u in unplaced)
 
 
 def clash_of(conflict: MustConflict | None, relaxed: tuple[str, ...]) -> Clash | None:
@@ -74,7 +75,7 @@ def _until(session: Session, minutes: int) -> time | None:
     later = (end.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(end.tzinfo)
     until = later.time().replace(tzinfo=None, fold=0)
     try:
-        span = frame_span(session.date, session.tz, session.frame.model_copy(update={"day_end": until}))
+        span = frame_span(session.date, session.tz, replace(session.frame, day_end=until))
     except BadInput:
         return None
     return until if span[1].astimezone(UTC) == later.astimezone(UTC) and span[0] == start else None

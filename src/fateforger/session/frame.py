@@ -12,6 +12,7 @@ from fateforger.plan import instant_of, local_day, zone
 from fateforger.session.days import day_to_plan, local_today
 from fateforger.session.model import FrameFacts, Session
 from fateforger.stages import TimeboxingStage
+from fateforger.values import replace
 
 _NIGHT = timedelta(hours=12)
 _LATE = timedelta(hours=18)
@@ -116,17 +117,17 @@ def with_start(session: Session, start: time) -> FrameFacts:
     """
     frame = session.frame
     if not is_under_way(session):
-        return frame.model_copy(update={"day_start": start, "usual_start": None})
+        return replace(frame, day_start=start, usual_start=None)
     if frame.usual_start is None and start == visible_start(session):
         return frame
     usual = frame.day_start if frame.usual_start is None else frame.usual_start
-    return frame.model_copy(update={"day_start": start, "usual_start": usual})
+    return replace(frame, day_start=start, usual_start=usual)
 
 
 def usual_frame(frame: FrameFacts) -> FrameFacts:
     """Return the frame that the next day begins with."""
     start = frame.day_start if frame.usual_start is None else frame.usual_start
-    return frame.model_copy(update={"day_start": start, "usual_start": None, "confirmed": False})
+    return replace(frame, day_start=start, usual_start=None, confirmed=False)
 
 
 def has_ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:

@@ -13,6 +13,7 @@ from fateforger.plan import TBPlan, resolve
 from fateforger.session.frame import frame_mistake
 from fateforger.session.model import Session, SessionStatus
 from fateforger.stages import TimeboxingStage
+from fateforger.values import replace
 from fateforger.workflow import (
     AtomKind,
     CheckedRule,
@@ -94,7 +95,7 @@ def all_rules() -> tuple[StatedRule, ...]:
 
 def record_steps(session: Session, *steps: Step) -> Session:
     """Return the session with these steps in its trace."""
-    return session.model_copy(update={"trace": (*session.trace, *steps)[-MOST_STEPS:]})
+    return replace(session, trace=(*session.trace, *steps)[-MOST_STEPS:])
 
 
 def refusal(checked: Sequence[CheckedRule], *instead: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from fateforger.constraints.reasons import Applicable
 from fateforger.constraints.sections import build_reminder
 from fateforger.session.memory import ConstraintSession, MemoryOffer, MemoryRow, MemoryView
 from fateforger.session.views import FIRST_LISTED
+from fateforger.values import replace
 
 OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
 
@@ -69,10 +70,8 @@ def offers_of(session: ConstraintSession, versions: Iterable[Version]) -> tuple[
 def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
     """Return the card after a store has written these versions."""
     seqs = {version.uid: version.seq for version in sorted(written, key=attrgetter("updated_at", "seq"))}
-    rows = (
-        row.model_copy(update={"seq": seqs[row.uid], "saved": True}) if row.uid in seqs else row for row in view.rows
-    )
-    return view.model_copy(update={"rows": tuple(rows)})
+    rows = (replace(row, seq=seqs[row.uid], saved=True) if row.uid in seqs else row for row in view.rows)
+    return replace(view, rows=tuple(rows))
 
 
 def context_of(session: ConstraintSession) -> Context:
@@ -92,7 +91,7 @@ def _is_ours(session: ConstraintSession, version: Version) -> bool:
 
 def _unused_row(session: ConstraintSession, item: Excluded) -> MemoryRow:
     row = _row(session, Applicable(item.version, item.context))
-    return row.model_copy(update={"used": False, "why_not": item.reason})
+    return replace(row, used=False, why_not=item.reason)
 
 
 def _row(session: ConstraintSession, item: Applicable) -> MemoryRow:

@@ -22,6 +22,7 @@ from fateforger.session.keeping import broken_constraints, day_with, new_violati
 from fateforger.session.meetings import Meeting, busy_meetings
 from fateforger.session.model import Session
 from fateforger.session.recall import followed_constraints, musts
+from fateforger.values import replace
 
 STEPS = 1_500
 """Limit on search steps, low because a person waits for the result."""
@@ -50,7 +51,7 @@ def fit_change(
     day = day_with(session, [item for item in musts if item.uid not in gone])
     instance = _with_immovables(day, [block for block in blocks if block.key in stuck])
     pins = tuple(Pin(key=block.key) for block in blocks if block.key in placed - stuck)
-    result = repair_plan(loose, instance.model_copy(update={"pinned": pins, "now": at}), steps=STEPS)
+    result = repair_plan(loose, replace(instance, pinned=pins, now=at), steps=STEPS)
     if not result.moved:
         return None
     fitting = _with_starts(after, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
@@ -82,7 +83,7 @@ def repair_violations(
     loose = plan.replace(event for event in plan.events if event.block_key not in stuck)
     day = day_with(session, [item for item in in_force if item.uid not in gone])
     instance = _with_immovables(day, [block for block in blocks if block.key in stuck])
-    result = repair_plan(loose, instance.model_copy(update={"now": at}), steps=STEPS)
+    result = repair_plan(loose, replace(instance, now=at), steps=STEPS)
     if not result.moved:
         return None
     after = _with_starts(plan, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
@@ -151,4 +152,4 @@ def _with_immovables(day: Instance, stuck: Iterable[Resolved]) -> Instance:
         Immovable(id=f"stays-{n}", title=b.event.name[:300], start=b.start, end=b.end, type=b.event.type)
         for n, b in enumerate(stuck, 1)
     )
-    return day.model_copy(update={"immovables": (*day.immovables, *standing)})
+    return replace(day, immovables=(*day.immovables, *standing))

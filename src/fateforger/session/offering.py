@@ -16,6 +16,7 @@ from fateforger.session.model import OfferedInput, Session, SessionStatus, Task
 from fateforger.session.tasks import with_tasks
 from fateforger.tasks import Do, QueuedTask, read_task_id
 from fateforger.tasks.outside import OutsideTask
+from fateforger.values import replace
 
 LOOK_BACK = timedelta(days=14)
 """Maximum age of a plan whose leftovers are offered."""
@@ -110,15 +111,14 @@ def bring_tasks(session: Session, task_ids: Sequence[str], settled: Sequence[str
     if not (wanted or settled) or any(task_id not in there for task_id in (*wanted, *settled)):
         raise BadInput("That is not open any more; please look at the newest card.")
     tasks = [there[task_id] for task_id in wanted]
-    return session.model_copy(
-        update={
-            "inputs": with_tasks(session.inputs, tasks),
-            "offered": tuple(each for each in session.offered if each.task.id not in {*wanted, *settled}),
-            "deferred": tuple(task for task in session.deferred if task.id not in wanted),
-            "brought": tuple(dict.fromkeys((*session.brought, *wanted))),
-            "settled": tuple(dict.fromkeys((*session.settled, *settled))),
-            "caught_up": build_catch_up(session, wanted, settled) or session.caught_up,
-        }
+    return replace(
+        session,
+        inputs=with_tasks(session.inputs, tasks),
+        offered=tuple(each for each in session.offered if each.task.id not in {*wanted, *settled}),
+        deferred=tuple(task for task in session.deferred if task.id not in wanted),
+        brought=tuple(dict.fromkeys((*session.brought, *wanted))),
+        settled=tuple(dict.fromkeys((*session.settled, *settled))),
+        caught_up=build_catch_up(session, wanted, settled) or session.caught_up,
     )
 
 

@@ -24,6 +24,7 @@ from fateforger.session.model import Session, SessionStatus
 from fateforger.session.remembering import remember_constraint
 from fateforger.session.rulebook import unsaved_session
 from fateforger.stages import TimeboxingStage
+from fateforger.values import replace
 
 MOST_LINES = 24
 LONGEST_NOTES = 300
@@ -96,7 +97,7 @@ def prepare_record(record: ConstraintRecord) -> ConstraintRecord:
     Raises ``BadInput`` for one that is limited to a session, or that names itself or others.
     """
     if "scope" not in record.model_fields_set:
-        record = record.model_copy(update={"scope": Scope.PROFILE})
+        record = replace(record, scope=Scope.PROFILE)
     if record.scope is Scope.SESSION:
         raise BadInput(
             "A constraint for one session only belongs into its thread; give it the scope profile or datespan.",
@@ -109,7 +110,7 @@ def prepare_record(record: ConstraintRecord) -> ConstraintRecord:
         )
     if record.status is Status.DECLINED:
         raise BadInput("It would be declined from the start; leave out its status.", where="constraint_record.status")
-    return record.model_copy(update={"status": Status.LOCKED, "confidence": None})
+    return replace(record, status=Status.LOCKED, confidence=None)
 
 
 def preview_constraint(

@@ -18,6 +18,7 @@ from fateforger.sync.conflicts import Conflict, find_conflicts
 from fateforger.sync.mirror import adopt_changes, describe_adopted
 from fateforger.sync.model import Adopted, EventFields, EventImage, OwnedId, Snapshot, SyncPlan
 from fateforger.sync.words import list_changes
+from fateforger.values import replace
 
 Subject = tuple[str, Topic]
 """Subject of a question: a block's key and a topic."""
@@ -153,21 +154,21 @@ def with_answer(session: Session, questions: Iterable[Question], keep: commands.
     Keeping the calendar's side means that the plan adopts it.
     """
     chosen = {subject_of(question) for question in questions}
-    after = tuple(q.model_copy(update={"answer": keep}) if subject_of(q) in chosen else q for q in session.questions)
-    session = session.model_copy(update={"questions": after})
+    after = tuple(replace(q, answer=keep) if subject_of(q) in chosen else q for q in session.questions)
+    session = replace(session, questions=after)
     if keep == "plan" or session.plan is None:
         return session
     changes = [
         c for q in session.questions if subject_of(q) in chosen for c in _adopted_changes(q.conflict, session.tz)
     ]
-    return session.model_copy(update={"plan": adopt_changes(session.plan, changes)})
+    return replace(session, plan=adopt_changes(session.plan, changes))
 
 
 def reopen_questions(session: Session, questions: Iterable[Question]) -> Session:
     """Return the session with these questions open again."""
-    again = {subject_of(q): q.model_copy(update={"answer": None, "shown": False}) for q in questions}
+    again = {subject_of(q): replace(q, answer=None, shown=False) for q in questions}
     others = tuple(question for question in session.questions if subject_of(question) not in again)
-    return session.model_copy(update={"questions": (*others, *again.values())})
+    return replace(session, questions=(*others, *again.values()))
 
 
 def settle_questions(session: Session) -> Session:
@@ -186,19 +187,19 @@ def settle_questions(session: Session) -> Session:
         conflict = question.conflict
         if conflict.key not in blocks:
             continue
-        conflict = conflict.model_copy(update={"plan": blocks[conflict.key]})
+        conflict = replace(conflict, plan=blocks[conflict.key])
         if _is_over(conflict, seen):
             continue
         if conflict.is_withdrawn and question.answer is None:
             changes += _adopted_changes(conflict, session.tz)
         else:
-            left.append(question.model_copy(update={"conflict": conflict}))
-    session = session.model_copy(update={"questions": tuple(left)})
+            left.append(replace(question, conflict=conflict))
+    session = replace(session, questions=tuple(left))
     if session.plan is None or not changes:
         return session
     lines = (() if session.notice is None else session.notice.lines, describe_adopted(changes, zone(session.tz)))
     notice = Notice(lines=(*lines[0], *lines[1]), refused=session.notice is not None and session.notice.refused)
-    return session.model_copy(update={"plan": adopt_changes(session.plan, changes), "notice": notice})
+    return replace(session, plan=adopt_changes(session.plan, changes), notice=notice)
 
 
 def _is_over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:
@@ -235,5 +236,5 @@ def mark_shown(session: Session) -> Session:
     """Return the session after its card has asked its questions."""
     if all(question.shown for question in session.questions):
         return session
-    shown = tuple(question.model_copy(update={"shown": True}) for question in session.questions)
-    return session.model_copy(update={"questions": shown})
+    shown = tuple(replace(question, shown=True) for question in session.questions)
+    return replace(session, questions=shown)

@@ -34,6 +34,7 @@ from fateforger.session.meetings import busy_meetings
 from fateforger.session.memory import RecalledConstraints, active, known_versions
 from fateforger.session.model import Session
 from fateforger.stages import TimeboxingStage
+from fateforger.values import replace
 
 SHORTEST_GAP = timedelta(minutes=10)
 STANDING_BY = 50
@@ -90,7 +91,7 @@ def query_constraints(session: Session, rows: Sequence[Version], context: Contex
     if session.stage is TimeboxingStage.COLLECT_CONSTRAINTS:
         return build_queries(stage, session.date)
     kinds = select_event_types(stage, day_facts(session, rows))
-    asking = context.model_copy(update={"stage": stage, "event_types": kinds})
+    asking = replace(context, stage=stage, event_types=kinds)
     return build_queries(stage, session.date, kinds, query_types(rows, asking))
 
 
@@ -102,7 +103,7 @@ def followed_constraints(session: Session, plan: TBPlan | None = None) -> Answer
     session.
     """
     if plan is not None:
-        session = session.model_copy(update={"plan": plan})
+        session = replace(session, plan=plan)
     rows, whole = known_versions(session), active(session)
     if session.stage is not TimeboxingStage.COLLECT_CONSTRAINTS:
         kinds = select_event_types(session.stage.value, day_facts(session, rows))
@@ -132,7 +133,7 @@ def _with_musts(routed: Answer, whole: Answer) -> Answer:
 
 def constraints_for_draft(session: Session) -> Answer:
     """Return the constraints that a draft of the day follows, regardless of the stage and the plan."""
-    return followed_constraints(session.model_copy(update={"stage": TimeboxingStage.SKELETON, "plan": None}))
+    return followed_constraints(replace(session, stage=TimeboxingStage.SKELETON, plan=None))
 
 
 def count_left_out(session: Session) -> int:

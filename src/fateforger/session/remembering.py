@@ -14,6 +14,7 @@ from fateforger.constraints.wording import format_day, quote_name
 from fateforger.errors import BadInput
 from fateforger.session.consequences import release_from_replacers, replacement_sentence, replacers, resolve_conflicts
 from fateforger.session.knowledge import Memory, MemoryChange
+from fateforger.values import replace
 
 
 def remember_constraint(
@@ -59,7 +60,7 @@ def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> Constrai
     uids = tuple(dict.fromkeys((*life.supersedes_uids, *again.lifecycle.supersedes_uids)))
     changes = {
         "status": Status.LOCKED if Status.LOCKED in {known.status, again.status} else again.status,
-        "lifecycle": life.model_copy(update={"supersedes_uids": uids}),
+        "lifecycle": replace(life, supersedes_uids=uids),
         "topics": again.topics or known.topics,
         "applies_stages": again.applies_stages or known.applies_stages,
         "applies_event_types": again.applies_event_types or known.applies_event_types,

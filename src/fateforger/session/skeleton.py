@@ -35,6 +35,7 @@ from fateforger.session.model import Depth, Session, SessionStatus, Sketch, Task
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.tasks import notes_with_criteria
 from fateforger.stages import TimeboxingStage
+from fateforger.values import replace
 
 
 def day_of(session: Session) -> Day:
@@ -65,7 +66,7 @@ def policy_of(session: Session) -> Policy:
     policy = drafting_policy(day_of(session))
     if session.written is None or any(task.one_thing for task in session.inputs.tasks):
         return policy
-    return policy.model_copy(update={"one_thing_early": False})
+    return replace(policy, one_thing_early=False)
 
 
 def draft_constraints(session: Session) -> tuple[Told, ...]:
@@ -123,19 +124,20 @@ def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
 
     A model's draft that was made earlier is moved to begin now.
     """
-    session = session.model_copy(update={"drafted_at": session.now, "put_in_past": ()})
+    session = replace(session, drafted_at=session.now, put_in_past=())
     if sketch is None or sketch.plan is None:
         result = own_draft(session)
-        changes = {
-            "plan": result.plan,
-            "unplaced": to_unplaced(session, result.unplaced),
-            "clash": clash_of(result.conflict, result.relaxed),
-        }
+        fresh = replace(
+            session,
+            plan=result.plan,
+            unplaced=to_unplaced(session, result.unplaced),
+            clash=clash_of(result.conflict, result.relaxed),
+        )
     else:
         plan, left = _start_now(session, sketch.plan)
         unplaced = (*sketch.unplaced, *to_unplaced(session, left))
-        changes = {"plan": plan, "unplaced": with_offers(unplaced, session.unplaced)}
-    return grade_session(session.model_copy(update={**changes, "draft_basis": basis(session)}))
+        fresh = replace(session, plan=plan, unplaced=with_offers(unplaced, session.unplaced))
+    return grade_session(replace(fresh, draft_basis=basis(session)))
 
 
 def _start_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[UnplacedItem, ...]]:
@@ -181,15 +183,15 @@ def without_stale_sketch(session: Session) -> Session:
     """Return the session without a draft whose inputs have changed (S46, S232)."""
     if session.sketch is None or session.sketch.basis == fingerprint(session):
         return session
-    return session.model_copy(update={"sketch": None})
+    return replace(session, sketch=None)
 
 
 def grade_session(session: Session) -> Session:
     """Return the session with the quality of its current plan."""
     if session.plan is None:
-        return session.model_copy(update={"quality": None})
+        return replace(session, quality=None)
     result = quality.grade_plan(grading_instance(session), session.plan, unplaced_items(session))
-    return session.model_copy(update={"quality": result})
+    return replace(session, quality=result)
 
 
 def grading_instance(session: Session) -> Instance:

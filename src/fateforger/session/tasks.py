@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from fateforger.errors import BadInput
 from fateforger.session.model import InputFacts, Task
+from fateforger.values import replace
 
 MAX_TASKS = 60
 """Most tasks of a day, so that cards and forms stay readable."""
@@ -48,7 +49,7 @@ def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
 
 def keep_for_later(task: Task) -> Task:
     """Return a task as it is kept for another day, on which another one may matter most."""
-    return task.model_copy(update={"one_thing": False, "in_pieces": False})
+    return replace(task, one_thing=False, in_pieces=False)
 
 
 def with_one_thing(inputs: InputFacts, task_id: str) -> InputFacts:
@@ -57,7 +58,7 @@ def with_one_thing(inputs: InputFacts, task_id: str) -> InputFacts:
     Raises :class:`BadInput` when it is not on the list any more.
     """
     _place(inputs, task_id)
-    return InputFacts(tasks=tuple(t.model_copy(update={"one_thing": t.id == task_id}) for t in inputs.tasks))
+    return InputFacts(tasks=tuple(replace(t, one_thing=t.id == task_id) for t in inputs.tasks))
 
 
 def find_task(inputs: InputFacts, task_id: str) -> Task:
@@ -72,14 +73,13 @@ def _with_one_thing_last_named(before: tuple[Task, ...], added: tuple[Task, ...]
     chosen = next((t.id for t in reversed((*before, *added)) if t.one_thing), None)
     return InputFacts(
         tasks=tuple(
-            t if t.one_thing == (t.id == chosen) else t.model_copy(update={"one_thing": t.id == chosen})
-            for t in (*before, *added)
+            t if t.one_thing == (t.id == chosen) else replace(t, one_thing=t.id == chosen) for t in (*before, *added)
         )
     )
 
 
 def _without_one_thing(task: Task) -> Task:
-    return task.model_copy(update={"one_thing": False}) if task.one_thing else task
+    return replace(task, one_thing=False) if task.one_thing else task
 
 
 def _place(inputs: InputFacts, task_id: str) -> int:

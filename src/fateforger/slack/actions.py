@@ -48,6 +48,7 @@ from fateforger.slack.arrivals import (
 )
 from fateforger.slack.inputs import list_forms_below, read_chosen
 from fateforger.slack.shapes import Action, BlockActions, View
+from fateforger.values import replace
 
 
 def read_action(payload: BlockActions, at: datetime) -> Arrival:
@@ -192,9 +193,9 @@ def _read_in_form(payload: BlockActions, view: View, action: Action, at: datetim
     )
     name = action_of(action.action_id)
     if name == MORE:
-        return FormRefreshRequested(request.model_copy(update={"size": address.size + 1}), here)
+        return FormRefreshRequested(replace(request, size=address.size + 1), here)
     if name == VALUE_ACTION and field_name(action.block_id) is not None:
-        return FormRefreshRequested(request.model_copy(update={"chosen": read_chosen(view)}), here)
+        return FormRefreshRequested(replace(request, chosen=read_chosen(view)), here)
     found = _parse_control(action)
     if found is None:
         return Ignored(f"the control {action.action_id} of a form")
@@ -202,11 +203,9 @@ def _read_in_form(payload: BlockActions, view: View, action: Action, at: datetim
     target = control.target if value is None else str(value)
     if control.action.startswith(TURN_PREFIX):
         choice = {control.action.removeprefix(TURN_PREFIX): target}
-        return FormRefreshRequested(request.model_copy(update={"chosen": read_chosen(view) | choice}), here)
+        return FormRefreshRequested(replace(request, chosen=read_chosen(view) | choice), here)
     if control.action.startswith(FORM_PREFIX):
-        other = request.model_copy(
-            update={"form": control.action.removeprefix(FORM_PREFIX), "target": target, "size": 0},
-        )
+        other = replace(request, form=control.action.removeprefix(FORM_PREFIX), target=target, size=0)
         return FormRequested(other, payload.trigger_id, Place(None), below=address)
     # The same button in a refreshed view is a different one.
     once = command_id("click", view.id, view.hash, action.action_id, control.pack(), target)

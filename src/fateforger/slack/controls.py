@@ -7,6 +7,7 @@ from typing import Any, assert_never
 
 from fateforger.session.cards import Button, Choice, Control, DatePick, Menu, Select, TimePick
 from fateforger.slack.addresses import ACTION_MARK, Address, ControlAction
+from fateforger.values import replace
 
 MAX_LABEL = 75
 MAX_OPTIONS = 100
@@ -76,7 +77,7 @@ def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element
         "type": "button",
         "action_id": _action_id(button.action, numbers),
         "text": plain_text(button.label),
-        "value": address.model_copy(update={"target": button.target, "n": 0}).pack(),
+        "value": replace(address, target=button.target, n=0).pack(),
     }
     if button.spoken:
         made["accessibility_label"] = shorten(button.spoken, MAX_LABEL)

@@ -22,6 +22,7 @@ from fateforger.slack.desk import RequestHandler
 from fateforger.slack.errands import BackgroundTasks
 from fateforger.slack.forms import modal
 from fateforger.slack.presence import Timing
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -169,7 +170,7 @@ class FormHandler:
             try:
                 form = await self._door.open_form(request)
                 if waiting:
-                    form = form.model_copy(update={"fields": (Prose(text=phrases.FORM_WAITS), *form.fields)})
+                    form = replace(form, fields=(Prose(text=phrases.FORM_WAITS), *form.fields))
                 await self._show(form, shown.view_id, address.below)
             except (UserError, StoreError) as error:
                 log.info("the form %s was not shown anew: %s", address.form, error.message)

@@ -18,6 +18,7 @@ from fateforger.slack.arrivals import MessageSaid, MessagesOpened
 from fateforger.slack.calling import SlackCallError, TransientSlackError, call_slack
 from fateforger.slack.poster import Poster
 from fateforger.slack.render import remove_controls
+from fateforger.values import replace
 
 FIRST_WORDS = ("Plan the rest of today", "Plan tomorrow", "Plan tomorrow, 8 to 16:30")
 """Suggested first messages to a model. They stay visible, so they must be valid at any hour."""
@@ -85,7 +86,7 @@ def welcome(door: CoordinatorPort) -> Card:
     if not door.reads_words:
         return card
     words = Controls(items=tuple(Button(label=text, action=SAY, target=text) for text in FIRST_WORDS))
-    return card.model_copy(update={"parts": (*card.parts, words)})
+    return replace(card, parts=(*card.parts, words))
 
 
 async def suggest(client: AsyncWebClient, channel: str) -> None:

@@ -14,6 +14,7 @@ from fateforger.slack.arrivals import QueueRequested
 from fateforger.slack.calling import SlackCallError, call_slack
 from fateforger.slack.people import People
 from fateforger.tasks import read_task_id
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class ReplyPlacement:
             changes["tz"] = await self._people.zone(command.user_id) or ""
         if isinstance(command, EnqueueTask) and command.message_ts:
             link = await self._permalink(command.message_channel, command.message_ts)
-            changes["origin"] = command.origin.model_copy(update={"reference": link})
+            changes["origin"] = replace(command.origin, reference=link)
         return command.model_copy(update=changes)
 
     async def is_answered_elsewhere(self, asked: QueueRequested) -> bool:

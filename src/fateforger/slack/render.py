@@ -15,6 +15,7 @@ from fateforger.slack.fitting import Piece, fit_pieces
 from fateforger.slack.mrkdwn import strip_marks, to_mrkdwn
 from fateforger.slack.splitting import split
 from fateforger.slack.thumbs import feedback_block
+from fateforger.values import replace
 
 Block = dict[str, Any]
 
@@ -81,11 +82,11 @@ def blocks_of(part: Part, address: Address, numbers: Iterator[int]) -> list[Bloc
 def remove_controls(card: Card) -> Card:
     """Return the card without its controls."""
     parts = (
-        part.model_copy(update={"control": None}) if isinstance(part, Prose) else part
+        replace(part, control=None) if isinstance(part, Prose) else part
         for part in card.parts
         if not isinstance(part, Controls)
     )
-    return card.model_copy(update={"parts": tuple(parts)})
+    return replace(card, parts=tuple(parts))
 
 
 def _summary(card: Card) -> str:
@@ -155,7 +156,7 @@ def _about(controls: Sequence[Control]) -> list[Piece]:
 
 
 def _block_id(address: Address, numbers: Iterator[int]) -> str:
-    return address.model_copy(update={"n": next(numbers)}).pack()
+    return replace(address, n=next(numbers)).pack()
 
 
 def _section(words: str) -> Block:

@@ -15,6 +15,7 @@ from fateforger.slack import phrases
 from fateforger.slack.addresses import STOP
 from fateforger.slack.calling import SlackCallError, SlackLoginError, TransientSlackError, call_slack
 from fateforger.slack.poster import Poster
+from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +104,7 @@ class StatusLines:
         parts = (*shown.card.parts, Note(text=phrases.to_card_line(words)))
         if stops is not None:
             parts = (*parts, Controls(items=(Button(label=phrases.STOP_LABEL, action=STOP, target=stops),)))
-        await self._change(shown, shown.card.model_copy(update={"parts": parts}))
+        await self._change(shown, replace(shown.card, parts=parts))
 
     async def _off_the_card(self, line: Line, under: Outgoing) -> None:
         """Remove the line from its card, unless a later card has replaced that already."""

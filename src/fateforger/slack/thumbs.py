@@ -8,13 +8,14 @@ from typing import Any
 from fateforger.session.cards import Feedback
 from fateforger.slack.addresses import ACTION_MARK, FEEDBACK, Address, Vote
 from fateforger.slack.controls import plain_text
+from fateforger.values import replace
 
 UP, DOWN = "This helped", "This did not help"
 
 
 def feedback_block(part: Feedback, address: Address, numbers: Iterator[int], *, thumbs: bool) -> dict[str, Any]:
     """Return the block with both thumbs. The vote comes back in the value."""
-    block_id = address.model_copy(update={"n": next(numbers)}).pack()
+    block_id = replace(address, n=next(numbers)).pack()
     values = {
         helpful: Vote(session=address.session, turn=part.turn, helpful=helpful, prompts=part.prompts).pack()
         for helpful in (True, False)

@@ -44,6 +44,7 @@ from fateforger.sync.model import (
 )
 from fateforger.sync.ownership import Owned, Proof
 from fateforger.sync.words import describe_extras, list_changes
+from fateforger.values import replace
 
 STAYS_DELETED = "You deleted it on your calendar, so it stays deleted."
 STAYS_ASKED = "You changed it, too; it stays as your calendar shows it until you choose."
@@ -96,9 +97,9 @@ def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
     """Keep a block deleted that the person deleted, as long as the plan does not change it."""
     summary = block.fields.summary
     verb = Verb.SKIP if head.standing is Standing.DELETED else Verb.ADOPT
-    gone = head.model_copy(update={"standing": Standing.DELETED})
+    gone = replace(head, standing=Standing.DELETED)
     if canonicalize(head.asked) != canonicalize(block.fields):
-        gone = gone.model_copy(update={"wanted": block.fields})
+        gone = replace(gone, wanted=block.fields)
     op = build_record_op(op_id, verb, head, gone, summary, STAYS_DELETED)
     return Decision(
         op, adopted=(Adopted(key=block.key, summary=summary, field="deleted", plan=summary, calendar=None),)
@@ -123,7 +124,7 @@ def decide_disputed(op_id: str, block: DesiredBlock, head: Head, setting: Settin
         winner="open",
     )
     op = build_record_op(op_id, Verb.SKIP, head, head, summary, STAYS_ASKED)
-    return Decision(op.model_copy(update={"after": block.fields}), merged=(question,))
+    return Decision(replace(op, after=block.fields), merged=(question,))
 
 
 def decide_linked(op_id: str, block: DesiredBlock, event: EventImage, reason: str) -> Decision:
@@ -249,7 +250,7 @@ def is_untouched(owned: Owned) -> bool:
 
 def decide_forget(op_id: str, head: Head) -> Decision:
     """Drop the record of an event that is gone and not wanted by any plan."""
-    removed = head.model_copy(update={"standing": Standing.REMOVED})
+    removed = replace(head, standing=Standing.REMOVED)
     return Decision(
         build_record_op(op_id, Verb.FORGET, head, removed, head.base.summary, "It is gone from plan and calendar.")
     )

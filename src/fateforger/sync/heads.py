@@ -7,6 +7,7 @@ from datetime import date
 from fateforger.sync.canonical import Canon, canonicalize, to_fields
 from fateforger.sync.model import MANAGED, DesiredBlock, EventFields, Head, Standing
 from fateforger.sync.ownership import Owned
+from fateforger.values import replace
 
 
 def build_merged_head(
@@ -58,7 +59,7 @@ def _find_unrestored(head: Head, result: Canon, *, theirs: Canon, ours: Canon) -
 def build_head(owned: Owned, day: date, standing: Standing) -> Head:
     """Return the record of a timed event with another standing, or a new record if it had none."""
     if owned.head is not None:
-        return owned.head.model_copy(update={"standing": standing})
+        return replace(owned.head, standing=standing)
     return Head(
         key=owned.key,
         event_id=owned.event.id,

@@ -21,6 +21,7 @@ from fateforger.plan.model import MAX_DESCRIPTION, MAX_NAME
 from fateforger.sync.model import Adopted, Merged, SyncPlan
 from fateforger.sync.reading import build_window_timing
 from fateforger.sync.words import describe_field, quote_title
+from fateforger.values import replace
 
 
 def adopt_all(plan: TBPlan, sync_plan: SyncPlan) -> TBPlan:
@@ -107,7 +108,7 @@ def _set_times(event: TBEvent, start: datetime, end: datetime, plan: TBPlan) -> 
     if start.astimezone(UTC) >= end.astimezone(UTC):
         return event
     timing = build_window_timing(start.astimezone(UTC), end.astimezone(UTC), plan.date, plan.zone)
-    return event.model_copy(update={"timing": timing})
+    return replace(event, timing=timing)
 
 
 def _find_dependents(resolved: tuple[Resolved, ...], moved: Collection[str]) -> set[str]:

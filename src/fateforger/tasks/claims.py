@@ -11,25 +11,26 @@ from fateforger.plan.mistakes import first_mistake
 from fateforger.tasks.model import Claim, QueuedTask, TaskState
 from fateforger.tasks.moves import can_move
 from fateforger.tasks.words import STATES, quote_task
+from fateforger.values import replace
 
 
 def as_of(task: QueuedTask, now: datetime) -> QueuedTask:
     """Return the task, active again if its claim expired by ``now``."""
     ran_out = task.state is TaskState.RUNNING and (task.claim is None or task.claim.until <= now)
-    return task.model_copy(update={"state": TaskState.ACTIVE, "claim": None}) if ran_out else task
+    return replace(task, state=TaskState.ACTIVE, claim=None) if ran_out else task
 
 
 def claim_task(task: QueuedTask, executor: str, *, now: datetime, until: datetime) -> QueuedTask:
     """Return the task claimed by ``executor`` until ``until``."""
     fence = task.fence + 1
-    return _with_changes(
+    claimed = replace(
         task,
-        now,
         state=TaskState.RUNNING,
         claim=Claim(executor=executor, until=until, fence=fence),
         fence=fence,
         attempts=task.attempts + 1,
     )
+    return _record_change(claimed, now)
 
 
 def holds_claim(mine: QueuedTask, there: QueuedTask | None) -> bool:
@@ -46,12 +47,12 @@ def extend_claim(task: QueuedTask, *, now: datetime, until: datetime) -> QueuedT
     """Return the task with its claim extended to ``until``."""
     if task.claim is None:
         raise InternalError("Only a claim can be extended.")
-    return _with_changes(task, now, claim=task.claim.model_copy(update={"until": until}))
+    return _record_change(replace(task, claim=replace(task.claim, until=until)), now)
 
 
 def release_claim(task: QueuedTask, *, now: datetime) -> QueuedTask:
     """Return the task, active again, without its claim."""
-    return _with_changes(task, now, state=TaskState.ACTIVE, claim=None)
+    return _record_change(replace(task, state=TaskState.ACTIVE, claim=None), now)
 
 
 def apply_change(before: QueuedTask, after: QueuedTask, *, now: datetime) -> QueuedTask:
@@ -74,7 +75,7 @@ def apply_change(before: QueuedTask, after: QueuedTask, *, now: datetime) -> Que
                 where="state",
             )
     claim = before.claim if after.state is TaskState.RUNNING else None
-    return _with_changes(after, now, claim=claim, fence=before.fence, version=before.version)
+    return _record_change(replace(after, claim=claim, fence=before.fence, version=before.version), now)
 
 
 def _check(task: QueuedTask) -> None:
@@ -86,6 +87,5 @@ def _check(task: QueuedTask) -> None:
         raise BadInput(mistake.sentence, where=mistake.where) from None
 
 
-def _with_changes(task: QueuedTask, now: datetime, **values: object) -> QueuedTask:
-    known = task.model_copy(update={**values, "changed_at": now})
-    return known.model_copy(update={"version": known.version + 1})
+def _record_change(task: QueuedTask, now: datetime) -> QueuedTask:
+    return replace(task, changed_at=now, version=task.version + 1)

@@ -12,6 +12,7 @@ from fateforger.errors import BadInput
 from fateforger.tasks.model import TITLE_LENGTH, QueuedTask, TaskSpec
 from fateforger.tasks.model import TaskState as S
 from fateforger.tasks.words import PRIORITIES, quote_task
+from fateforger.values import replace
 
 
 class TaskAction(StrEnum):
@@ -68,7 +69,7 @@ def apply_action(task: QueuedTask, deed: TaskAction) -> QueuedTask:
     if task.state not in sensible:
         why = _INSTEAD.get((deed, task.state)) or _DONE_ALREADY.format(deed.value)
         raise BadInput(f"{quote_task(task)} {why}.", where="state")
-    return task.model_copy(update={"state": to, "outcome": "", "place": "" if deed is TaskAction.RETRY else task.place})
+    return replace(task, state=to, outcome="", place="" if deed is TaskAction.RETRY else task.place)
 
 
 def possible_actions(task: QueuedTask) -> tuple[TaskAction, ...]:
@@ -101,7 +102,7 @@ def rename_task(task: QueuedTask, title: str) -> QueuedTask:
         raise BadInput("A task needs a title; a few words will do.", where="title")
     if len(words) > TITLE_LENGTH:
         raise BadInput(f"A title has {TITLE_LENGTH} characters at most; this has {len(words)}.", where="title")
-    return replace_spec(task, task.spec.model_copy(update={"title": words}))
+    return replace_spec(task, replace(task.spec, title=words))
 
 
 def set_priority(task: QueuedTask, priority: int) -> QueuedTask:
@@ -112,7 +113,7 @@ def set_priority(task: QueuedTask, priority: int) -> QueuedTask:
     if priority not in PRIORITIES:
         listed = ", ".join(f"{number} ({word})" for number, word in PRIORITIES.items())
         raise BadInput(f"There is no priority {priority}; there are {listed}.", where="priority")
-    return replace_spec(task, task.spec.model_copy(update={"priority": priority}))
+    return replace_spec(task, replace(task.spec, priority=priority))
 
 
 def replace_spec(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
@@ -122,4 +123,4 @@ def replace_spec(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
     """
     if task.state is S.DONE:
         raise BadInput(f"{quote_task(task)} is done, so it stays as it was.", where="state")
-    return task.model_copy(update={"spec": spec})
+    return replace(task, spec=spec)

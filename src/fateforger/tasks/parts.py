@@ -13,6 +13,7 @@ from fateforger.errors import BadInput
 from fateforger.tasks.adding import NewTask
 from fateforger.tasks.model import TEXT_LENGTH, TITLE_LENGTH, Do, Origin, QueuedTask, ReviewParts, TaskSpec
 from fateforger.tasks.ruled import objections, refusal, with_steps
+from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 COARSE = 7
@@ -64,8 +65,8 @@ def lay_out_parts(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[New
             "## Probes\n" + "\n".join(f"- {each}" for each in parts.probes),
         )
     )
-    spec = task.spec.model_copy(update={"context": body[:TEXT_LENGTH]})
-    return task.model_copy(update={"spec": spec}), _new_tasks(task, parts)
+    spec = replace(task.spec, context=body[:TEXT_LENGTH])
+    return replace(task, spec=spec), _new_tasks(task, parts)
 
 
 def _workflow_actions(parts: Parts) -> list[tuple[str, ...]]:

@@ -13,6 +13,7 @@ from fateforger.errors import BadInput
 from fateforger.tasks.model import ENDED, QueuedTask
 from fateforger.tasks.queue import sort_tasks
 from fateforger.tasks.words import PRIORITIES, quote_task
+from fateforger.values import replace
 
 SPACE = 1_000_000
 """Distance between newly assigned ranks: one second."""
@@ -45,14 +46,14 @@ def move_task(
     least = 0 if above is None else above.spec.priority
     most = max(PRIORITIES) if below is None else below.spec.priority
     priority = min(max(task.spec.priority, least), most)
-    task = task.model_copy(update={"spec": task.spec.model_copy(update={"priority": priority})})
+    task = replace(task, spec=replace(task.spec, priority=priority))
     rank = _between(
         above.rank if above is not None and above.spec.priority == priority else None,
         below.rank if below is not None and below.spec.priority == priority else None,
         task.rank,
     )
     if rank is not None:
-        return (task.model_copy(update={"rank": rank}),)
+        return (replace(task, rank=rank),)
     return _spread([*others[:to], task, *others[to:]], priority)
 
 
@@ -114,4 +115,4 @@ def _spread(queue: Sequence[QueuedTask], priority: int) -> tuple[QueuedTask, ...
     """Return the tasks of that priority in this order, with evenly spaced ranks."""
     same = [task for task in queue if task.spec.priority == priority]
     first = min(task.rank for task in same)
-    return tuple(task.model_copy(update={"rank": first + place * SPACE}) for place, task in enumerate(same))
+    return tuple(replace(task, rank=first + place * SPACE) for place, task in enumerate(same))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fateforger.tasks.model import QueuedTask, TaskSpec
+from fateforger.values import replace
 from fateforger.workflow import CheckedRule, Step, Verdict, Workflow, check, list_shipped, load_shipped
 from fateforger.workflow.predicates import plan_steps
 
@@ -52,7 +53,7 @@ def next_step(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE)
 def with_steps(task: QueuedTask, *actions: Sequence[str], facts: Mapping[str, bool] = NONE) -> QueuedTask:
     """Return the task with these steps done, in order."""
     for do in actions:
-        task = task.model_copy(update={"steps": (*task.steps, next_step(task, *do, facts=facts))})
+        task = replace(task, steps=(*task.steps, next_step(task, *do, facts=facts)))
     return task
 
 

@@ -36,6 +36,7 @@ from fateforger.turn.nodes.refine import JUDGEMENTS
 from fateforger.turn.nodes.stage import run_stage
 from fateforger.turn.nodes.transition import find_objection
 from fateforger.turn.nodes.turn_init import begin_turn
+from fateforger.values import replace
 
 TURN_INIT, DECISION, TRANSITION, PRESENTER = "turn_init", "decision", "transition", "presenter"
 
@@ -198,28 +199,26 @@ def _build_decision(model: Model | None) -> Work:
         heard = await read_message(given.command, given.session, model, listed, in_view)
         before = given.session.last_words if heard.asks_back else None
         words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
-        step = step.model_copy(update={"last_words": words or before})
+        step = replace(step, last_words=words or before)
         if heard.trouble or not heard.commands:
             notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble))
             return _refuse(step, given, notice)
         first, *rest = heard.commands
-        asking = _asking(step, given.model_copy(update={"command": first}), first)
-        return asking.model_copy(
-            update={"rest": tuple(rest), "lines": (*step.lines, *heard.lines), "heard": heard.commands}
-        )
+        asking = _asking(step, replace(given, command=first), first)
+        return replace(asking, rest=tuple(rest), lines=(*step.lines, *heard.lines), heard=heard.commands)
 
     return decision
 
 
 def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> Step:
     asked = Move.STAY if command is None else get_requested_move(command)
-    return step.model_copy(update={"move": asked, "stage_input": given.model_copy(update={"asked": asked})})
+    return replace(step, move=asked, stage_input=replace(given, asked=asked))
 
 
 def _refuse(step: Step, given: StageInput, notice: Notice) -> Step:
-    session = given.session.model_copy(update={"notice": notice})
-    stopped = given.model_copy(update={"session": session})
-    return step.model_copy(update={"move": Move.STAY, "refused": True, "rest": (), "stage_input": stopped})
+    session = replace(given.session, notice=notice)
+    stopped = replace(given, session=session)
+    return replace(step, move=Move.STAY, refused=True, rest=(), stage_input=stopped)
 
 
 def _transition(step: Step) -> Step:
@@ -238,28 +237,27 @@ def _stage(step: Step) -> Step:
     """Run the stage, command by command, and hand over to the next stage if a move leads there."""
     given = _require(step.stage_input)
     output = run_stage(given)
-    done = {"effects": (*step.effects, *output.effects)}
+    step = replace(step, effects=(*step.effects, *output.effects))
     goal = target(step.stage, output.move)
     if goal is not None and goal is not step.stage:
-        arriving = given.model_copy(
-            update={
-                "session": output.session.model_copy(update={"stage": goal}),
-                "asked": Move.STAY,
-                "command": output.command,
-                "arrived": output.move,
-            }
+        arriving = replace(
+            given,
+            session=replace(output.session, stage=goal),
+            asked=Move.STAY,
+            command=output.command,
+            arrived=output.move,
         )
-        return step.model_copy(update={**done, "stage": goal, "move": output.move, "stage_input": arriving})
-    here = given.model_copy(update={"session": output.session})
+        return replace(step, stage=goal, move=output.move, stage_input=arriving)
+    here = replace(given, session=output.session)
     notice = output.session.notice
     held = output.session.held is not None and output.session.held.asked == given.cause
     # A held change can be confirmed within the same message; a move does not proceed until it is answered.
     answer = held and bool(step.rest) and isinstance(step.rest[0], JUDGEMENTS)
     if not step.rest or (held and not answer) or (notice is not None and notice.refused and not held):
-        return step.model_copy(update={**done, "move": Move.STAY, "rest": (), "stage_input": here})
+        return replace(step, move=Move.STAY, rest=(), stage_input=here)
     command, *rest = step.rest
-    following = here.model_copy(update={"command": command, "arrived": None})
-    after = _transition(_asking(step.model_copy(update={**done, "rest": tuple(rest)}), following, command))
+    following = replace(here, command=command, arrived=None)
+    after = _transition(_asking(replace(step, rest=tuple(rest)), following, command))
     return after if after.refused else _stage(after)
 
 
@@ -268,14 +266,14 @@ def _presenter(step: Step) -> Step:
     given = _require(step.stage_input)
     session = given.session
     if not isinstance(given.command, LOOKS):
-        session = session.model_copy(update={"last_words": step.last_words})
+        session = replace(session, last_words=step.last_words)
     if session.held is not None and session.held.asked != given.cause and not _keeps_held(given.command):
-        session = session.model_copy(update={"held": None})
+        session = replace(session, held=None)
     if step.lines:
         said = session.notice or Notice(lines=step.lines)
         lines = tuple(dict.fromkeys((*said.lines, *step.lines)))
-        session = session.model_copy(update={"notice": said.model_copy(update={"lines": lines})})
-    outcome = present_outcome(session, step.effects).model_copy(update={"heard": step.heard, "lines": step.lines})
+        session = replace(session, notice=replace(said, lines=lines))
+    outcome = replace(present_outcome(session, step.effects), heard=step.heard, lines=step.lines)
     return Step(stage=step.stage, outcome=outcome)
 
 

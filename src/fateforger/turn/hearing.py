@@ -37,6 +37,7 @@ from fateforger.turn.reading.values import (
     Intent,
     ReplanWords,
 )
+from fateforger.values import replace as replace_fields
 
 T = TypeVar("T", bound=BaseModel)
 Stage = TimeboxingStage
@@ -274,7 +275,7 @@ class _MessageReader:
 
     async def _patch(self) -> MessageReading:
         # A correction of the committed plan is carried out in Refine within the same turn (S52).
-        refining = self.session.model_copy(update={"stage": Stage.REFINE})
+        refining = replace_fields(self.session, stage=Stage.REFINE)
         patcher = TimeboxPatcher(self._model)
         asked = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
         change = ApplyPatch(**meaning.envelope(self.reply), patch=asked.patch)

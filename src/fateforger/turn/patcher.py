@@ -25,6 +25,7 @@ from fateforger.turn.reading import facts
 from fateforger.turn.reading.remembered import list_shown, reminders
 from fateforger.turn.reading.rules import ChangeWords, MemoryWords
 from fateforger.turn.reading.values import PatchWords
+from fateforger.values import replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +122,9 @@ def to_block_keys(plan: TBPlan, wire: TBPatch) -> Patch:
 def _assign_keys(plan: TBPlan, op: TBOp) -> TBOp:
     match op:
         case AddEvents(events=events):
-            return op.model_copy(update={"events": tuple(e.model_copy(update={"key": None}) for e in events)})
+            return replace(op, events=tuple(replace(e, key=None) for e in events))
         case ReplaceEvents(events=events):
-            return op.model_copy(update={"events": _recognize_events(plan, events)})
+            return replace(op, events=_recognize_events(plan, events))
         case _:
             return op
 
@@ -135,5 +136,5 @@ def _recognize_events(plan: TBPlan, events: Iterable[TBEvent]) -> tuple[TBEvent,
         same = next((e for e in left if e.name.casefold() == event.name.casefold()), None)
         if same is not None:
             left.remove(same)
-        known.append(event.model_copy(update={"key": None if same is None else same.key}))
+        known.append(replace(event, key=None if same is None else same.key))
     return tuple(known)

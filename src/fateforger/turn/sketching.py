@@ -34,6 +34,7 @@ from fateforger.turn.reading import facts
 from fateforger.turn.reading.facts import Table
 from fateforger.turn.reading.remembered import reminders
 from fateforger.turn.reading.values import BlockWords, DraftWords
+from fateforger.values import replace
 
 TOO_SLOW = "The language model took too long, so I drafted this day by my own rules; Redo step asks it again."
 NO_USE = (
@@ -105,7 +106,7 @@ def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPla
     yield facts.tasks(session)
     yield facts.list_taken(session, resolve(draft_lunch(day, rules).plan))
     if instead_of is not None:
-        yield facts.blocks(session.model_copy(update={"plan": instead_of}))
+        yield facts.blocks(replace(session, plan=instead_of))
 
 
 def _propose(session: Session, blocks: Sequence[BlockWords]) -> Iterator[ProposedBlock]:

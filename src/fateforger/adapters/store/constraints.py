@@ -14,6 +14,7 @@ from fateforger.adapters.store.database import Database
 from fateforger.constraints import Version, check_person, check_version
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.ports import IndexTask
+from fateforger.values import replace
 
 MAX_CAUSE = 400
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -142,13 +143,13 @@ def _find_newest(connection: Connection, user_id: str, uid: str) -> tuple[int, d
 
 def _postpone_to(version: Version, instant: datetime) -> Version:
     """Return the version with a time no earlier than ``instant``, so that order holds even if the clock is behind."""
-    return version if version.updated_at >= instant else version.model_copy(update={"updated_at": instant})
+    return version if version.updated_at >= instant else replace(version, updated_at=instant)
 
 
 def _insert(connection: Connection, version: Version, cause: str, place: int) -> Version:
     key = connection.execute(_INSERT, build_version_values(version, cause, place)).inserted_primary_key
     assert key is not None  # noqa: S101  for the type checker: an insert of one row has one
-    return version.model_copy(update={"seq": key.seq})
+    return replace(version, seq=key.seq)
 
 
 def _find_written(connection: Connection, user_id: str, cause: str) -> tuple[Version, ...]:

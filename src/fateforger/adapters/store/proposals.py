@@ -14,6 +14,7 @@ from fateforger.agents import MAX_PENDING, Proposal, ProposalState, can_become
 from fateforger.errors import BadInput
 from fateforger.ports import NewJob
 from fateforger.ports.agents import build_expire_job, build_show_job
+from fateforger.values import replace
 
 PROPOSAL = table(AgentProposal)
 CLIENT = table(AgentClient)
@@ -120,7 +121,7 @@ def _change_state(
 ) -> Proposal:
     values = {"of_id": proposal.id, "as_state": state.value, "now": now, "because": outcome}
     connection.execute(_SETTLE, values)
-    settled = proposal.model_copy(update={"state": state, "settled_at": now, "outcome": outcome})
+    settled = replace(proposal, state=state, settled_at=now, outcome=outcome)
     _enqueue(connection, build_show_job(settled), now)
     return settled
 
@@ -165,11 +166,10 @@ def _to_values(proposal: Proposal) -> dict[str, object]:
 def _to_proposal(row: RowMapping) -> Proposal:
     what = f"The proposal {row['id']}"
     expect_version(what, row["schema_version"], PROPOSAL_VERSION)
-    return parse(Proposal, row["proposal"], what).model_copy(
-        update={
-            "state": ProposalState(row["state"]),
-            "settled_at": row["settled_at"],
-            "outcome": row["outcome"],
-            "place": None if row["ts"] is None else (row["channel"], row["ts"]),
-        }
+    return replace(
+        parse(Proposal, row["proposal"], what),
+        state=ProposalState(row["state"]),
+        settled_at=row["settled_at"],
+        outcome=row["outcome"],
+        place=None if row["ts"] is None else (row["channel"], row["ts"]),
     )

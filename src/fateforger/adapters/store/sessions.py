@@ -14,6 +14,7 @@ from fateforger.adapters.store.outbox import queue_messages
 from fateforger.adapters.store.tables import SessionRow, table
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.session.model import Outgoing, Session
+from fateforger.values import replace
 
 SESSION = table(SessionRow)
 
@@ -91,10 +92,10 @@ def _save(connection: Connection, session: Session, expected: int, outgoing: tup
     stands = connection.execute(_STANDS, {"of_id": session.id}).first()
     if (0 if stands is None else stands.version) != expected:
         raise VersionConflict("This planning session was changed in the meantime.")
-    saved = session.model_copy(update={"version": expected + 1})
+    saved = replace(session, version=expected + 1)
     if stands is not None and stands.thread_ts is not None:
         # A turn that began before the first message was posted does not know its thread.
-        saved = saved.model_copy(update={"channel": stands.channel, "thread_ts": stands.thread_ts})
+        saved = replace(saved, channel=stands.channel, thread_ts=stands.thread_ts)
     if stands is None:
         connection.execute(_INSERT, _to_values(saved))
     else:
@@ -120,4 +121,4 @@ def _to_session(row: Row[Any]) -> Session:
     what = f"Planning session {row.id}"
     expect_version(what, row.schema_version, SESSION_VERSION)
     known = parse(Session, row.session, what)
-    return known.model_copy(update={"version": row.version, "channel": row.channel, "thread_ts": row.thread_ts})
+    return replace(known, version=row.version, channel=row.channel, thread_ts=row.thread_ts)

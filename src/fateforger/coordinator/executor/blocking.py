@@ -10,6 +10,7 @@ from fateforger.errors import BadInput
 from fateforger.session.cards import Card
 from fateforger.session.commands.queue import BlockTimeFor
 from fateforger.tasks import BlockTime, TaskSpec
+from fateforger.values import replace
 
 
 async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
@@ -24,6 +25,4 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
         carried = await carry_out_work(tools, spec, asker, key=command.command_id)
     except BadInput as error:
         return build_reply(error.message, SHOW)
-    return build_task_card(
-        task.model_copy(update={"outcome": carried.outcome}), await read_queue(tools.tasks, command.user_id)
-    )
+    return build_task_card(replace(task, outcome=carried.outcome), await read_queue(tools.tasks, command.user_id))

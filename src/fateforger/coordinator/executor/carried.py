@@ -9,6 +9,7 @@ from typing import Protocol
 from fateforger.constraints import Version
 from fateforger.ports import Clock, Jobs, Model, Sessions, Tasks
 from fateforger.tasks import Mode, QueuedTask, TaskState
+from fateforger.values import replace
 from fateforger.workflow import Step
 
 MOST_HANDLED = 20
@@ -62,15 +63,14 @@ class TaskResult:
 
     def on(self, task: QueuedTask, command_id: str, mode: Mode = Mode.EXECUTOR) -> QueuedTask:
         """Return the task with this result."""
-        spec = task.spec if self.context is None else task.spec.model_copy(update={"context": self.context})
-        return task.model_copy(
-            update={
-                "spec": spec,
-                "state": self.state,
-                "outcome": self.outcome,
-                "place": self.place or task.place,
-                "steps": (*task.steps, *self.steps),
-                "mode": mode,
-                "handled": (*task.handled, command_id)[-MOST_HANDLED:],
-            }
+        spec = task.spec if self.context is None else replace(task.spec, context=self.context)
+        return replace(
+            task,
+            spec=spec,
+            state=self.state,
+            outcome=self.outcome,
+            place=self.place or task.place,
+            steps=(*task.steps, *self.steps),
+            mode=mode,
+            handled=(*task.handled, command_id)[-MOST_HANDLED:],
         )

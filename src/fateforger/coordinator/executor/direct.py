@@ -13,6 +13,7 @@ from fateforger.session.cards import Button, Card
 from fateforger.session.commands.queue import DoTaskNow
 from fateforger.tasks import Do, Mode, QueuedTask, TaskSpec, TaskState
 from fateforger.tasks.complexity import reason_for_queue
+from fateforger.values import replace
 
 UNTRACKED = "I go ahead right away. Note that this isn't tracked in your queue."
 LOST = (
@@ -64,11 +65,10 @@ async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, s
 
 
 def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
-    return task.model_copy(
-        update={
-            "state": TaskState.STOPPED,
-            "outcome": TAKEN_OUT,
-            "mode": Mode.DIRECT,
-            "handled": (*task.handled, command.command_id)[-MOST_HANDLED:],
-        }
+    return replace(
+        task,
+        state=TaskState.STOPPED,
+        outcome=TAKEN_OUT,
+        mode=Mode.DIRECT,
+        handled=(*task.handled, command.command_id)[-MOST_HANDLED:],
     )

@@ -10,6 +10,7 @@ from fateforger.session.days import day_words
 from fateforger.session.model import Session
 from fateforger.session.offering import queue_ids
 from fateforger.tasks import ENDED, QueuedTask, TaskState, read_task_id, ready_tasks
+from fateforger.values import replace
 
 LEASE_SECONDS = 60.0
 
@@ -60,7 +61,7 @@ class PlannedTasks:
 
 def _hand_over(task: QueuedTask, session: Session) -> QueuedTask:
     said = f"It is planned for {day_words(session.date)}. Say here when it is done."
-    return task.model_copy(update={"state": TaskState.WAITING, "outcome": said, "place": session.id})
+    return replace(task, state=TaskState.WAITING, outcome=said, place=session.id)
 
 
 def _move_to_session(task: QueuedTask, session: Session) -> QueuedTask:
@@ -70,4 +71,4 @@ def _move_to_session(task: QueuedTask, session: Session) -> QueuedTask:
 def _put_back(task: QueuedTask, session: Session) -> QueuedTask:
     if task.state is not TaskState.WAITING or task.place != session.id:
         return task
-    return task.model_copy(update={"state": TaskState.ACTIVE, "outcome": "", "place": ""})
+    return replace(task, state=TaskState.ACTIVE, outcome="", place="")

@@ -26,6 +26,7 @@ from fateforger.session.cards import Card
 from fateforger.session.commands.queue import PullTask
 from fateforger.tasks import QueuedTask, ReviewParts, TaskState, blockers
 from fateforger.tasks.ruled import next_step, objections, refusal, with_steps, workflow_of
+from fateforger.values import replace as replace_fields
 from fateforger.workflow import CheckedRule
 
 log = logging.getLogger(__name__)
@@ -163,4 +164,4 @@ def _with_claim_step(task: QueuedTask, claiming: tuple[str, ...]) -> QueuedTask:
 
 
 def _activate(task: QueuedTask) -> QueuedTask:
-    return task.model_copy(update={"state": TaskState.ACTIVE})
+    return replace_fields(task, state=TaskState.ACTIVE)

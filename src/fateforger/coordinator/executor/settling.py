@@ -12,6 +12,7 @@ from fateforger.session.cards import Card
 from fateforger.session.commands.queue import SettleTask
 from fateforger.tasks import Do, QueuedTask, ReviewParts, TaskState
 from fateforger.tasks.ruled import objections, refusal, unfinished_rules, with_steps, workflow_of
+from fateforger.values import replace
 
 
 async def settle(tools: Tools, command: SettleTask) -> Card:
@@ -35,7 +36,7 @@ def apply_decision(task: QueuedTask, command: SettleTask) -> QueuedTask:
     if command.command_id in task.handled or command.word == "open":
         return task
     after = _decide(task, command)
-    return after.model_copy(update={"handled": (*task.handled, command.command_id)[-MOST_HANDLED:]})
+    return replace(after, handled=(*task.handled, command.command_id)[-MOST_HANDLED:])
 
 
 def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
@@ -50,13 +51,13 @@ def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
         case "put_back":
             if task.state is not TaskState.WAITING:
                 raise BadInput(f"“{title}” is not in your hands just now.")
-            return task.model_copy(update={"state": TaskState.ACTIVE, "outcome": ""})
+            return replace(task, state=TaskState.ACTIVE, outcome="")
         case "approve":
             if task.state is not TaskState.WAITING or not isinstance(task.spec.work, ReviewParts):
                 raise BadInput(f"There is nothing to approve about “{title}” just now.")
-            return task.model_copy(update={"state": TaskState.DONE, "outcome": "You approved the parts."})
+            return replace(task, state=TaskState.DONE, outcome="You approved the parts.")
         case "retry":
-            return task.model_copy(update={"state": TaskState.ACTIVE, "outcome": ""})
+            return replace(task, state=TaskState.ACTIVE, outcome="")
         case "open":
             return task
         case _:
@@ -84,4 +85,4 @@ def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) 
         against = unfinished_rules(task)
         if against:
             raise BadInput(" ".join(refusal(against)))
-    return task.model_copy(update={"state": TaskState.DONE, "outcome": "You said that it is done."})
+    return replace(task, state=TaskState.DONE, outcome="You said that it is done.")

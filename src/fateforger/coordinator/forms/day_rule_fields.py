@@ -10,6 +10,7 @@ from fateforger.coordinator.forms.reading import Filled
 from fateforger.errors import BadInput
 from fateforger.session.cards import FormField, FormSubmission, Note, TextField
 from fateforger.session.rulebook import RuleBook
+from fateforger.values import replace
 from fateforger.workflow.day_names import KINDS, WEEKDAYS
 from fateforger.workflow.day_words import describe_day_rule
 from fateforger.workflow.days import read_day_rule
@@ -64,7 +65,7 @@ def read_day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
         place = "" if error.where is None else f"At {error.where}: "
         filled.errors[DAY_RULE] = f"{place}{error.message}"
         return None
-    return base.model_copy(update={"day_rule": write_rule(rule)})
+    return replace(base, day_rule=write_rule(rule))
 
 
 def describe_payload_rule(payload: Payload | None) -> str:

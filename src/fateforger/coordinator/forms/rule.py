@@ -32,6 +32,7 @@ from fateforger.session.memory import MemoryRow
 from fateforger.session.memory_rows import context_of
 from fateforger.session.rulebook import RuleBook
 from fateforger.turn.present.rules import CONFIRM, describe_rule
+from fateforger.values import replace
 
 CHANGED = "This rule was changed meanwhile, so nothing was saved. Copy what you wrote, go back and open the rule again."
 DIFFERENCE = (
@@ -83,7 +84,7 @@ def read_edited(book: RuleBook, submission: FormSubmission) -> SessionCommand | 
 def build_day_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form for a new rule about the order of the day, with the names that it may use."""
     chosen = {"kind": DAY_RULE, **request.chosen}
-    return build_new_form(book, request.model_copy(update={"chosen": chosen})).model_copy(update={"form": "rule_day"})
+    return replace(build_new_form(book, replace(request, chosen=chosen)), form="rule_day")
 
 
 def build_new_form(book: RuleBook, request: FormRequest) -> Form:
@@ -114,7 +115,7 @@ def read_new(book: RuleBook, submission: FormSubmission) -> SessionCommand | For
     if record is None:
         return FormErrors(errors=filled.errors)
     if book.session is not None and old is None and filled.choice("reach") == "day":
-        record = record.model_copy(update={"scope": Scope.SESSION})
+        record = replace(record, scope=Scope.SESSION)
     supersedes = None if old is None else old.uid
     if (clash := find_clash(book, record, submission, but=supersedes)) is not None:
         return FormErrors(errors={DAY_RULE: clash})

@@ -24,6 +24,7 @@ from fateforger.coordinator.forms.rule_fields import (
 )
 from fateforger.errors import BadInput
 from fateforger.plan import ET
+from fateforger.values import replace
 
 SHORT = 60
 """Maximum length of a name that is derived from the words of a rule."""
@@ -43,22 +44,21 @@ def build_record(filled: Filled, before: ConstraintRecord | None, *, tz: str | N
     base = before or ConstraintRecord(name=name, scope=Scope.PROFILE)
     necessity = filled.choice("necessity")
     lasting = Scope.PROFILE if when.end_date is None else Scope.DATESPAN
-    return base.model_copy(
-        update={
-            "name": name,
-            "description": words,
-            "necessity": base.necessity if necessity is None else Necessity(necessity),
-            "applicability": when,
-            "payload": payload,
-            "applies_event_types": () if payload.day_rule else tuple(ET(code) for code in filled.many("blocks")),
-            "scope": base.scope if base.scope is Scope.SESSION else lasting,
-        }
+    return replace(
+        base,
+        name=name,
+        description=words,
+        necessity=base.necessity if necessity is None else Necessity(necessity),
+        applicability=when,
+        payload=payload,
+        applies_event_types=() if payload.day_rule else tuple(ET(code) for code in filled.many("blocks")),
+        scope=base.scope if base.scope is Scope.SESSION else lasting,
     )
 
 
 def confirm(record: ConstraintRecord) -> ConstraintRecord:
     """Return the record with full certainty, because the person wrote it down."""
-    return record.model_copy(update={"status": Status.LOCKED, "source": Source.USER, "confidence": 1.0})
+    return replace(record, status=Status.LOCKED, source=Source.USER, confidence=1.0)
 
 
 def _read_words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> str:
@@ -110,7 +110,7 @@ def _with_times(filled: Filled, base: Payload, wanted: WindowKind) -> Payload:
     windows = tuple(Window(kind=wanted, start=start, end=end) for start, end in parse_windows(typed))
     if len(windows) > 20:
         raise BadInput("Please keep it to 20 times.")
-    return base.model_copy(update={"windows": windows})
+    return replace(base, windows=windows)
 
 
 def _with_length(filled: Filled, base: Payload, kind: RuleKind) -> Payload:
@@ -121,7 +121,7 @@ def _with_length(filled: Filled, base: Payload, kind: RuleKind) -> Payload:
     minutes = parse_minutes(typed, bare="h" if kind is RuleKind.MIN_SLEEP else "min")
     bound = "duration_max" if kind is RuleKind.CAPACITY else "duration_min"
     known = base.scalar_params.model_dump(exclude_none=True)
-    return base.model_copy(update={"scalar_params": ScalarParams.model_validate({**known, bound: minutes})})
+    return replace(base, scalar_params=ScalarParams.model_validate({**known, bound: minutes}))
 
 
 def _read_applicability(filled: Filled, before: ConstraintRecord | None, tz: str | None) -> Applicability | None:
@@ -133,13 +133,7 @@ def _read_applicability(filled: Filled, before: ConstraintRecord | None, tz: str
     days = filled.many("days")
     week = tuple(day for day in WEEK if day.value in days)
     same_week = set(base.days_of_week) == set(week)
-    return base.model_copy(
-        update={
-            "start_date": start,
-            "end_date": end,
-            "days_of_week": base.days_of_week if same_week else week,
-        }
-    )
+    return replace(base, start_date=start, end_date=end, days_of_week=base.days_of_week if same_week else week)
 
 
 def _format_day(day: date) -> str:

@@ -28,6 +28,7 @@ from fateforger.session.days import day_words
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook
 from fateforger.turn.present.rules import ADD, ADD_DAY, describe_origin, describe_rule, marks
+from fateforger.values import replace
 
 PAGE = 12
 """Rules per page: each takes two of the hundred blocks of a modal."""
@@ -100,7 +101,7 @@ def _apply_choices(wanted: ListQuery, chosen: Mapping[str, str]) -> ListQuery:
 def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
     found = _filter_rows(book.rows, wanted)
     pages = max(1, -(-len(found) // PAGE))
-    wanted = wanted.model_copy(update={"page": min(max(wanted.page, 1), pages)})
+    wanted = replace(wanted, page=min(max(wanted.page, 1), pages))
     shown = found[(wanted.page - 1) * PAGE : wanted.page * PAGE]
     return Form(
         form="rules",

@@ -27,6 +27,7 @@ from fateforger.session.views import HistoryView, PreviewView
 from fateforger.stages import TimeboxingStage
 from fateforger.sync.model import Snapshot
 from fateforger.tasks.modes import Mode
+from fateforger.values import replace
 from fateforger.workflow.trace import Step
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -187,11 +188,11 @@ class Session(BaseModel):
 
     def at_time(self, now: datetime) -> Session:
         """Return the session as of that instant."""
-        return self.model_copy(update={"now": now})
+        return replace(self, now=now)
 
     def after_command(self, command_id: str, at: datetime) -> Session:
         """Return the session after handling a command; the last 50 ids are kept."""
-        return self.model_copy(update={"handled": (*self.handled, command_id)[-50:], "touched_at": at})
+        return replace(self, handled=(*self.handled, command_id)[-50:], touched_at=at)
 
 
 class Outgoing(BaseModel):

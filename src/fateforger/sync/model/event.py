@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.sync.model.extras import EventExtras, read_extras
+from fateforger.values import replace
 
 OWNED_PREFIX = "fftb"
 _OWNED_ID = re.compile(r"fftb[0-9a-v]{32}")
@@ -165,13 +166,12 @@ class EventImage(BaseModel):
         organized by another person. Otherwise a block that the person moved to another calendar would seem to
         be on this one.
         """
-        return self.model_copy(
-            update={
-                "id": f"{calendar_id}/{self.id}",
-                "series_id": None if self.series_id is None else f"{calendar_id}/{self.series_id}",
-                "organized_by_me": False,
-                "properties": {},
-                "calendar": calendar,
-                "raw": {name: self.raw[name] for name in ("iCalUID",) if name in self.raw},
-            }
+        return replace(
+            self,
+            id=f"{calendar_id}/{self.id}",
+            series_id=None if self.series_id is None else f"{calendar_id}/{self.series_id}",
+            organized_by_me=False,
+            properties={},
+            calendar=calendar,
+            raw={name: self.raw[name] for name in ("iCalUID",) if name in self.raw},
         )

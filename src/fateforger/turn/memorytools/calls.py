@@ -27,6 +27,7 @@ from fateforger.turn.memorytools.schemas import (
     SupersedeConstraint,
     UpdateConstraint,
 )
+from fateforger.values import replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _update(asked: UpdateConstraint, shelf: KnownConstraints, envelope: Mapping[
     except BadInput as error:
         return _report_trouble(MemoryTool.UPDATE, "bad_patch", error.message)
     command = commands.ReviseConstraint(**envelope, uid=asked.uid, record=record, seen=version.seq or None)
-    return _return_one(MemoryTool.UPDATE, version.model_copy(update={"record": record}), shelf, command)
+    return _return_one(MemoryTool.UPDATE, replace(version, record=record), shelf, command)
 
 
 def _archive(asked: ArchiveConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
@@ -139,8 +140,8 @@ def _archive(asked: ArchiveConstraint, shelf: KnownConstraints, envelope: Mappin
     command = commands.JudgeConstraint(
         **envelope, uid=asked.uid, verdict="archive", reason=asked.reason, seen=version.seq or None
     )
-    gone = version.record.model_copy(update={"status": Status.DECLINED})
-    return _return_one(MemoryTool.ARCHIVE, version.model_copy(update={"record": gone}), shelf, command)
+    gone = replace(version.record, status=Status.DECLINED)
+    return _return_one(MemoryTool.ARCHIVE, replace(version, record=gone), shelf, command)
 
 
 def _supersede(asked: SupersedeConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
@@ -151,7 +152,7 @@ def _supersede(asked: SupersedeConstraint, shelf: KnownConstraints, envelope: Ma
         record = read_record(_json_object(asked.record))
     except BadInput as error:
         return _report_trouble(MemoryTool.SUPERSEDE, "bad_patch", error.message)
-    record = record.model_copy(update={"lifecycle": record.lifecycle.model_copy(update={"uid": None})})
+    record = replace(record, lifecycle=replace(record.lifecycle, uid=None))
     command = commands.RememberConstraint(**envelope, record=record, supersedes=asked.uid)
     return _return_one(MemoryTool.SUPERSEDE, version, shelf, command)
 

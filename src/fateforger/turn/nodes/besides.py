@@ -10,6 +10,7 @@ from fateforger.session.why import describe_reasons, placement_of
 from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.model import AnswerAgent, GoBack, Preview, ReadHistory, StageInput, StageOutput
 from fateforger.turn.nodes import memory, refine
+from fateforger.values import replace
 
 LOOKS = (
     commands.ShowHistory,
@@ -38,11 +39,11 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
         case commands.ShowHistory(older=older):
             return StageOutput(session=session, effects=(ReadHistory(asked=stage.cause, more=older),))
         case commands.HideHistory():
-            return StageOutput(session=session.model_copy(update={"history": None}))
+            return StageOutput(session=replace(session, history=None))
         case commands.ShowPreview():
             return StageOutput(session=session, effects=(Preview(asked=stage.cause, at=stage.now),))
         case commands.HidePreview():
-            return StageOutput(session=session.model_copy(update={"preview": None}))
+            return StageOutput(session=replace(session, preview=None))
         case commands.UndoWrite() | commands.RedoWrite():
             return _go_back(stage, command)
         case commands.ExplainBlock(key=key):
@@ -50,7 +51,7 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
         case commands.LeaveAsIs(about=about):
             return _leave_as_is(session, about)
         case commands.AnswerProposal(proposal=proposal, answer=answer):
-            said = session.model_copy(update={"notice": Notice(lines=(PASSED_ON,))})
+            said = replace(session, notice=Notice(lines=(PASSED_ON,)))
             return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
         case commands.SetCalendarWrite(when=when):
             return _set_calendar_write(stage, when)
@@ -63,7 +64,7 @@ def _explain(session: Session, key: str) -> StageOutput:
         notice = Notice(lines=describe_reasons(session, key, placement_of(session, key)))
     except UserError as error:
         notice = Notice(lines=(error.message,), refused=True)
-    return StageOutput(session=session.model_copy(update={"notice": notice}))
+    return StageOutput(session=replace(session, notice=notice))
 
 
 def _leave_as_is(session: Session, about: commands.LeftAsIs) -> StageOutput:

@@ -7,6 +7,7 @@ from fateforger.stages import Move
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
 from fateforger.turn.nodes.date import choose_date
 from fateforger.turn.nodes.facts import apply_day_facts
+from fateforger.values import replace
 
 
 def run(stage: StageInput) -> StageOutput:
@@ -19,8 +20,8 @@ def run(stage: StageInput) -> StageOutput:
         session = choose_date(session, stage.command)
         return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=True),))
     if stage.asked is Move.PROCEED:
-        frame = session.frame.model_copy(update={"confirmed": True})
-        return StageOutput(session=session.model_copy(update={"frame": frame}), move=Move.PROCEED)
+        frame = replace(session.frame, confirmed=True)
+        return StageOutput(session=replace(session, frame=frame), move=Move.PROCEED)
     if stage.asked is Move.BACK:
         return StageOutput(session=session, move=Move.BACK)
     look = ReadCalendar(day=session.date, tz=session.tz, wait=True, fresh=stage.asked is Move.REDO)

@@ -13,6 +13,7 @@ from fateforger.session.skeleton import grade_session
 from fateforger.sync.conflicts import describe_value
 from fateforger.sync.words import quote_title
 from fateforger.turn.constants import MOST_UNDO
+from fateforger.values import replace
 
 NOT_ASKED = "That is not a question any more, so I changed nothing."
 ASKED_ANEW = "Your calendar or the plan changed again since that card, so I ask anew."
@@ -48,7 +49,7 @@ def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: boo
         local=command.keep == "calendar",
     )
     session = with_answer(_add_lines(session, *lines), chosen, command.keep)
-    session = session.model_copy(update={"refine_undo": (*session.refine_undo, step)[-MOST_UNDO:]})
+    session = replace(session, refine_undo=(*session.refine_undo, step)[-MOST_UNDO:])
     return ResolvedConflict(grade_session(session), to_write=at_once and command.keep == "plan")
 
 
@@ -69,4 +70,4 @@ def _words(question: Question, session: Session, tz: ZoneInfo) -> str:
 
 def _add_lines(session: Session, *lines: str) -> Session:
     said = () if session.notice is None else session.notice.lines
-    return session.model_copy(update={"notice": Notice(lines=(*said, *lines))})
+    return replace(session, notice=Notice(lines=(*said, *lines)))

@@ -13,6 +13,7 @@ from fateforger.session.model import Session
 from fateforger.stages import Move
 from fateforger.turn.model import ReadCalendar, StageInput, StageOutput
 from fateforger.turn.nodes.facts import apply_day_facts
+from fateforger.values import replace
 
 FARTHEST = timedelta(days=366)
 
@@ -55,23 +56,22 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
         raise BadInput(f"{day_words(day)} is over; choose today or a later day.")
     if day > today + FARTHEST:
         raise BadInput(f"{day_words(day)} {day.year} is more than a year away; choose a nearer day.")
-    return session.model_copy(
-        update={
-            "date": day,
-            "tz": tz,
-            "snapshot": None,
-            "snapshot_error": None,
-            "plan": None,
-            "unplaced": (),
-            "draft_basis": None,
-            "drafted_at": None,
-            "put_in_past": (),
-            "sketch": None,
-            "overview": None,
-            "quality": None,
-            "refine_undo": (),
-            "last_sync": None,
-            "problem": None,
-            "questions": (),
-        }
+    return replace(
+        session,
+        date=day,
+        tz=tz,
+        snapshot=None,
+        snapshot_error=None,
+        plan=None,
+        unplaced=(),
+        draft_basis=None,
+        drafted_at=None,
+        put_in_past=(),
+        sketch=None,
+        overview=None,
+        quality=None,
+        refine_undo=(),
+        last_sync=None,
+        problem=None,
+        questions=(),
     )

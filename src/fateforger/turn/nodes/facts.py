@@ -23,6 +23,7 @@ from fateforger.session.offering import bring_tasks
 from fateforger.session.tasks import find_task, keep_for_later, with_one_thing, with_task, with_tasks, without_task
 from fateforger.stages import TimeboxingStage
 from fateforger.turn.nodes.decision import get_home_stage
+from fateforger.values import replace
 
 WAITS = "“{title}” waits for another day; I offer it again when you plan one."
 
@@ -39,7 +40,7 @@ def apply_day_facts(session: Session, command: SessionCommand | None) -> Session
         return after
     said = () if session.notice is None else session.notice.lines
     lines = tuple(dict.fromkeys((*said, f"I noted that for the step “{home.heading}”.")))
-    return after.model_copy(update={"notice": Notice(lines=lines)})
+    return replace(after, notice=Notice(lines=lines))
 
 
 def _apply(session: Session, command: SessionCommand | None) -> Session | None:
@@ -51,10 +52,10 @@ def _apply(session: Session, command: SessionCommand | None) -> Session | None:
         case UpdateTask(task=task):
             return _with_inputs(session, with_task(session.inputs, task))
         case ResizeTask(task_id=task_id, minutes=minutes):
-            task = find_task(session.inputs, task_id).model_copy(update={"minutes": minutes})
+            task = replace(find_task(session.inputs, task_id), minutes=minutes)
             return _with_inputs(session, with_task(session.inputs, task))
         case SplitTask(task_id=task_id):
-            task = find_task(session.inputs, task_id).model_copy(update={"in_pieces": True})
+            task = replace(find_task(session.inputs, task_id), in_pieces=True)
             return _with_inputs(session, with_task(session.inputs, task))
         case DeferTask(task_id=task_id):
             return _defer_task(session, find_task(session.inputs, task_id))
@@ -73,11 +74,11 @@ def _apply_frame(session: Session, command: SetFrame | AdjustFrame) -> Session:
         said = command.frame
         frame = session.frame if said.day_start == session.frame.day_start else with_start(session, said.day_start)
         kept = {"day_start": frame.day_start, "usual_start": frame.usual_start, "confirmed": False}
-        return session.model_copy(update={"frame": said.model_copy(update=kept)})
+        return replace(session, frame=said.model_copy(update=kept))
     frame = session.frame if command.day_start is None else with_start(session, command.day_start)
     if command.day_end is not None:
-        frame = frame.model_copy(update={"day_end": command.day_end})
-    return session.model_copy(update={"frame": frame})
+        frame = replace(frame, day_end=command.day_end)
+    return replace(session, frame=frame)
 
 
 def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Session:
@@ -96,4 +97,4 @@ def _defer_task(session: Session, task: Task) -> Session:
 
 
 def _with_inputs(session: Session, inputs: InputFacts) -> Session:
-    return session.model_copy(update={"inputs": inputs})
+    return replace(session, inputs=inputs)

@@ -10,6 +10,7 @@ from fateforger.session.keeping import broken_musts
 from fateforger.session.model import Notice, Session
 from fateforger.stages import Move
 from fateforger.turn.model import Effect, GoBack, StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.values import replace
 
 _ASKED = {Move.UNDO_LAST_UPDATE: "undo_change", Move.UNDO_SYNC: "undo_all", Move.RETRY: "try_again"}
 
@@ -43,7 +44,7 @@ def guard_output(stage: StageInput, output: StageOutput) -> StageOutput:
             return _refuse(stage.session, *refusal(no))
     if not steps:
         return output
-    return output.model_copy(update={"session": record_steps(output.session, *steps)})
+    return replace(output, session=record_steps(output.session, *steps))
 
 
 def _keeps_musts(session: Session) -> bool:
@@ -84,4 +85,4 @@ def _action(effect: Effect) -> str | None:
 
 
 def _refuse(session: Session, *lines: str) -> StageOutput:
-    return StageOutput(session=session.model_copy(update={"notice": Notice(lines=lines, refused=True)}))
+    return StageOutput(session=replace(session, notice=Notice(lines=lines, refused=True)))

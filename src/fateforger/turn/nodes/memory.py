@@ -26,6 +26,7 @@ from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.hearing import NOTHING
 from fateforger.turn.model import Effect, MemoryReading, SearchMemory, StageInput, StageOutput, WriteMemory
 from fateforger.turn.nodes.turn_init import with_memory
+from fateforger.values import replace as replace_fields
 
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
 MAY_OVERLAP = "This plan may overlap the meetings that came to your calendar."
@@ -42,7 +43,7 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
             shown = _show_memory(stage, more=more, only=uids)
             return StageOutput(session=shown, effects=(SearchMemory(queries=queries),) if queries else ())
         case commands.HideMemory():
-            return StageOutput(session=session.model_copy(update={"memory": None}))
+            return StageOutput(session=replace_fields(session, memory=None))
         case (
             commands.RememberConstraint()
             | commands.ReviseConstraint()
@@ -88,7 +89,7 @@ def apply_understood(
     if taken.versions:
         session = _clear_nothing_found(session, heard)
     if heard.question is not None:
-        session = session.model_copy(update={"last_words": LastWords.of(heard.question)})
+        session = replace_fields(session, last_words=LastWords.of(heard.question))
     return apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
 
 
@@ -96,7 +97,7 @@ def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:
     """Clear the notice that nothing was found: the reply stated a rule, which was extracted only later."""
     last = session.handled[-1:] == (heard.of,)
     lost = session.notice is not None and session.notice.lines == (NOTHING,)
-    return session.model_copy(update={"notice": None}) if last and lost else session
+    return replace_fields(session, notice=None) if last and lost else session
 
 
 def has_memory_news(before: Session, after: Session) -> bool:
@@ -128,8 +129,8 @@ def apply_memory_changes(
         session = _add_lines(session, taken.lines)
     session = _recall_again(session.model_copy(update=changes), reading, taken)
     if session.memory is not None:
-        view = session.memory.model_copy(update={"lines": taken.lines})
-        session = session.model_copy(update={"memory": refresh_view(session, taken.memory.versions, view)})
+        view = replace_fields(session.memory, lines=taken.lines)
+        session = replace_fields(session, memory=refresh_view(session, taken.memory.versions, view))
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
     return session, (WriteMemory(versions=lasting, expected=_get_expected_seqs(lasting, reading)),) if lasting else ()
 
@@ -140,7 +141,7 @@ def _recall_again(session: Session, reading: MemoryReading | None, taken: Memory
         return session
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
     anew = with_memory(session, MemoryReading(versions=(*reading.versions, *lasting)), taken.memory.at)
-    return session.model_copy(update={"recalled": anew.recalled})
+    return replace_fields(session, recalled=anew.recalled)
 
 
 def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | AddExtracted) -> Memory:
@@ -232,10 +233,10 @@ def _remove_handled(session: Session, command: SessionCommand) -> Session:
     match command:
         case commands.UndoMemory(write=cause):
             writes = tuple(write for write in session.memory_writes if write.cause != cause)
-            return session.model_copy(update={"memory_writes": writes})
+            return replace_fields(session, memory_writes=writes)
         case commands.SettleConstraints(uids=uids):
             questions = tuple(q for q in session.memory_questions if set(q.uids) != set(uids))
-            return session.model_copy(update={"memory_questions": questions})
+            return replace_fields(session, memory_questions=questions)
         case _:
             return session
 
@@ -247,7 +248,7 @@ def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Ses
     changes = {"listed": listed, "lines": (), "trouble": None if reading is None else reading.error}
     view = view.model_copy(update=changes if more else {**changes, "asked": stage.cause, "only": only})
     stored = () if reading is None or reading.error is not None else reading.versions
-    return session.model_copy(update={"memory": refresh_view(session, (*stored, *known_versions(session)), view)})
+    return replace_fields(session, memory=refresh_view(session, (*stored, *known_versions(session)), view))
 
 
 def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:
@@ -256,14 +257,13 @@ def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[
         return (*writes, write)[-MOST_UNDO:]
     last = writes[-1]
     had = {version.uid for version in (*last.before, *last.versions)}
-    joined = write.model_copy(
-        update={
-            "lines": (*last.lines, *write.lines),
-            "versions": (*last.versions, *write.versions),
-            "before": (*last.before, *(version for version in write.before if version.uid not in had)),
-            "put_aside": (*last.put_aside, *write.put_aside),
-            "taken_up": (*last.taken_up, *write.taken_up),
-        }
+    joined = replace_fields(
+        write,
+        lines=(*last.lines, *write.lines),
+        versions=(*last.versions, *write.versions),
+        before=(*last.before, *(version for version in write.before if version.uid not in had)),
+        put_aside=(*last.put_aside, *write.put_aside),
+        taken_up=(*last.taken_up, *write.taken_up),
     )
     return (*writes[:-1], joined)
 
@@ -298,4 +298,4 @@ def _add_lines(session: Session, lines: tuple[str, ...], *, refused: bool = Fals
         return session
     said = () if session.notice is None or refused else session.notice.lines
     notice = Notice(lines=tuple(dict.fromkeys((*said, *lines))), refused=refused)
-    return session.model_copy(update={"notice": notice})
+    return replace_fields(session, notice=notice)

@@ -49,6 +49,7 @@ from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import Effect, StageInput, StageOutput, UndoGroup, UndoUpdate, WriteCalendar
 from fateforger.turn.nodes.conflict import resolve_conflict
+from fateforger.values import replace
 
 CHANGED = "I changed your plan{because}."
 TAKE_BACK = "Undo last update takes that back."
@@ -106,7 +107,7 @@ def _apply_move(stage: StageInput, session: Session) -> StageOutput:
         case Move.REDO:
             looked = "I looked at your calendar again." if session.snapshot_error is None else session.snapshot_error
             lines = (looked, *(session.notice.lines if session.notice else ()))
-            session = grade_session(session).model_copy(update={"notice": Notice(lines=lines)})
+            session = replace(grade_session(session), notice=Notice(lines=lines))
             return repair_output(stage, StageOutput(session=session))
         case _ if stage.arrived is Move.PROCEED:
             return write_if_okay(stage, grade_session(follow_arrivals(session, stage.now)))
@@ -144,14 +145,13 @@ def _apply_change(stage: StageInput, session: Session, step: RefineUpdate, after
     session = add_lines(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
     session = with_answer(session, step.answered, "plan")
     named = {e.name.casefold() for e in after.events}
-    changed = session.model_copy(
-        update={
-            "plan": after,
-            "unplaced": tuple(u for u in session.unplaced if u.title.casefold() not in named),
-            "refine_undo": (*session.refine_undo, step)[-MOST_UNDO:],
-            "last_sync": None,
-            "held": None,
-        }
+    changed = replace(
+        session,
+        plan=after,
+        unplaced=tuple(u for u in session.unplaced if u.title.casefold() not in named),
+        refine_undo=(*session.refine_undo, step)[-MOST_UNDO:],
+        last_sync=None,
+        held=None,
     )
     # The person's change applies to the plan they saw; events that arrived meanwhile are then handled as usual.
     changed = follow_arrivals(grade_session(with_put_in_past(session, changed, stage.now)), stage.now)
@@ -191,7 +191,7 @@ def _hold_change(
     version = breach.item.version
     held = HeldChange(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
     lines = (f"{NOT_MADE} {breach.sentence}", ANYWAY)
-    return session.model_copy(update={"held": held, "notice": Notice(lines=lines, refused=True)})
+    return replace(session, held=held, notice=Notice(lines=lines, refused=True))
 
 
 def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
@@ -199,10 +199,8 @@ def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
     session, held = output.session, output.session.held
     if held is None or not isinstance(stage.command, JUDGEMENTS) or session.stage is not TimeboxingStage.REFINE:
         return output
-    if session.notice is not None and session.notice.refused:
-        unrefused = session.model_copy(update={"notice": None})
-    else:
-        unrefused = session
+    refused = session.notice is not None and session.notice.refused
+    unrefused = replace(session, notice=None) if refused else session
     if held.writes is not None:
         return _resume_write(stage, output, unrefused, held)
     if session.plan != held.step.plan_before:
@@ -210,7 +208,7 @@ def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
     if held.uid in {item.uid for item in followed_constraints(session, held.plan_after).applicable}:
         return output
     made = _apply_change(stage, unrefused, held.step, held.plan_after)
-    return made.model_copy(update={"effects": (*output.effects, *made.effects)})
+    return replace(made, effects=(*output.effects, *made.effects))
 
 
 def _resume_write(stage: StageInput, output: StageOutput, session: Session, held: HeldChange) -> StageOutput:
@@ -220,15 +218,15 @@ def _resume_write(stage: StageInput, output: StageOutput, session: Session, held
         return output
     if isinstance(command, commands.JudgeConstraint) and (command.uid, command.verdict) == (held.uid, "set_aside"):
         left = tuple(name for name in session.overrun if name not in held.meetings)
-        session = session.model_copy(update={"overrun": left})
-    session = session.model_copy(update={"held": None})
+        session = replace(session, overrun=left)
+    session = replace(session, held=None)
     asking = ask_first(stage, session, held.writes)
     if asking is not None:
-        return output.model_copy(update={"session": asking})
+        return replace(output, session=asking)
     if held.writes == "commit":
-        return output.model_copy(update={"session": session, "move": Move.PROCEED})
+        return replace(output, session=session, move=Move.PROCEED)
     made = write(stage, session)
-    return made.model_copy(update={"effects": (*output.effects, *made.effects)})
+    return replace(made, effects=(*output.effects, *made.effects))
 
 
 def refit_relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
@@ -241,8 +239,8 @@ def refit_relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
     let_go = {offer.uid for each in session.unplaced for offer in each.offers if offer.way == "set_aside"}
     if let_go.isdisjoint(session.set_aside):
         return output
-    refit = _apply_refit(stage.model_copy(update={"session": session}), refit_again(session, stage.now))
-    return refit.model_copy(update={"effects": (*output.effects, *refit.effects)})
+    refit = _apply_refit(replace(stage, session=session), refit_again(session, stage.now))
+    return replace(refit, effects=(*output.effects, *refit.effects))
 
 
 def repair_output(stage: StageInput, output: StageOutput) -> StageOutput:
@@ -253,7 +251,7 @@ def repair_output(stage: StageInput, output: StageOutput) -> StageOutput:
     if output.session.stage is not TimeboxingStage.REFINE or output.move is not Move.STAY:
         return output
     session, effects = with_arrivals(output.session, stage.now, cause=stage.cause)
-    return output.model_copy(update={"session": session, "effects": (*output.effects, *effects)})
+    return replace(output, session=session, effects=(*output.effects, *effects))
 
 
 def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
@@ -265,7 +263,7 @@ def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Sessio
     after = follow_arrivals(session, at)
     if after.plan == session.plan or after.written is None or not writes_at_once(after) or _find_violations(after):
         return after, ()
-    after = after.model_copy(update={"write_group": after.write_group or mint_key("g", after.id, cause), "brakes": ()})
+    after = replace(after, write_group=after.write_group or mint_key("g", after.id, cause), brakes=())
     return after, (WriteCalendar(group=after.write_group or "", commit=False),)
 
 
@@ -279,9 +277,9 @@ def follow_arrivals(session: Session, at: datetime) -> Session:
         return session
     now = current_inputs(session)
     if session.weighed is None:
-        return session.model_copy(update={"weighed": now})
+        return replace(session, weighed=now)
     found = find_arrivals(session)
-    session = session.model_copy(update={"weighed": now})
+    session = replace(session, weighed=now)
     try:
         return _follow(session, found, at)
     except PlanInvalid:
@@ -296,7 +294,7 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     if plan is None or not (broken or booked):
         return session
     names = tuple(overrun_key(block, meeting) for block, meeting in booked)
-    session = session.model_copy(update={"overrun": tuple(dict.fromkeys((*session.overrun, *names)))})
+    session = replace(session, overrun=tuple(dict.fromkeys((*session.overrun, *names))))
     meetings = {meeting.id: meeting for _, meeting in booked}
     because = Arrivals(tuple(breach.item for breach in broken), tuple(meetings.values())).because
     after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
@@ -342,11 +340,11 @@ def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "ch
             for block, m in booked
         ),
     )
-    session = session.model_copy(update={"held": held})
+    session = replace(session, held=held)
     if writes == "change":
         return add_lines(session, NOT_WRITTEN, *reasons, WRITE_ANYWAY)
     notice = Notice(lines=(NOT_COMMITTED, *reasons, COMMIT_ANYWAY), refused=True)
-    return session.model_copy(update={"notice": notice})
+    return replace(session, notice=notice)
 
 
 def _find_violations(
@@ -374,7 +372,7 @@ def _blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
 def add_lines(session: Session, *lines: str) -> Session:
     """Add lines to the session's notice."""
     said = () if session.notice is None else session.notice.lines
-    return session.model_copy(update={"notice": Notice(lines=(*said, *lines))})
+    return replace(session, notice=Notice(lines=(*said, *lines)))
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:
@@ -385,7 +383,7 @@ def write(stage: StageInput, session: Session) -> StageOutput:
     group = session.write_group or mint_key("g", session.id, stage.cause)
     # Only trying again confirms what the safety checks stopped.
     brakes = session.brakes if stage.asked is Move.RETRY else ()
-    session = session.model_copy(update={"write_group": group, "brakes": brakes})
+    session = replace(session, write_group=group, brakes=brakes)
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
 
 
@@ -405,12 +403,11 @@ def undo_last_change(session: Session) -> Session:
     difference = "" if beside and plan == last.plan_before else summarize_differences(plan, last.plan_before)
     session = with_facts(reopen_questions(session, last.answered), last.facts_before)
     return grade_session(
-        session.model_copy(
-            update={
-                "plan": last.plan_before,
-                "refine_undo": rest,
-                "notice": Notice(lines=(f"Your last change is taken back. {difference}".rstrip(),)),
-                "problem": session.problem if rest and not rest[-1].transactions else None,
-            }
+        replace(
+            session,
+            plan=last.plan_before,
+            refine_undo=rest,
+            notice=Notice(lines=(f"Your last change is taken back. {difference}".rstrip(),)),
+            problem=session.problem if rest and not rest[-1].transactions else None,
         )
     )

@@ -12,6 +12,7 @@ from fateforger.stages import Move
 from fateforger.turn.model import StageInput, StageOutput, WriteCalendar
 from fateforger.turn.nodes.conflict import resolve_conflict
 from fateforger.turn.nodes.refine import SEEN_FIRST, add_lines, ask_first, follow_arrivals
+from fateforger.values import replace
 
 
 def run(stage: StageInput) -> StageOutput:
@@ -47,5 +48,5 @@ def _write(stage: StageInput, session: Session) -> StageOutput:
     group = session.write_group or mint_key("g", session.id, stage.cause)
     # Only trying again confirms what the safety checks stopped.
     brakes = session.brakes if stage.asked is Move.RETRY else ()
-    session = session.model_copy(update={"write_group": group, "brakes": brakes})
+    session = replace(session, write_group=group, brakes=brakes)
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=True),))

@@ -15,6 +15,7 @@ from fateforger.stages import Move, TimeboxingStage
 from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.model import DraftDay, Effect, StageInput, StageOutput
 from fateforger.turn.nodes.facts import apply_day_facts
+from fateforger.values import replace
 
 KEPT = "Nothing your draft was made from has changed, so I kept your plan as you refined it. Redo step drafts it again."
 REDRAFTED = "I redrafted your day{why}."
@@ -43,8 +44,8 @@ def run(stage: StageInput) -> StageOutput:
         if over is not None and after is not None:
             session = _add_lines(session, (*option_words(stage.session, after), *room_words(over, session)))
     elif stage.arrived is not None and session.refine_undo:
-        session = session.model_copy(update={"notice": Notice(lines=(KEPT,))})
-    return StageOutput(session=session.model_copy(update={"overview": overview(session)}), effects=effects)
+        session = replace(session, notice=Notice(lines=(KEPT,)))
+    return StageOutput(session=replace(session, overview=overview(session)), effects=effects)
 
 
 def _go_on(session: Session) -> StageOutput:
@@ -63,7 +64,7 @@ def renew_draft(output: StageOutput) -> StageOutput:
     if over is None or fresh is output.session:
         return output
     effects = () if fresh.plan == over else (DraftDay(over=over, another=False),)
-    return output.model_copy(update={"session": fresh, "effects": (*output.effects, *effects)})
+    return replace(output, session=fresh, effects=(*output.effects, *effects))
 
 
 def redraft(session: Session) -> Session:
@@ -76,14 +77,14 @@ def redraft(session: Session) -> Session:
     if fingerprint(session) in {None, session.draft_basis}:
         return session
     said = () if session.notice is None else session.notice.lines
-    fresh = _draft(session.model_copy(update={"notice": None}), session.plan)
+    fresh = _draft(replace(session, notice=None), session.plan)
     lines = said
     if fresh.plan != session.plan:
         anew = () if fresh.notice is None else fresh.notice.lines
         why = REDRAFTED.format(why=explain_redraft(session))
         lines = (*said, why, *anew, *room_words(session.plan, fresh))
     notice = Notice(lines=lines) if lines else None
-    return fresh.model_copy(update={"notice": notice, "overview": overview(fresh)})
+    return replace(fresh, notice=notice, overview=overview(fresh))
 
 
 def apply_sketch(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
@@ -93,19 +94,19 @@ def apply_sketch(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
     lines = () if session.notice is None else session.notice.lines
     if sketch.plan is not None:
         ours = () if asked.over is None else room_words(asked.over, session)
-        session = _draft(session.model_copy(update={"notice": None}), asked.over, sketch)
+        session = _draft(replace(session, notice=None), asked.over, sketch)
         anew = () if session.notice is None else session.notice.lines
         lines = (*anew, *(line for line in lines if line != ANEW and line not in ours))
     lines = (*lines, *sketch.mended)
     if sketch.trouble is not None:
         lines = (*lines, sketch.trouble)
-    session = session.model_copy(update={"notice": Notice(lines=lines) if lines else None})
-    return session.model_copy(update={"overview": overview(session), "sketch": None})
+    session = replace(session, notice=Notice(lines=lines) if lines else None)
+    return replace(session, overview=overview(session), sketch=None)
 
 
 def _add_lines(session: Session, lines: tuple[str, ...]) -> Session:
     said = () if session.notice is None else session.notice.lines
-    return session.model_copy(update={"notice": Notice(lines=(*said, *lines))}) if lines else session
+    return replace(session, notice=Notice(lines=(*said, *lines))) if lines else session
 
 
 def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) -> Session:
@@ -115,11 +116,11 @@ def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) 
     step is reused.
     """
     fresh = draft_day(session, sketch)
-    fresh = fresh.model_copy(update={"weighed": current_inputs(fresh), "overrun": ()})
+    fresh = replace(fresh, weighed=current_inputs(fresh), overrun=())
     if over is None:
         return fresh
     step = RefineUpdate(plan_before=over, sentence="The day was drafted anew.")
     steps = session.refine_undo[:-1] if session.refine_undo[-1:] == (step,) else session.refine_undo
     if fresh.plan == over or not (steps or session.written):
-        return fresh.model_copy(update={"refine_undo": steps})
-    return fresh.model_copy(update={"refine_undo": (*steps, step)[-MOST_UNDO:], "notice": Notice(lines=(ANEW,))})
+        return replace(fresh, refine_undo=steps)
+    return replace(fresh, refine_undo=(*steps, step)[-MOST_UNDO:], notice=Notice(lines=(ANEW,)))

@@ -20,6 +20,7 @@ from fateforger.turn.nodes import (
     review_commit,
     skeleton,
 )
+from fateforger.values import replace
 
 Stage = Callable[[StageInput], StageOutput]
 
@@ -59,7 +60,7 @@ def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:
         return output
     said = () if refit.session.notice is None else refit.session.notice.lines
     changes = {"plan": refit.plan, "notice": Notice(lines=(*said, *refit.lines))}
-    return output.model_copy(update={"session": grade_session(refit.session.model_copy(update=changes))})
+    return replace(output, session=grade_session(refit.session.model_copy(update=changes)))
 
 
 def _run(stage: StageInput) -> StageOutput:
@@ -81,4 +82,4 @@ def _run(stage: StageInput) -> StageOutput:
 
 def refuse(session: Session, *lines: str) -> StageOutput:
     """Return the session unchanged, with the reason for the refusal."""
-    return StageOutput(session=session.model_copy(update={"notice": Notice(lines=lines, refused=True)}))
+    return StageOutput(session=replace(session, notice=Notice(lines=lines, refused=True)))

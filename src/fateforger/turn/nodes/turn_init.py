@@ -10,15 +10,16 @@ from fateforger.session.model import Notice, Session
 from fateforger.session.recall import recall
 from fateforger.session.skeleton import grade_session
 from fateforger.turn.model import DayReading, MemoryReading, TurnInput
+from fateforger.values import replace
 
 
 def begin_turn(turn: TurnInput) -> Session:
     """Return the session without its last notice, with the fresh readings applied."""
-    session = with_memory(turn.session.model_copy(update={"notice": None, "now": turn.now}), turn.memory, turn.now)
-    aged = tuple(write.model_copy(update={"fresh": False}) for write in session.memory_writes)
-    session = session.model_copy(update={"memory_writes": aged})
+    session = with_memory(replace(turn.session, notice=None, now=turn.now), turn.memory, turn.now)
+    aged = tuple(replace(write, fresh=False) for write in session.memory_writes)
+    session = replace(session, memory_writes=aged)
     if turn.offered is not None:
-        session = session.model_copy(update={"offered": turn.offered, "offer_trouble": turn.offer_trouble})
+        session = replace(session, offered=turn.offered, offer_trouble=turn.offer_trouble)
     return session if turn.reading is None else apply_reading(session, turn.reading)
 
 
@@ -34,8 +35,8 @@ def with_memory(session: Session, reading: MemoryReading | None, now: datetime) 
     if recalled is None and reading.error is None:
         recalled, own = recall(session, reading.versions, now), unstored_versions(session.said, reading.versions)
     recalled = recalled or session.recalled or RecalledConstraints(day=session.date, stage=session.stage, at=now)
-    known = recalled.model_copy(update={"trouble": reading.error})
-    return session.model_copy(update={"recalled": known, "said": session.said if own is None else own})
+    known = replace(recalled, trouble=reading.error)
+    return replace(session, recalled=known, said=session.said if own is None else own)
 
 
 def apply_reading(session: Session, reading: DayReading) -> Session:
@@ -44,7 +45,7 @@ def apply_reading(session: Session, reading: DayReading) -> Session:
     A failed reading keeps the last good one, and records why it failed.
     """
     if reading.snapshot is None:
-        return session.model_copy(update={"snapshot_error": reading.error})
+        return replace(session, snapshot_error=reading.error)
     changes: dict[str, object] = {"snapshot": reading.snapshot, "snapshot_error": None}
     if reading.plan is not None and reading.plan != session.plan:
         changes["plan"] = reading.plan

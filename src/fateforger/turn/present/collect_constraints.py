@@ -29,6 +29,7 @@ from fateforger.stages import Move
 from fateforger.turn.present import history
 from fateforger.turn.present.parts import left_out_note, move_button, move_row, paragraphs, show_missing, show_notice
 from fateforger.turn.present.rules import build_add_button, rules
+from fateforger.values import replace
 
 MOST_LISTED = 25
 
@@ -129,7 +130,7 @@ def _later_ends(session: Session) -> Iterator[Button]:
     local = session.now.astimezone(zone(session.tz)).replace(minute=0, second=0, microsecond=0)
     for hours in (2, 4):
         until = local + timedelta(hours=hours)
-        longer = session.frame.model_copy(update={"day_end": until.time()})
+        longer = replace(session.frame, day_end=until.time())
         try:
             reaches = frame_span(session.date, session.tz, longer)[1]
         except BadInput:

@@ -35,6 +35,7 @@ from fateforger.turn.reading.values import (
     TaskChange,
     TaskWords,
 )
+from fateforger.values import replace
 
 MOVES = {
     Intent.PROCEED: Move.PROCEED,
@@ -160,7 +161,7 @@ def _changes(tasks: Sequence[Task], words: Sequence[TaskChange]) -> list[tuple[T
 
 
 def _change_of(reply: TimeboxingUserReply, before: Task, after: Task) -> SessionCommand:
-    if after == before.model_copy(update={"one_thing": True}):
+    if after == replace(before, one_thing=True):
         return MarkOneThing(**envelope(reply), task_id=after.id)
     return UpdateTask(**envelope(reply), task=after)
 

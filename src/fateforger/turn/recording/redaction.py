@@ -26,6 +26,7 @@ from fateforger.session.skeleton import basis
 from fateforger.turn.answers import extract_json
 from fateforger.turn.model import TurnInput
 from fateforger.turn.recording.values import AnyRun, DraftRun, Exchange, OpeningRun, Run
+from fateforger.values import replace
 from fateforger.workflow.days import read_day_rule
 
 M = TypeVar("M", bound=BaseModel)
@@ -78,9 +79,9 @@ def redact_input(turn: TurnInput, hide: Hide) -> TurnInput:
     hidden, session = _model(turn, hide), _session(turn.session, hide)
     command = hidden.command
     if isinstance(command, ResolveConflict) and command.seen is not None:
-        command = command.model_copy(update={"seen": _redact_seen(command.seen, turn.session, session)})
+        command = replace(command, seen=_redact_seen(command.seen, turn.session, session))
     # Validate the changed input as if it had just come in.
-    hidden = hidden.model_copy(update={"session": session, "command": command})
+    hidden = replace(hidden, session=session, command=command)
     return TurnInput.model_validate_json(hidden.model_dump_json())
 
 
@@ -116,7 +117,7 @@ def redact_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hi
         return exchange
     text = _answer(exchange.completion.text, frozenset(_collect_fixed(schema or {})), hide)
     fields = {name: getattr(exchange.completion, name) for name in Completion.__slots__ if name != "text"}
-    return exchange.model_copy(update={"completion": Completion(text=text, **fields)})
+    return replace(exchange, completion=Completion(text=text, **fields))
 
 
 def _session(session: Session, hide: Hide) -> Session:
@@ -169,9 +170,9 @@ def _with_basis(session: Session, original: Session) -> Session:
     except UserError:
         return session  # An invalid frame has no basis.
     if session.draft_basis == was:
-        session = session.model_copy(update={"draft_basis": now})
+        session = replace(session, draft_basis=now)
     if session.sketch is not None and session.sketch.basis == was:
-        session = session.model_copy(update={"sketch": session.sketch.model_copy(update={"basis": now})})
+        session = replace(session, sketch=replace(session.sketch, basis=now))
     return session
 
 
