@@ -55,8 +55,7 @@ def _read_stored(row: StoredRow, user_id: str, source: str) -> MigratedRow:
     try:
         version = read_row(row.fields, user_id=user_id)
         event = Event(reason=build_reason(row, source)[:MAX_TEXT])
-        change = {"record": _add_extras(version.record, row.extras), "event": event}
-        version = check_version(version.model_copy(update=change))
+        version = check_version(replace_fields(version, record=_add_extras(version.record, row.extras), event=event))
     except BadInput as error:
         return _reject(row, f"{error.message} ({error.where})" if error.where else error.message)
     if holds_credentials(version.record) or redact_credentials(row.rationale or "")[1]:

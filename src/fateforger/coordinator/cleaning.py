@@ -10,6 +10,7 @@ from fateforger.turn.recording.pseudonyms import Pseudonyms
 from fateforger.turn.recording.redaction import Hide, redact_run
 from fateforger.turn.recording.replay import have_same_path, rerun
 from fateforger.turn.recording.values import RecordedTurn
+from fateforger.values import replace
 
 SECRET = "[secret]"  # noqa: S105  the replacement of a secret
 SHORTEST = 8
@@ -39,12 +40,12 @@ class Redaction:
         hide = self._hide()
         told = zip(turn.runs, prompts, strict=True)
         runs = [await rerun(redact_run(run, [prompt.schema for prompt in asked], hide)) for run, asked in told]
-        changes = {
-            "titles": "kept" if self._key is None else "redacted",
-            "alike": have_same_path(turn.runs, runs),
-            "runs": tuple(runs),
-        }
-        return turn.model_copy(update=changes)
+        return replace(
+            turn,
+            titles="kept" if self._key is None else "redacted",
+            alike=have_same_path(turn.runs, runs),
+            runs=tuple(runs),
+        )
 
     def redact_document(self, document: str) -> str:
         """Return the document without secrets of :data:`SHORTEST` or more characters; a last check before writing."""

@@ -38,8 +38,9 @@ def is_abandoned(session: Session, now: datetime) -> bool:
 
 def close_session(session: Session, command: EndAbandoned) -> tuple[Session, tuple[Outgoing, ...]]:
     """Return the closed session and its messages, which update existing messages and post none. Pure."""
-    ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None, "notice": None}
-    after = session.model_copy(update=ended).after_command(command.command_id, session.touched_at)
+    after = replace(
+        session, status=SessionStatus.CANCELLED, history=None, preview=None, memory=None, notice=None
+    ).after_command(command.command_id, session.touched_at)
     after, messages = build_messages(session, after, command.command_id)
     return after, tuple(replace(message, stays=True) for message in messages)
 

@@ -133,8 +133,7 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
 
 
 def _drop_update(session: Session, report: SyncReport | None, written: WriteCounts | None) -> Session:
-    changes = {"last_sync": report, "written": written, "problem": None, "brakes": ()}
-    return undo_last_change(session).model_copy(update=changes)
+    return replace(undo_last_change(session), last_sync=report, written=written, problem=None, brakes=())
 
 
 def refuse(session: Session, lines: Iterable[str]) -> Session:

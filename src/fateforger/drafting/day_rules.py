@@ -38,8 +38,7 @@ def express_record(record: ConstraintRecord) -> ConstraintRecord:
     if record.payload.day_rule is None:
         return record
     local = replace(record.applicability, timezone=None)
-    changes = {"applicability": local, **_changes(read_day_rule(record.payload.day_rule))}
-    followed = record.model_copy(update=changes)
+    followed = replace(record, applicability=local, **_changes(read_day_rule(record.payload.day_rule)))
     strict = followed.payload.rule_kind is RuleKind.SEQUENCING and record.necessity is Necessity.MUST
     return replace(followed, necessity=Necessity.SHOULD) if strict else followed
 

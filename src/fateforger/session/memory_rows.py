@@ -25,15 +25,15 @@ def refresh_view(session: ConstraintSession, versions: Iterable[Version], view: 
     known = tuple(versions)
     rows = tuple(row for row in rows_of(session, known, retired=bool(view.only)) if row.uid in (view.only or {row.uid}))
     listed = view.listed or FIRST_LISTED
-    changes = {
-        "rows": rows[:listed],
-        "total": len(rows),
-        "used": sum(row.used for row in rows),
-        "unsure": sum(row.unsure for row in rows),
-        "listed": listed,
-        "offers": offers_of(session, known),
-    }
-    return view.model_copy(update=changes)
+    return replace(
+        view,
+        rows=rows[:listed],
+        total=len(rows),
+        used=sum(row.used for row in rows),
+        unsure=sum(row.unsure for row in rows),
+        listed=listed,
+        offers=offers_of(session, known),
+    )
 
 
 def rows_of(session: ConstraintSession, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:

@@ -58,16 +58,16 @@ def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> Constrai
     """
     life = known.lifecycle
     uids = tuple(dict.fromkeys((*life.supersedes_uids, *again.lifecycle.supersedes_uids)))
-    changes = {
-        "status": Status.LOCKED if Status.LOCKED in {known.status, again.status} else again.status,
-        "lifecycle": replace(life, supersedes_uids=uids),
-        "topics": again.topics or known.topics,
-        "applies_stages": again.applies_stages or known.applies_stages,
-        "applies_event_types": again.applies_event_types or known.applies_event_types,
-        "aspect": again.aspect or known.aspect,
-        "confidence": max((c for c in (known.confidence, again.confidence) if c is not None), default=None),
-    }
-    return again.model_copy(update=changes)
+    return replace(
+        again,
+        status=Status.LOCKED if Status.LOCKED in {known.status, again.status} else again.status,
+        lifecycle=replace(life, supersedes_uids=uids),
+        topics=again.topics or known.topics,
+        applies_stages=again.applies_stages or known.applies_stages,
+        applies_event_types=again.applies_event_types or known.applies_event_types,
+        aspect=again.aspect or known.aspect,
+        confidence=max((c for c in (known.confidence, again.confidence) if c is not None), default=None),
+    )
 
 
 def noted_sentence(record: ConstraintRecord) -> str:

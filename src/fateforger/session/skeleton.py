@@ -96,8 +96,7 @@ def instance_in(session: Session) -> Instance:
     events = tuple(
         Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end) for n, m in enumerate(meetings, 1)
     )
-    changes = {"immovables": events, "policy": policy_of(session)}
-    return with_loose_lunch(day, instance.model_copy(update=changes))
+    return with_loose_lunch(day, replace(instance, immovables=events, policy=policy_of(session)))
 
 
 def basis(session: Session) -> str:

@@ -41,6 +41,7 @@ from fateforger.slack.proposals import proposal_answer_job
 from fateforger.slack.queueing import ReplyPlacement, parse_queue_command
 from fateforger.slack.stops import stop_job
 from fateforger.tasks.hydrated import parse_command
+from fateforger.values import replace
 
 
 class RequestHandler:
@@ -227,8 +228,7 @@ class RequestHandler:
             self._send_ephemeral(click.user_id, place, error.message)
             return
         if isinstance(command, QueueCommandBase) and place.channel is not None and is_private(place.channel):
-            here = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": clicked.ts}
-            command = command.model_copy(update=here)
+            command = replace(command, channel=place.channel, thread_ts=place.thread_ts, ts=clicked.ts)
         await self.record(command)
 
     async def stop(self, asked: StopRequested) -> None:

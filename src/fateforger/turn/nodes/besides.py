@@ -90,7 +90,8 @@ def _go_back(stage: StageInput, command: commands.UndoWrite | commands.RedoWrite
 
 def _set_calendar_write(stage: StageInput, when: CalendarWrite) -> StageOutput:
     """Change when plans are written, and apply the choice at once: a plan that is Okay already is written if wished."""
-    changes = {"calendar_write": when, "calendar_write_chosen": when, "notice": Notice(lines=(_CHOSEN[when],))}
-    session = stage.session.model_copy(update=changes)
+    session = replace(
+        stage.session, calendar_write=when, calendar_write_chosen=when, notice=Notice(lines=(_CHOSEN[when],))
+    )
     refining = session.stage is TimeboxingStage.REFINE
     return refine.write_if_okay(stage, session) if refining else StageOutput(session=session)

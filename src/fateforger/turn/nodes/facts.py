@@ -73,8 +73,9 @@ def _apply_frame(session: Session, command: SetFrame | AdjustFrame) -> Session:
     if isinstance(command, SetFrame):
         said = command.frame
         frame = session.frame if said.day_start == session.frame.day_start else with_start(session, said.day_start)
-        kept = {"day_start": frame.day_start, "usual_start": frame.usual_start, "confirmed": False}
-        return replace(session, frame=said.model_copy(update=kept))
+        return replace(
+            session, frame=replace(said, day_start=frame.day_start, usual_start=frame.usual_start, confirmed=False)
+        )
     frame = session.frame if command.day_start is None else with_start(session, command.day_start)
     if command.day_end is not None:
         frame = replace(frame, day_end=command.day_end)
@@ -89,11 +90,14 @@ def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Sess
 
 def _defer_task(session: Session, task: Task) -> Session:
     said = () if session.notice is None else session.notice.lines
-    changes = {
-        "deferred": (*session.deferred, keep_for_later(task)),
-        "notice": Notice(lines=(*said, WAITS.format(title=task.title))),
-    }
-    return _with_inputs(session.model_copy(update=changes), without_task(session.inputs, task.id))
+    return _with_inputs(
+        replace(
+            session,
+            deferred=(*session.deferred, keep_for_later(task)),
+            notice=Notice(lines=(*said, WAITS.format(title=task.title))),
+        ),
+        without_task(session.inputs, task.id),
+    )
 
 
 def _with_inputs(session: Session, inputs: InputFacts) -> Session:

@@ -173,14 +173,16 @@ def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
     )
     if step.local and facts_of(refit.session) == step.facts_before:
         return StageOutput(session=add_lines(before, *refit.lines))
-    changes = {
-        "plan": refit.plan,
-        "weighed": current_inputs(refit.session),
-        "refine_undo": (*before.refine_undo, step)[-MOST_UNDO:],
-        "last_sync": None,
-        "held": None,
-    }
-    session = grade_session(add_lines(refit.session, *refit.lines).model_copy(update=changes))
+    session = grade_session(
+        replace(
+            add_lines(refit.session, *refit.lines),
+            plan=refit.plan,
+            weighed=current_inputs(refit.session),
+            refine_undo=(*before.refine_undo, step)[-MOST_UNDO:],
+            last_sync=None,
+            held=None,
+        )
+    )
     now = writes_at_once(session) or stage.arrived is Move.BACK
     return write(stage, session) if now and not step.local else StageOutput(session=session)
 
@@ -303,13 +305,15 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
         return add_lines(session, UNMENDED.format(because=because, blocks=_blocks(plan, keys)), NO_WAY)
     lines = (CHANGED.format(because=because), *list_differences(plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
-    changes = {
-        "plan": after,
-        "refine_undo": (*session.refine_undo, step)[-MOST_UNDO:],
-        "last_sync": None,
-        "held": None,
-    }
-    return grade_session(add_lines(session, *lines, TAKE_BACK).model_copy(update=changes))
+    return grade_session(
+        replace(
+            add_lines(session, *lines, TAKE_BACK),
+            plan=after,
+            refine_undo=(*session.refine_undo, step)[-MOST_UNDO:],
+            last_sync=None,
+            held=None,
+        )
+    )
 
 
 def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "change"]) -> Session | None:

@@ -59,8 +59,10 @@ def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:
     if refit is None:
         return output
     said = () if refit.session.notice is None else refit.session.notice.lines
-    changes = {"plan": refit.plan, "notice": Notice(lines=(*said, *refit.lines))}
-    return replace(output, session=grade_session(refit.session.model_copy(update=changes)))
+    return replace(
+        output,
+        session=grade_session(replace(refit.session, plan=refit.plan, notice=Notice(lines=(*said, *refit.lines)))),
+    )
 
 
 def _run(stage: StageInput) -> StageOutput:
@@ -72,8 +74,9 @@ def _run(stage: StageInput) -> StageOutput:
             stage, refine.refit_relaxed(stage, skeleton.renew_draft(refine.resume_held(stage, aside)))
         )
     if stage.asked is Move.CANCEL:
-        ended = {"status": SessionStatus.CANCELLED, "history": None, "preview": None, "memory": None}
-        return StageOutput(session=session.model_copy(update=ended))
+        return StageOutput(
+            session=replace(session, status=SessionStatus.CANCELLED, history=None, preview=None, memory=None)
+        )
     try:
         return STAGES[session.stage](stage)
     except UserError as error:

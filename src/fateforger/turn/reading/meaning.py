@@ -108,8 +108,7 @@ def frame_commands(
         raise BadInput("A lunch break lasts between 0 and 240 minutes.")
     if "lunch_minutes" in lunch and session.frame.lunch_start is None:
         lunch.setdefault("lunch_start", FrameFacts().lunch_start)
-    changes = {**ends, **lunch, "confirmed": False}
-    return (SetFrame(**envelope(reply), frame=session.frame.model_copy(update=changes)),)
+    return (SetFrame(**envelope(reply), frame=replace(session.frame, **ends, **lunch, confirmed=False)),)
 
 
 def input_commands(
