@@ -64,7 +64,7 @@ class Collection:
         self._known: dict[str, Resource] = {}
 
     def href_for(self, uid: str) -> str:
-        """Where a new object with that UID is put."""
+        """Return the address for a new object with that UID."""
         return urljoin(self.about.url, f"{uid}.ics") if _PLAIN_UID.fullmatch(uid) else self.spare_href_for(uid)
 
     def spare_href_for(self, uid: str) -> str:

@@ -156,7 +156,7 @@ def _checked(response: httpx.Response) -> httpx.Response:
 
 
 def _elsewhere(response: httpx.Response) -> str | None:
-    """Where a redirect within the same domain leads, or None."""
+    """Return the target of a redirect within the same domain, or None."""
     if not response.has_redirect_location:
         return None
     here, target = response.url, response.url.join(response.headers["Location"])

@@ -81,8 +81,11 @@ async def _default(dav: Dav, account: DavResponse) -> str | None:
 
 
 async def _named(dav: Dav, url: str) -> DavResponse | None:
-    """What is at the address itself. When it has a path and nothing is there it was mistyped, and to look elsewhere
-    might end at a calendar that nobody meant."""
+    """Return what the server has at the address itself.
+
+    Raises `NotFound` for an address with a path and nothing there: it was mistyped, and a search might end at another
+    calendar than the one that was meant.
+    """
     try:
         found = await dav.multistatus("PROPFIND", url, propfind(*_OF_CALENDAR), depth=0)
     except NotFound:
@@ -116,7 +119,7 @@ def _mail_addresses(principal: DavResponse) -> tuple[str, ...]:
 
 
 def _is_calendar(found: DavResponse) -> bool:
-    """Whether events can be in it. Nextcloud shows calendars in its bin among the others."""
+    """Check whether it can hold events. Nextcloud lists calendars in its bin among the others."""
     if not found.contains("D:resourcetype", "C:calendar") or found.contains("D:resourcetype", "NC:deleted-calendar"):
         return False
     kinds = found.properties.get(qualified("C:supported-calendar-component-set"))

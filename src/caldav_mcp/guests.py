@@ -33,7 +33,7 @@ def read_attendees(event: icalendar.Component, owners: tuple[str, ...]) -> list[
 
 
 def read_organizer(event: icalendar.Component, owners: tuple[str, ...]) -> dict[str, Any]:
-    """Who an event is from: its ORGANIZER, else the calendar's owner."""
+    """Return the organizer of an event: its ORGANIZER, else the calendar's owner."""
     value = first(event, "ORGANIZER")
     if value is None:
         return {"email": owners[0], "self": True}

@@ -64,7 +64,7 @@ def uid_of(event_id: str) -> str:
 
 
 def is_hashed(event_id: str) -> bool:
-    """Whether an id may be the one-way form, whose UID only a look through the calendar finds."""
+    """Check whether an id may be the one-way form, whose UID only a search of the calendar finds."""
     return event_id.startswith(_HASHED) and len(event_id) == len(_HASHED) + 52
 
 

@@ -42,7 +42,7 @@ class DavResponse:
         return [urljoin(self.answered_at, href.text.strip()) for href in found if href.text]
 
     def contains(self, name: str, child: str) -> bool:
-        """Whether a property has an element of that name anywhere inside."""
+        """Check whether a property has an element of that name anywhere inside."""
         element = self.properties.get(qualified(name))
         return element is not None and element.find(f".//{qualified(child)}") is not None
 

@@ -44,7 +44,7 @@ class Resource:
 
     @cached_property
     def is_readable(self) -> bool:
-        """Whether there is an event in it that can be shown; an unreadable one is logged once."""
+        """Check whether it holds an event that can be shown. An unreadable object is logged once."""
         if not self.may_be_parsed:
             return False
         try:
@@ -57,12 +57,12 @@ class Resource:
 
     @cached_property
     def may_be_parsed(self) -> bool:
-        """Whether parsing ends in good time, which endless time zones do not let it."""
+        """Check whether parsing ends in good time. Endless time zones prevent that."""
         return len(self.text) <= LONGEST_TEXT and has_plain_zones(self.text)
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether it is expanded in good time, whatever the span."""
+        """Check whether it is expanded in good time, whatever the span."""
         return len(self.text) <= LONGEST_TEXT and is_plain(self.text)
 
     @property

@@ -79,7 +79,7 @@ def around(stamp: str, zone: ZoneInfo) -> tuple[datetime, datetime] | None:
 
 
 def stamp_of(event: icalendar.Component, zone: ZoneInfo) -> str | None:
-    """How an occurrence is named in its id; None for what is no occurrence."""
+    """Return the stamp that names an occurrence in its id; None for any other event."""
     if "RECURRENCE-ID" not in event:
         return None
     original = moment_of(event, "RECURRENCE-ID", zone)

@@ -82,7 +82,7 @@ def time_problem(value: str) -> str | None:
 
 
 def range_form(text: str) -> bool:
-    """Whether the text is a date-time as `timeMin` and `timeMax` take it (no bare dates)."""
+    """Check whether the text is a date-time as `timeMin` and `timeMax` take it (no bare dates)."""
     return bool(ZONED_FORM.fullmatch(text) or NAIVE_FORM.fullmatch(text))
 
 

@@ -58,7 +58,7 @@ def action(placed: PlacedElement, chosen: Mapping[str, Any], action_ts: str) -> 
 
 
 def on_message(channel: Channel, message: StoredMessage, values: Mapping[str, Any]) -> Payload:
-    """Where an action on a message happened; an ephemeral message itself is not part of it, as in Slack."""
+    """Return where an action on a message happened, without the message itself if it is ephemeral, as in Slack."""
     container: Payload = {
         "type": "message",
         "message_ts": message.ts,

@@ -24,7 +24,7 @@ class LivePages:
         self.tell(list(self._pages), frame)
 
     def watching(self) -> list[str]:
-        """Whose pages are open, once for each page."""
+        """Return the users whose pages are open, once for each page."""
         return [user for user, pages in self._pages.items() for _ in pages]
 
     def close(self) -> None:

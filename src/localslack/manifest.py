@@ -58,7 +58,7 @@ class AppManifest:
     scopes: tuple[str, ...]
 
     def receives(self, subscription: str) -> bool:
-        """Whether the app gets this event: it must be subscribed to and hold a scope for it."""
+        """Check whether the app gets this event: it must be subscribed to and hold a scope for it."""
         wanted = EVENT_SCOPES.get(subscription)
         if wanted is None or subscription not in self.bot_events:
             return False

@@ -104,7 +104,7 @@ class Workspace:
             self.conversations.tell_channel(channel, frame)
 
     def session(self, channel: Channel, thread_ts: str) -> dict[str, Any] | None:
-        """What the agent session of a thread says; a status that nobody renewed for two minutes is forgotten."""
+        """Return the agent session of a thread, without a status that was not renewed for two minutes."""
         found = self.store.sessions.get(channel.id, thread_ts)
         if found is not None and found.get("shown") and self.clock.seconds() - found["since"] > STATUS_SECONDS:
             self.set_status(channel, thread_ts, "", status="active")

@@ -92,7 +92,7 @@ def _fills_days(occurrence: Occurrence) -> bool:
 
 
 def _covers(occurrence: Occurrence, day: date) -> bool:
-    """Whether an all-day event is on a day. Days are the same days wherever they are looked at."""
+    """Check whether an all-day event is on a day. Days are the same in every time zone."""
     start, end = occurrence.start.day, occurrence.end.day
     return start is not None and end is not None and start <= day < end
 

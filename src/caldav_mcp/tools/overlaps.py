@@ -70,7 +70,7 @@ def _refuse_copies(alike: list[dict[str, Any]], given: dict[str, Any]) -> None:
 
 
 def _likeness(one: str, other: str) -> float:
-    """How alike two titles of overlapping events are, by the real server's rules."""
+    """Return how similar the titles of overlapping events are, by the real server's rules."""
     one, other = one.lower().strip(), other.lower().strip()
     if not one or not other:
         return 0.1

@@ -46,7 +46,7 @@ def _calendar_date(value: Any, at: str, findings: Findings) -> None:
 
 
 def _initial_among_options(value: Any, at: str, findings: Findings) -> None:
-    """What is preselected must be exactly one of the options (or all of them must be)."""
+    """Check that a preselection is exactly one of the options (or that all of it is)."""
     groups = [value, *_list(value.get("option_groups"))]
     options = [one for group in groups if isinstance(group, dict) for one in _list(group.get("options"))]
     if "initial_option" in value and value["initial_option"] not in options:

@@ -33,7 +33,7 @@ async def asked(request: Request) -> dict[str, Any]:
 
 
 def is_own_page(socket: WebSocket) -> bool:
-    """Whether a socket was opened by this server's own page, or by something that is not a browser."""
+    """Check whether a socket was opened by this server's own page, or by a client that is not a browser."""
     origin = socket.headers.get("origin")
     hosts = {socket.headers.get("host"), socket.headers.get("x-forwarded-host")}
     return origin is None or urlsplit(origin).netloc in hosts
@@ -46,7 +46,7 @@ def part(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def page_address(request: Request) -> str:
-    """Where the page shows what a permalink names: the channel, or the thread of a reply."""
+    """Return the page's address of a permalink: the channel, or the thread of a reply."""
     channel = quote(request.path_params["channel"])
     thread_ts = request.query_params.get("thread_ts")
     return f"/#/{channel}/t/{quote(thread_ts)}" if thread_ts else f"/#/{channel}"

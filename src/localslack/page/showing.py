@@ -73,7 +73,7 @@ async def modals(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 
 def _prompts(workspace: Workspace, me: WorkspaceUser) -> list[dict[str, Any]]:
-    """What the app suggests to say in this person's direct messages; until it does, what its manifest suggests."""
+    """Return the prompts that the app suggests in this person's direct messages; by default those of its manifest."""
     session = workspace.store.sessions.get(direct_channel_id(me), "") or {}
     said: list[dict[str, Any]] | None = session.get("prompts")
     return [asdict(prompt) for prompt in workspace.directory.app.suggested_prompts] if said is None else said

@@ -60,7 +60,7 @@ class Messages:
         return None if row is None else _message(row)
 
     def top_level(self, channel: str) -> list[StoredMessage]:
-        """What stands in the channel itself, oldest first, with broadcast replies."""
+        """Return the messages of the channel itself, oldest first, with broadcast replies."""
         rows = self._database.rows(
             f"SELECT {_COLUMNS} FROM messages WHERE channel = ?"  # noqa: S608 - a constant
             " AND (thread_ts IS NULL OR body ->> '$.subtype' = 'thread_broadcast') ORDER BY ts",
