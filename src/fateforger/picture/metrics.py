@@ -1,11 +1,12 @@
-"""Text widths in the bundled fonts, read from the tables of the font files."""
+"""Text widths in the bundled fonts, read by fontTools."""
 
 from __future__ import annotations
 
-import struct
 import unicodedata
 from functools import cache
 from pathlib import Path
+
+from fontTools.ttLib import TTFont  # type: ignore[import-untyped]  # it ships no types
 
 FOLDER = Path(__file__).parent / "fonts"
 REGULAR, BOLD = "NotoSans-Regular.ttf", "NotoSans-Bold.ttf"
@@ -118,47 +119,6 @@ def _advance(char: str, fonts: tuple[str, ...]) -> float:
 @cache
 def _widths(name: str) -> dict[int, float]:
     """Return the advance of each character of a font, in ems."""
-    data = (FOLDER / name).read_bytes()
-    tables = _tables(data)
-    units = struct.unpack_from(">H", data, tables["head"] + 18)[0]
-    many = struct.unpack_from(">H", data, tables["hhea"] + 34)[0]
-    advances = [pair[0] for pair in struct.iter_unpack(">Hh", data[tables["hmtx"] : tables["hmtx"] + 4 * many])]
-    return {code: advances[min(glyph, many - 1)] / units for code, glyph in _glyphs(data, tables["cmap"]).items()}
-
-
-def _tables(data: bytes) -> dict[str, int]:
-    count = struct.unpack_from(">H", data, 4)[0]
-    records = (struct.unpack_from(">4sIII", data, 12 + 16 * n) for n in range(count))
-    return {tag.decode("ascii"): offset for tag, _, offset, _ in records}
-
-
-def _glyphs(data: bytes, cmap: int) -> dict[int, int]:
-    """Return the glyph of each character, from cmap tables of formats 4 and 12."""
-    found: dict[int, int] = {}
-    for n in range(struct.unpack_from(">H", data, cmap + 2)[0]):
-        at = cmap + struct.unpack_from(">HHI", data, cmap + 4 + 8 * n)[2]
-        form = struct.unpack_from(">H", data, at)[0]
-        if form == 4:
-            found.update(_segments(data, at))
-        elif form == 12:
-            for group in range(struct.unpack_from(">I", data, at + 12)[0]):
-                first, last, glyph = struct.unpack_from(">III", data, at + 16 + 12 * group)
-                found.update((code, glyph + code - first) for code in range(first, last + 1))
-    return found
-
-
-def _segments(data: bytes, at: int) -> dict[int, int]:
-    count = struct.unpack_from(">H", data, at + 6)[0] // 2
-    ends, starts, deltas, offsets = (at + 14 + shift for shift in (0, 2 * count + 2, 4 * count + 2, 6 * count + 2))
-    found: dict[int, int] = {}
-    for n in range(count):
-        end, start, delta, offset = (
-            struct.unpack_from(">H", data, table + 2 * n)[0] for table in (ends, starts, deltas, offsets)
-        )
-        for code in range(start, min(end, 0xFFFE) + 1):
-            glyph = code
-            if offset:
-                glyph = struct.unpack_from(">H", data, offsets + 2 * n + offset + 2 * (code - start))[0]
-            if glyph or not offset:
-                found[code] = (glyph + delta) & 0xFFFF
-    return {code: glyph for code, glyph in found.items() if glyph}
+    with TTFont(FOLDER / name, lazy=True) as font:
+        units, metrics = font["head"].unitsPerEm, font["hmtx"].metrics
+        return {code: metrics[glyph][0] / units for code, glyph in font.getBestCmap().items()}

@@ -25,13 +25,28 @@ def list_changes(
     before: Canon | None, after: Canon | None, tz: ZoneInfo, fields: Collection[str] = MANAGED
 ) -> dict[str, Change]:
     """Return ``{field: (before, after)}`` for each of ``fields`` that differs; ``None`` means no event."""
-    changes: dict[str, Change] = {}
-    for place, name in enumerate(MANAGED):
-        old = None if before is None else before[place]
-        new = None if after is None else after[place]
-        if name in fields and (old != new or before is None or after is None):
-            changes[name] = (format_value(old, tz), format_value(new, tz))
-    return changes
+    differing = _find_differing(before, after)
+    return {
+        name: (format_value(_get(before, name), tz), format_value(_get(after, name), tz))
+        for name in MANAGED
+        if name in fields and name in differing
+    }
+
+
+def _find_differing(before: Canon | None, after: Canon | None) -> Collection[str]:
+    """Return the names of the managed fields that differ: all of them if one side has no event."""
+    if before is None or after is None:
+        return MANAGED
+    if before == after:
+        return ()
+    from deepdiff import DeepDiff  # noqa: PLC0415  needed only when a pair differs, and it loads NumPy
+
+    return set(DeepDiff(before._asdict(), after._asdict()).affected_root_keys)
+
+
+def _get(event: Canon | None, name: str) -> str | datetime | None:
+    value: str | datetime | None = getattr(event, name, None)
+    return value
 
 
 def quote_title(title: str) -> str:
