@@ -1,4 +1,4 @@
-"""A mypy plugin that checks the keyword arguments of ``fateforger.values.replace`` against the fields of the model."""
+"""A mypy plugin that checks the keyword arguments of ``fateforger.values.replace`` against the fields of its value."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _replace_signature(context: FunctionSigContext) -> FunctionLike:
 
 
 def _fields(instance: Instance) -> dict[str, Type]:
-    """Return the type of each field of a model, those of its bases first."""
+    """Return the type of each field of a model or data class, those of its bases first."""
     found: dict[str, Type] = {}
     for info in reversed(instance.type.mro):
         for name, symbol in info.names.items():
@@ -54,6 +54,8 @@ def _fields(instance: Instance) -> dict[str, Type]:
 
 
 def _is_field(info: TypeInfo, name: str, variable: Var) -> bool:
+    if "dataclass" in info.metadata:
+        return not variable.is_classvar
     is_model = any(base.fullname == "pydantic.main.BaseModel" for base in info.mro)
     return is_model and not variable.is_classvar and not name.startswith(("_", "model_"))
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import dataclasses
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
-M = TypeVar("M", bound=BaseModel)
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+V = TypeVar("V", bound="BaseModel | DataclassInstance")
 
 
-def replace(model: M, /, **changes: Any) -> M:
-    """Return a copy of the model with other values in some fields. Raises ``TypeError`` for a name that is no field.
+def replace(value: V, /, **changes: Any) -> V:
+    """Return a copy of a model or data class with other values in some fields.
 
-    Mypy checks the names and the types of the changes (``scripts/mypy_replace.py``); nothing is validated at run time.
+    Raises ``TypeError`` for a name that is no field. Mypy checks the names and the types of the changes
+    (``scripts/mypy_replace.py``); the fields of a model are not validated at run time.
     """
-    unknown = changes.keys() - type(model).model_fields.keys()
+    if not isinstance(value, BaseModel):
+        return dataclasses.replace(value, **changes)
+    unknown = changes.keys() - type(value).model_fields.keys()
     if unknown:
-        raise TypeError(f"{type(model).__name__} has no field {', '.join(sorted(unknown))}")
-    return model.model_copy(update=changes)
+        raise TypeError(f"{type(value).__name__} has no field {', '.join(sorted(unknown))}")
+    return value.model_copy(update=changes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,16 @@ class Block(BaseModel):
     minutes: int = 30
 
 
-def test_a_copy_has_the_new_values_and_the_original_keeps_its_own() -> None:
-    block = Block(title="Report")
-    assert replace(block, minutes=45) == Block(title="Report", minutes=45)
+@dataclass(frozen=True)
+class Task:
+    title: str
+    minutes: int = 30
+
+
+@pytest.mark.parametrize("kind", [Block, Task])
+def test_a_copy_has_the_new_values_and_the_original_keeps_its_own(kind: type[Block] | type[Task]) -> None:
+    block = kind(title="Report")
+    assert replace(block, minutes=45) == kind(title="Report", minutes=45)
     assert block.minutes == 30
 
 
@@ -37,11 +45,14 @@ def test_mypy_refuses_a_wrong_name_and_a_wrong_type(tmp_path: Path) -> None:
     """With the settings that the checks use."""
     wrong = tmp_path / "wrong.py"
     wrong.write_text(
+        "from fateforger.drafting.model import Work\n"
         "from fateforger.quality import Fix\n"
         "from fateforger.values import replace\n\n\n"
         "def change(fix: Fix) -> Fix:\n"
         "    named = replace(fix, lable='x')\n"
-        "    return replace(named, label=1)\n"
+        "    return replace(named, label=1)\n\n\n"
+        "def rename(work: Work) -> Work:\n"
+        "    return replace(work, nmae='x')\n"
     )
     settings = ("--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(tmp_path / "cache"))
     # In a process of its own, since mypy changes the recursion limit of the one that it runs in.
@@ -51,4 +62,5 @@ def test_mypy_refuses_a_wrong_name_and_a_wrong_type(tmp_path: Path) -> None:
     assert ended.returncode == 1, ended.stderr
     said = ended.stdout
     assert 'Unexpected keyword argument "lable" for "replace"' in said
+    assert 'Unexpected keyword argument "nmae" for "replace"' in said
     assert 'Argument "label" to "replace" has incompatible type "int"' in said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -17,6 +17,7 @@ from fateforger.config import Settings
 from fateforger.ports import Calendar, Clock, Quota
 from fateforger.slack.connection import SLACK_URL, SlackLogin
 from fateforger.slack.manifest import app_manifest
+from fateforger.values import replace
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -27,7 +26,7 @@ from fateforger.plan import TBPlan
 from fateforger.sync import Choices, build_desired_day, number_ops, plan_sync
 from fateforger.sync.choices import NOTHING_SAID
 from fateforger.sync.model import Ledger, SafetyCheckKind, Snapshot, SyncPlan, Verb
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 Context = Mapping[str, Any] | None
 _LOSSES = frozenset({SafetyCheckKind.EMPTIED_CALENDAR, SafetyCheckKind.VANISHED_BLOCKS})
@@ -95,7 +94,7 @@ class CalendarSubmitter:
         """
         desired = build_desired_day(plan)
         if not _LOSSES.isdisjoint(confirmed):
-            choices = replace_fields(choices, deletions="plan")
+            choices = replace(choices, deletions="plan")
         outside = replace(self._outside, told=told)
         async with self._holding() as hold:
             earlier = await self._earlier(cause, hold, told, finishing=finishing)
@@ -144,7 +143,7 @@ class CalendarSubmitter:
             agreed = tuple(op for op in compared.ops if op.verb in {Verb.ADOPT, Verb.FORGET})
             if compared.brakes or not agreed:
                 return
-            noted = replace_fields(compared, ops=agreed, warnings=())
+            noted = replace(compared, ops=agreed, warnings=())
             transaction = begin_transaction(
                 noted,
                 id=transaction_id,

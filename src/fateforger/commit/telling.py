@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from fateforger.commit.execute import ExecutionResult
@@ -16,6 +15,7 @@ from fateforger.sync import describe_changes
 from fateforger.sync.conflicts import phrase_questions
 from fateforger.sync.model import WRITES, SyncPlan, Verb, find_missing_extras
 from fateforger.sync.words import describe_missing, list_titles, quote_title
+from fateforger.values import replace
 
 _MOST_LEFT = 5
 UP_TO_DATE = "Your calendar is already up to date."

@@ -7,7 +7,6 @@ constraints it replaces, since they would be in force again without it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -27,7 +26,7 @@ from fateforger.constraints.rows import find_uids, read_row
 from fateforger.constraints.storable import check_version
 from fateforger.constraints.versions import Event, Version, select_newest
 from fateforger.errors import BadInput
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 REFUSED_THERE = "It looks as if it held a password or a key, which is never kept here. Take it out there first."
 
@@ -55,7 +54,7 @@ def _read_stored(row: StoredRow, user_id: str, source: str) -> MigratedRow:
     try:
         version = read_row(row.fields, user_id=user_id)
         event = Event(reason=build_reason(row, source)[:MAX_TEXT])
-        version = check_version(replace_fields(version, record=_add_extras(version.record, row.extras), event=event))
+        version = check_version(replace(version, record=_add_extras(version.record, row.extras), event=event))
     except BadInput as error:
         return _reject(row, f"{error.message} ({error.where})" if error.where else error.message)
     if holds_credentials(version.record) or redact_credentials(row.rationale or "")[1]:
@@ -74,7 +73,7 @@ def _add_extras(record: ConstraintRecord, extras: Mapping[str, Any]) -> Constrai
         return record
     numbers = record.payload.scalar_params
     kept = ScalarParams.model_validate({**numbers.model_dump(exclude_unset=True), **extras})
-    return replace_fields(record, payload=replace_fields(record.payload, scalar_params=kept))
+    return replace(record, payload=replace(record.payload, scalar_params=kept))
 
 
 def _set_events(rows: Sequence[MigratedRow]) -> list[MigratedRow]:
@@ -92,8 +91,8 @@ def _set_retirement(version: Version, named: set[str]) -> Version:
     reason = version.event.reason
     if version.uid in named:
         event = Event(action=Action.ARCHIVE, reason=build_superseded_reason(reason)[:MAX_TEXT])
-        return replace_fields(version, event=event)
-    return replace_fields(version, event=Event(action=Action.DECLINE, reason=reason))
+        return replace(version, event=event)
+    return replace(version, event=Event(action=Action.DECLINE, reason=reason))
 
 
 def _compare(rows: Sequence[MigratedRow], known: Sequence[Version], user_id: str) -> list[MigratedRow]:

@@ -8,7 +8,6 @@ a day without any numbers still plans (S106).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 
@@ -29,7 +28,7 @@ from fateforger.drafting.solve import to_draft as draft_of
 from fateforger.drafting.ways import apply_option, filter_options
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBPlan, zone
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 TRIAL_STEPS = 3_300
 """Steps of a trial draft that only tests whether an option helps: a few hundredths of a second."""
@@ -63,8 +62,8 @@ def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
     if frame.minutes == 0:
         return draft(bare, told)
     instance = instance_of(bare, told)
-    policy = replace_fields(instance.policy, shutdown=0)
-    result = draft_of(_solve(bare, replace_fields(instance, policy=policy), TRIAL_STEPS))
+    policy = replace(instance.policy, shutdown=0)
+    result = draft_of(_solve(bare, replace(instance, policy=policy), TRIAL_STEPS))
     return replace(result, unplaced=tuple(_explain_lunch(bare, told, each) for each in result.unplaced))
 
 
@@ -127,7 +126,7 @@ def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
         policy=policy_of(day),
     )
     lunch = _lunch(day, frame_of(day), instance)
-    return instance if lunch is None else replace_fields(instance, pinned=(lunch,))
+    return instance if lunch is None else replace(instance, pinned=(lunch,))
 
 
 def length(work: Work) -> int:
@@ -183,7 +182,7 @@ def _lunch_left_out(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[Unp
 
 def with_loose_lunch(day: Day, instance: Instance) -> Instance:
     """Return the day with lunch as a wish that yields to rules."""
-    return instance if day.lunch is None else replace_fields(instance, pinned=())
+    return instance if day.lunch is None else replace(instance, pinned=())
 
 
 def _explain_lunch(day: Day, told: Sequence[Told], left: UnplacedItem) -> UnplacedItem:

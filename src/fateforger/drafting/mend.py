@@ -6,7 +6,7 @@ The repair makes the fewest moves, and the smallest of those, or explains why no
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fateforger.drafting.clock import clock_at
@@ -17,7 +17,7 @@ from fateforger.drafting.outcome import blocks_of
 from fateforger.drafting.policy import Policy
 from fateforger.drafting.solve import ShouldStop, solve_context
 from fateforger.plan import ET, FixedStart, Resolved, TBPlan, resolve
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 STEPS = 15_000
 AS_IT_IS = Policy(
@@ -113,5 +113,5 @@ def _with_moves(plan: TBPlan, blocks: dict[str, Resolved], moved: Iterable[Block
     for event in sorted(plan.events, key=lambda e: starts[e.block_key].timestamp()):
         start, duration = starts[event.block_key], blocks[event.block_key].duration
         timing = FixedStart(start=clock_at(start, plan.date, plan.tz), duration=max(duration, timedelta(minutes=1)))
-        events.append(replace_fields(event, timing=timing))
+        events.append(replace(event, timing=timing))
     return plan.replace(events)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 
 from fateforger.drafting.clock import clock_at
@@ -15,6 +14,7 @@ from fateforger.drafting.naming import task_of
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.plan import FixedStart, TBEvent, TBPlan, zone
 from fateforger.plan.model import MAX_NAME
+from fateforger.values import replace
 
 
 def blocks_of(ground: DraftContext, problem: Problem, placed: Placed) -> tuple[Block, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from fateforger.drafting.axis import Axis, slot_range
 from fateforger.drafting.items import Item, Pieces
 from fateforger.drafting.rules import PlannedDay, SlotRule
+from fateforger.values import replace
 
 Placed = list[Pieces]
 """Pieces of each item in time order; empty for an item left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -17,6 +17,7 @@ from fateforger.drafting.model import Busy, Day, Draft, UnplacedItem, Work
 from fateforger.drafting.place import PIECE, on_grid
 from fateforger.errors import BadInput
 from fateforger.plan import ET, TBEvent, TBPlan, resolve, zone
+from fateforger.values import replace
 
 OWN = frozenset({ET.REGENERATION, ET.BUFFER, ET.PLAN_REVIEW})
 """Types that a proposer may add: breaks, buffers, and reviews, but never work."""

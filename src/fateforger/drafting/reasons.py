@@ -7,7 +7,7 @@ backed by a computation and can be tried.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from fateforger.constraints.wording import format_day, quote_name
@@ -20,7 +20,7 @@ from fateforger.drafting.model import Block, Reason
 from fateforger.drafting.naming import must_ids
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.plan import ET, zone
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 _NEAR = 6
 """Slots within which an entry is a neighbor."""
@@ -120,12 +120,12 @@ class _Why:
                 tasks = tuple(
                     t.model_copy(update={name: () if name in {"energy", "after"} else None}) for t in instance.tasks
                 )
-                yield _Variant(name, name, self._with(replace_fields(instance, tasks=tasks)))
+                yield _Variant(name, name, self._with(replace(instance, tasks=tasks)))
         for name in _POLICIES:
             fields = _EITHER.get(name, (name,))
             if all(getattr(instance.policy, field) for field in fields):
                 policy = instance.policy.model_copy(update={field: _DECLINED.get(field, 0) for field in fields})
-                yield _Variant("policy", name, self._with(replace_fields(instance, policy=policy)))
+                yield _Variant("policy", name, self._with(replace(instance, policy=policy)))
         if any(item.previous for item in self.problem.items):
             again = compile_problem(self.ground, self.gone)
             for item in again.items:
@@ -192,7 +192,7 @@ class _Why:
         if event not in self.events:
             instance = self.ground.instance
             names = ((e.id or f"event-{n}", e) for n, e in enumerate(instance.immovables, 1))
-            fewer = replace_fields(instance, immovables=tuple(e for name, e in names if name != event))
+            fewer = replace(instance, immovables=tuple(e for name, e in names if name != event))
             self.events[event] = compile_problem(build_context(fewer), self.gone)
         return self.events[event]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from fateforger.drafting.clock import clock_at
@@ -16,7 +16,7 @@ from fateforger.drafting.naming import task_of
 from fateforger.drafting.outcome import blocks_of
 from fateforger.drafting.solve import Solution, solve_context
 from fateforger.plan import ET, FixedStart, Resolved, TBEvent, TBPlan, resolve
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 _USUAL = 3
 """Priority of a block that belongs to no task."""
@@ -96,7 +96,7 @@ def _as_task(block: Resolved, instance: Instance) -> Task:
 def _event(block: Resolved, after: Block | None, plan: TBPlan, stayed: set[str]) -> TBEvent:
     """Return the block at a fixed start, since its neighbors may have moved."""
     start = block.start if after is None or block.key in stayed else after.start
-    return replace_fields(block.event, timing=_fixed_start(plan, start, block.duration))
+    return replace(block.event, timing=_fixed_start(plan, start, block.duration))
 
 
 def _new(block: Block, plan: TBPlan, more: Iterable[Task]) -> TBEvent:

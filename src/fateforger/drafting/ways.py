@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, timedelta
 
 from fateforger.drafting.instance import Told
 from fateforger.drafting.model import Day, OptionKind, PlacementOption, UnplacedItem
+from fateforger.values import replace
 
 MOST_TRIED = 5
 """Most items whose options are tried; a person is asked about no more at once."""

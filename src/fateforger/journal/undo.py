@@ -165,10 +165,10 @@ def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
         return
     before = canonicalize(op.before)
     kept = op.changes.keys() & lineage.changed_since(left)
-    result = _replace_fields(lineage.now, before, op.changes.keys() - kept)
+    result = _replace(lineage.now, before, op.changes.keys() - kept)
     if kept & set(_TIME) or result.end <= result.start:
         kept |= set(_TIME) & op.changes.keys()
-        result = _replace_fields(lineage.now, before, op.changes.keys() - kept)
+        result = _replace(lineage.now, before, op.changes.keys() - kept)
     already = {name for name in kept if getattr(lineage.now, name) == getattr(before, name)}
     if kept - already:
         lineage.told.append(
@@ -192,7 +192,7 @@ def _undo_delete(lineage: Lineage, op: SyncOp, lineages: Lineages) -> None:
     lineage.known_as(op.head_before)
 
 
-def _replace_fields(now: Canon, before: Canon, names: set[str]) -> Canon:
+def _replace(now: Canon, before: Canon, names: set[str]) -> Canon:
     return now._replace(**{name: getattr(before, name) for name in names})
 
 

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from fateforger.plan.timing import Timing, is_anchored
 from fateforger.plan.types import ET
 from fateforger.plan.zones import zone
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 MAX_NAME = 300
 MAX_DESCRIPTION = 8_000
@@ -117,7 +117,7 @@ def with_keys(events: Iterable[TBEvent], taken: Iterable[str] = ()) -> tuple[TBE
             continue
         key = _fresh_key(event, used)
         used.add(key)
-        keyed.append(replace_fields(event, key=key))
+        keyed.append(replace(event, key=key))
     return tuple(keyed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from fateforger.constraints.kinds import Necessity
@@ -14,7 +14,7 @@ from fateforger.drafting.retiming import BlockPlace, place_of, retime_blocks, to
 from fateforger.ops import AddBlocks, Patch
 from fateforger.plan import ET, Resolved, TBEvent, zone
 from fateforger.quality.view import MEAL, View, begin, finish
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 _STEP = timedelta(minutes=GRID)
 _KEPT = timedelta(minutes=15)
@@ -137,7 +137,7 @@ def find_repair(view: View, board: Timeline, also: str | None = None) -> Move | 
     told = tuple(_as_must(each, also) for each in view.instance.constraints)
     musts = tuple(each for each in told if each.constraint_record.necessity is Necessity.MUST)
     pinned = tuple(Pin(key=key) for key in sorted(board.fixed))
-    instance = replace_fields(view.instance, constraints=musts, pinned=pinned, previous=None)
+    instance = replace(view.instance, constraints=musts, pinned=pinned, previous=None)
     result = repair_plan(view.plan, instance, steps=_MEND_STEPS)
     if not result.moved:
         return None
@@ -154,8 +154,8 @@ def _is_commute(block: Resolved) -> bool:
 def _as_must(told: Told, uid: str | None) -> Told:
     if told.id != uid:
         return told
-    record = replace_fields(told.constraint_record, necessity=Necessity.MUST)
-    return replace_fields(told, constraint_record=record)
+    record = replace(told.constraint_record, necessity=Necessity.MUST)
+    return replace(told, constraint_record=record)
 
 
 def move_label(view: View, places: Places) -> str:

@@ -6,7 +6,6 @@ Pure functions.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date as Date  # noqa: N812  as elsewhere
 from operator import attrgetter
 
@@ -19,7 +18,7 @@ from fateforger.constraints.versions import find_successors, still_replaces
 from fateforger.constraints.wording import format_day, quote_name
 from fateforger.session.knowledge import Memory, MemoryChange
 from fateforger.session.memory import MemoryQuestion
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 COUNTS_AGAIN = "{} counts again."
 
@@ -101,14 +100,14 @@ def _remaining_record(before: Version, memory: Memory) -> ConstraintRecord | Non
 
 def without_superseding(record: ConstraintRecord) -> ConstraintRecord:
     """Return the record without any superseded constraints."""
-    return replace_fields(record, lifecycle=replace_fields(record.lifecycle, supersedes_uids=()))
+    return replace(record, lifecycle=replace(record.lifecycle, supersedes_uids=()))
 
 
 def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
     """Return the record without that superseded constraint."""
     life = record.lifecycle
     uids = tuple(other for other in life.supersedes_uids if other != uid)
-    return replace_fields(record, lifecycle=replace_fields(life, supersedes_uids=uids))
+    return replace(record, lifecycle=replace(life, supersedes_uids=uids))
 
 
 def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
@@ -145,7 +144,7 @@ def _override_for_day(taken: MemoryChange, version: Version) -> MemoryChange:
     context = Context(user_id=memory.user_id, as_of=memory.day, session_id=memory.session_id)
     applies = {item.uid for item in decide_applicability(memory.versions, context).applicable}
     lasting = [v for v in memory.newest.values() if v.uid in applies and not v.flat.session_only]
-    as_lasting = Change(version, replace_fields(version.record, scope=Scope.PROFILE), version.event)
+    as_lasting = Change(version, replace(version.record, scope=Scope.PROFILE), version.event)
     for finding in find_contradictions(
         [*lasting, as_lasting.at(version.updated_at)], memory.user_id, about=version.uid, repeated=True
     ):

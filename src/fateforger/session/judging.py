@@ -6,7 +6,6 @@ Pure functions, as in :mod:`fateforger.session.remembering`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import assert_never
 
 from fateforger.constraints import ConstraintRecord, Event, Version
@@ -29,7 +28,7 @@ from fateforger.session.consequences import (
     without_superseding,
 )
 from fateforger.session.knowledge import UNKNOWN, Memory, MemoryChange
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 CHANGED = "That constraint has changed since this card was made, so I did nothing. This is how it is now."
 TAKEN_BACK = "taken back"
@@ -77,7 +76,7 @@ def judge_constraint(
                 return taken.with_lines(f"{name} is in force already.")
             event = Event(action=Action.UPDATE, reason=reason or "restored")
             # Constraints it had replaced may be in force again, so they are compared once more.
-            bare = replace_fields(version, record=without_superseding(version.record))
+            bare = replace(version, record=without_superseding(version.record))
             return resolve_conflicts(
                 _with_status(release_from_replacers(taken, uid), bare, Status.LOCKED, event, name), uid
             )
@@ -117,7 +116,7 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
         line = f"For this day {quote_name(kept.record.name)} counts instead of {quote_name(loser.record.name)}."
         return replace(taken, put_aside=(loser.uid,)).with_lines(line)
     if circle or loser.flat.session_only or compute_rule_key(kept.record) == compute_rule_key(loser.record):
-        gone = replace_fields(loser.record, status=Status.DECLINED)
+        gone = replace(loser.record, status=Status.DECLINED)
         event = Event(action=Action.ARCHIVE, reason=f"the same as {kept.uid}")
         line = f"{quote_name(kept.record.name)} stays, {quote_name(loser.record.name)} is put away."
         return taken.with_version(memory.next(loser.uid, without_superseded(gone, kept.uid), event), line)
@@ -143,7 +142,7 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
         if now.updated_at != version.updated_at:
             taken = taken.with_lines(CHANGED_SINCE.format(quote_name(now.record.name)))
         elif was is None:
-            gone = replace_fields(version.record, status=Status.DECLINED)
+            gone = replace(version.record, status=Status.DECLINED)
             taken = taken.with_version(memory.next(uid, gone, Event(action=Action.ARCHIVE, reason=TAKEN_BACK)))
         else:
             stays = was.retired or is_narrowing(was.event.reason)
@@ -170,5 +169,5 @@ def _with_status(taken: MemoryChange, version: Version, status: Status, event: E
         Action.ARCHIVE: f"{name} is put away; I won't use it any more.",
     }
     sure = 1.0 if status is Status.LOCKED and version.record.confidence is not None else version.record.confidence
-    record = replace_fields(version.record, status=status, confidence=sure)
+    record = replace(version.record, status=status, confidence=sure)
     return taken.with_version(taken.memory.next(version.uid, record, event), words[event.action])

@@ -6,7 +6,6 @@ Checked are the typed fields, as the engine reads them, and rules over the order
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fateforger.constraints.blocks import ConstraintViolation, find_block_violations
 from fateforger.constraints.day_breaches import find_order_violations
@@ -23,6 +22,7 @@ from fateforger.session.frame import day_window, whole_frame
 from fateforger.session.meetings import busy_meetings
 from fateforger.session.model import Session
 from fateforger.session.recall import followed_constraints, musts
+from fateforger.values import replace
 
 MOST_RULES = 200
 """Most constraints that are passed to the engine at once."""

@@ -6,7 +6,7 @@ Pure values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812  as elsewhere
 from datetime import datetime, timedelta
 
@@ -14,6 +14,7 @@ from fateforger.constraints import ConstraintRecord, Event, Version, select_newe
 from fateforger.errors import BadInput
 from fateforger.session.days import local_today
 from fateforger.session.memory import MemoryQuestion
+from fateforger.values import replace
 
 UNKNOWN = "I don't know that constraint any more, so I did nothing."
 _TICK = timedelta(microseconds=1)

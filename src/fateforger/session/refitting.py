@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fateforger.constraints.wording import join_words
@@ -27,7 +27,7 @@ from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
 from fateforger.session.placing import resolved_block
 from fateforger.session.skeleton import basis, instance_in, work_of
 from fateforger.session.tasks import keep_for_later
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 OptionCommand = (
     commands.RemoveTask | commands.ResizeTask | commands.AdjustFrame | commands.DeferTask | commands.SplitTask
@@ -82,10 +82,10 @@ def replan_day(session: Session, command: commands.Replan, now: datetime) -> Ref
         plan = instance.previous or plan
         title = resolved_block(session.plan or plan, key).event.name if rest is None else rest.title
         if key in command.not_today and rest is not None:
-            day = replace_fields(day, deferred=(*day.deferred, keep_for_later(rest)))
+            day = replace(day, deferred=(*day.deferred, keep_for_later(rest)))
             said.append(f"“{title}” waits for another day; I offer it again when you plan one.")
         elif key in command.done:
-            day = replace_fields(day, settled=tuple(dict.fromkeys((*day.settled, task))))
+            day = replace(day, settled=tuple(dict.fromkeys((*day.settled, task))))
             said.append(f"“{title}” is done.")
         day = _without_task(day, task)
     plan = move_missed(plan, command, at)
@@ -103,7 +103,7 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
     if isinstance(command, commands.AdjustFrame):
         ends = {"day_start": command.day_start, "day_end": command.day_end}
         changes = {name: value for name, value in ends.items() if value is not None}
-        day = replace_fields(session, frame=session.frame.model_copy(update=changes))
+        day = replace(session, frame=session.frame.model_copy(update=changes))
         return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [])
     each = next((u for u in session.unplaced if u.task_id == command.task_id), None)
     task = None if each is None else _task_of(session, each)
@@ -112,12 +112,12 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
     said: list[str] = []
     match command:
         case commands.ResizeTask(minutes=minutes):
-            day = _with_changed_task(session, each, replace_fields(task, minutes=minutes))
+            day = _with_changed_task(session, each, replace(task, minutes=minutes))
         case commands.SplitTask():
-            day = _with_changed_task(session, each, replace_fields(task, in_pieces=True))
+            day = _with_changed_task(session, each, replace(task, in_pieces=True))
         case commands.DeferTask():
             day = _without_task(session, each.task_id)
-            day = replace_fields(day, deferred=(*day.deferred, keep_for_later(task)))
+            day = replace(day, deferred=(*day.deferred, keep_for_later(task)))
             said = [f"“{task.title}” waits for another day; I offer it again when you plan one."]
         case _:
             day = _without_task(session, each.task_id)
@@ -148,7 +148,7 @@ def move_from_past(session: Session, now: datetime) -> Refit | None:
         return None
     if is_over(session, now):
         raise BadInput(OVER)
-    known = replace_fields(session, unplaced=tuple(u for u in session.unplaced if u.task_id not in set(late)))
+    known = replace(session, unplaced=tuple(u for u in session.unplaced if u.task_id not in set(late)))
     refit = _fit(session, known, start_from(plan, late, at), instance_in(session), at, [])
     titles = join_words([f"“{resolved_block(plan, key).event.name}”" for key in late])
     line = f"{titles} would have begun before now, so I replanned the rest of your day from {_clock(session, at)} on."
@@ -162,7 +162,7 @@ def with_put_in_past(before: Session, after: Session, now: datetime) -> Session:
     was = {} if before.plan is None else {b.key: b.start.astimezone(UTC) for b in resolve(before.plan)}
     starts = {b.key: b.start.astimezone(UTC) for b in resolve(after.plan)}
     put = [key for key in keys_before(after.plan, now) if was.get(key) != starts[key]]
-    return replace_fields(after, put_in_past=tuple(dict.fromkeys((*after.put_in_past, *put)))) if put else after
+    return replace(after, put_in_past=tuple(dict.fromkeys((*after.put_in_past, *put)))) if put else after
 
 
 def _is_past_by_choice(session: Session, key: str) -> bool:
@@ -201,9 +201,9 @@ def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: da
     kept = tuple(each for each in day.unplaced if each.task_id not in open_)
     blocks = {block.key: block for block in resolve(plan)}
     left = tuple(_to_unplaced(day, each, blocks, open_) for each in result.unplaced)
-    day = replace_fields(day, unplaced=(*kept, *left))
+    day = replace(day, unplaced=(*kept, *left))
     if before.draft_basis is not None and before.draft_basis == basis(before):
-        day = replace_fields(day, draft_basis=basis(day))
+        day = replace(day, draft_basis=basis(day))
     lines = (*said, *list_differences(before.plan or plan, result.plan))
     if result.conflict is not None:
         lines = (*lines, result.conflict.sentence)
@@ -243,10 +243,10 @@ def _as_piece(task: Task) -> Piece:
 
 
 def _with_changed_task(session: Session, each: Unplaced, task: Task) -> Session:
-    changed = replace_fields(each, task=task)
+    changed = replace(each, task=task)
     listed = _replace_task(session.inputs.tasks, task)
     unplaced = tuple(changed if u == each else u for u in session.unplaced)
-    return replace_fields(session, inputs=InputFacts(tasks=listed), unplaced=unplaced)
+    return replace(session, inputs=InputFacts(tasks=listed), unplaced=unplaced)
 
 
 def _replace_task(tasks: Iterable[Task], task: Task) -> tuple[Task, ...]:
@@ -259,7 +259,7 @@ def _replace_task(tasks: Iterable[Task], task: Task) -> tuple[Task, ...]:
 
 def _without_task(session: Session, task: str) -> Session:
     """Return the session without a task, on its list and among the unplaced."""
-    return replace_fields(
+    return replace(
         session,
         inputs=InputFacts(tasks=tuple(each for each in session.inputs.tasks if each.id != task)),
         unplaced=tuple(each for each in session.unplaced if task_of(each.task_id, [task]) != task),

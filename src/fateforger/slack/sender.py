@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 from fateforger.background.lane import LanePolicy, LaneWorkers, TryLater
 from fateforger.errors import FateforgerError
 from fateforger.ports import Clock, Job, Jobs, NewJob
+from fateforger.values import replace
 
 SENDING_LANE = "sending"
 SENDING = NewJob(lane=SENDING_LANE, key="outbox", dedupe="outbox")

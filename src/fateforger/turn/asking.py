@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -13,6 +13,7 @@ from fateforger.errors import ModelTimedOut, ModelUnusable, UserError
 from fateforger.plan.mistakes import first_mistake
 from fateforger.ports import Completion, Model, Prompt
 from fateforger.turn.answers import extract_json
+from fateforger.values import replace
 
 T = TypeVar("T", bound=BaseModel)
 QUOTED = 4_000

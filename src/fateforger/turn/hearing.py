@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar, assert_never
 
@@ -37,7 +37,7 @@ from fateforger.turn.reading.values import (
     Intent,
     ReplanWords,
 )
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 T = TypeVar("T", bound=BaseModel)
 Stage = TimeboxingStage
@@ -275,7 +275,7 @@ class _MessageReader:
 
     async def _patch(self) -> MessageReading:
         # A correction of the committed plan is carried out in Refine within the same turn (S52).
-        refining = replace_fields(self.session, stage=Stage.REFINE)
+        refining = replace(self.session, stage=Stage.REFINE)
         patcher = TimeboxPatcher(self._model)
         asked = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
         change = ApplyPatch(**meaning.envelope(self.reply), patch=asked.patch)

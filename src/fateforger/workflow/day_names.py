@@ -10,12 +10,13 @@ monday ... sunday                    state: the day is one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Literal
 
 from fateforger.plan import ET
+from fateforger.values import replace
 from fateforger.workflow.vocabulary import AtomKind
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -27,6 +26,7 @@ from fateforger.adapters.calendar.window import read_window
 from fateforger.adapters.calendar.wire import DeleteAnswer, EventAnswer, EventsAnswer, Unreadable, read_event
 from fateforger.ports import CalendarTraits, Done, Gone, Limited, Outcome, Rejected, Stale, Unknown, Window
 from fateforger.sync.model import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.values import replace
 
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
 GuardedWrite = Callable[[EventImage, str | None, Allowance], Awaitable[Outcome]]

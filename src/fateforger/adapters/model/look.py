@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from fateforger.adapters.model.client import ChatModel
 from fateforger.adapters.model.endpoint import Answers, Endpoint
 from fateforger.errors import ModelError
 from fateforger.ports import Prompt, Role
+from fateforger.values import replace
 
 SECONDS = 30.0
 

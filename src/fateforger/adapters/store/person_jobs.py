@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select
 from fateforger.adapters.store.documents import parse_mapping
 from fateforger.adapters.store.jobs import JOB, RECEIPT
 from fateforger.ports.people import ERASING_LANE
+from fateforger.values import replace
 
 _JOBS = select(JOB).where(JOB.c.lane != ERASING_LANE).order_by(JOB.c.seq)
 _RECEIPTS = select(RECEIPT).order_by(RECEIPT.c.lane, RECEIPT.c.dedupe)

@@ -7,7 +7,6 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 from fateforger.coordinator.dispositor.cards import (
     ADD,
@@ -26,7 +25,7 @@ from fateforger.session.cards import Card
 from fateforger.session.commands.queue import PullTask
 from fateforger.tasks import QueuedTask, ReviewParts, TaskState, blockers
 from fateforger.tasks.ruled import next_step, objections, refusal, with_steps, workflow_of
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 from fateforger.workflow import CheckedRule
 
 log = logging.getLogger(__name__)
@@ -164,4 +163,4 @@ def _with_claim_step(task: QueuedTask, claiming: tuple[str, ...]) -> QueuedTask:
 
 
 def _activate(task: QueuedTask) -> QueuedTask:
-    return replace_fields(task, state=TaskState.ACTIVE)
+    return replace(task, state=TaskState.ACTIVE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import TypeGuard
 
@@ -26,7 +25,7 @@ from fateforger.turn.constants import MOST_UNDO
 from fateforger.turn.hearing import NOTHING
 from fateforger.turn.model import Effect, MemoryReading, SearchMemory, StageInput, StageOutput, WriteMemory
 from fateforger.turn.nodes.turn_init import with_memory
-from fateforger.values import replace as replace_fields
+from fateforger.values import replace
 
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
 MAY_OVERLAP = "This plan may overlap the meetings that came to your calendar."
@@ -43,7 +42,7 @@ def run(stage: StageInput, command: SessionCommand) -> StageOutput | None:
             shown = _show_memory(stage, more=more, only=uids)
             return StageOutput(session=shown, effects=(SearchMemory(queries=queries),) if queries else ())
         case commands.HideMemory():
-            return StageOutput(session=replace_fields(session, memory=None))
+            return StageOutput(session=replace(session, memory=None))
         case (
             commands.RememberConstraint()
             | commands.ReviseConstraint()
@@ -89,7 +88,7 @@ def apply_understood(
     if taken.versions:
         session = _clear_nothing_found(session, heard)
     if heard.question is not None:
-        session = replace_fields(session, last_words=LastWords.of(heard.question))
+        session = replace(session, last_words=LastWords.of(heard.question))
     return apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
 
 
@@ -97,7 +96,7 @@ def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:
     """Clear the notice that nothing was found: the reply stated a rule, which was extracted only later."""
     last = session.handled[-1:] == (heard.of,)
     lost = session.notice is not None and session.notice.lines == (NOTHING,)
-    return replace_fields(session, notice=None) if last and lost else session
+    return replace(session, notice=None) if last and lost else session
 
 
 def has_memory_news(before: Session, after: Session) -> bool:
@@ -129,8 +128,8 @@ def apply_memory_changes(
         session = _add_lines(session, taken.lines)
     session = _recall_again(session.model_copy(update=changes), reading, taken)
     if session.memory is not None:
-        view = replace_fields(session.memory, lines=taken.lines)
-        session = replace_fields(session, memory=refresh_view(session, taken.memory.versions, view))
+        view = replace(session.memory, lines=taken.lines)
+        session = replace(session, memory=refresh_view(session, taken.memory.versions, view))
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
     return session, (WriteMemory(versions=lasting, expected=_get_expected_seqs(lasting, reading)),) if lasting else ()
 
@@ -141,7 +140,7 @@ def _recall_again(session: Session, reading: MemoryReading | None, taken: Memory
         return session
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
     anew = with_memory(session, MemoryReading(versions=(*reading.versions, *lasting)), taken.memory.at)
-    return replace_fields(session, recalled=anew.recalled)
+    return replace(session, recalled=anew.recalled)
 
 
 def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | AddExtracted) -> Memory:
@@ -233,10 +232,10 @@ def _remove_handled(session: Session, command: SessionCommand) -> Session:
     match command:
         case commands.UndoMemory(write=cause):
             writes = tuple(write for write in session.memory_writes if write.cause != cause)
-            return replace_fields(session, memory_writes=writes)
+            return replace(session, memory_writes=writes)
         case commands.SettleConstraints(uids=uids):
             questions = tuple(q for q in session.memory_questions if set(q.uids) != set(uids))
-            return replace_fields(session, memory_questions=questions)
+            return replace(session, memory_questions=questions)
         case _:
             return session
 
@@ -248,7 +247,7 @@ def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Ses
     changes = {"listed": listed, "lines": (), "trouble": None if reading is None else reading.error}
     view = view.model_copy(update=changes if more else {**changes, "asked": stage.cause, "only": only})
     stored = () if reading is None or reading.error is not None else reading.versions
-    return replace_fields(session, memory=refresh_view(session, (*stored, *known_versions(session)), view))
+    return replace(session, memory=refresh_view(session, (*stored, *known_versions(session)), view))
 
 
 def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:
@@ -257,7 +256,7 @@ def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[
         return (*writes, write)[-MOST_UNDO:]
     last = writes[-1]
     had = {version.uid for version in (*last.before, *last.versions)}
-    joined = replace_fields(
+    joined = replace(
         write,
         lines=(*last.lines, *write.lines),
         versions=(*last.versions, *write.versions),
@@ -298,4 +297,4 @@ def _add_lines(session: Session, lines: tuple[str, ...], *, refused: bool = Fals
         return session
     said = () if session.notice is None or refused else session.notice.lines
     notice = Notice(lines=tuple(dict.fromkeys((*said, *lines))), refused=refused)
-    return replace_fields(session, notice=notice)
+    return replace(session, notice=notice)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, assert_never
 
 from pydantic import TypeAdapter
@@ -17,6 +16,7 @@ from fateforger.turn.recording.models import AnsweringModel, ListeningModel, pur
 from fateforger.turn.recording.values import AnyRun, DraftRun, Exchange, OpeningRun, RecordedTurn, Run
 from fateforger.turn.run import run_turn
 from fateforger.turn.sketching import sketch_day
+from fateforger.values import replace
 
 
 async def rerun(run: AnyRun) -> AnyRun:
