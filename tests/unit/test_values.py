@@ -29,7 +29,7 @@ class Task:
 
 
 @pytest.mark.parametrize("kind", [Block, Task])
-def test_a_copy_has_the_new_values_and_the_original_keeps_its_own(kind: type[Block] | type[Task]) -> None:
+def test_a_copy_has_the_new_values_and_the_original_keeps_its_own(kind: type[Block | Task]) -> None:
     block = kind(title="Report")
     assert replace(block, minutes=45) == kind(title="Report", minutes=45)
     assert block.minutes == 30
