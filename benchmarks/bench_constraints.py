@@ -29,10 +29,11 @@ from typing import Any
 from sqlalchemy import Connection, insert
 from tests.factories.constraints import KINDS, RULES, STAGES, TYPES, WEEK, version_of
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.constraint_rows import VERSION, build_version_values
-from fateforger.constraints import Context, Version, decide_applicability, read_context
-from fateforger.constraints.reading import write_answer
+from fateforger.adapters.store.constraints import VERSION, build_version_values
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.memory.applicability import Context, decide_applicability
+from fateforger.memory.documents import read_context, write_answer
+from fateforger.memory.versions import Version
 
 ROUNDS = 400
 CONSTRAINTS = 1_000

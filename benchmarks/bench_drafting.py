@@ -27,16 +27,14 @@ from tests.factories.moving import moved_share
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import slots_of
-from fateforger.drafting.compile import compile_problem
-from fateforger.drafting.conflict import find_conflict
-from fateforger.drafting.costs import cost
-from fateforger.drafting.ground import DraftContext, build_context
+from fateforger.drafting.compilation import compile_problem
+from fateforger.drafting.context import DraftContext, build_context, must_ids
+from fateforger.drafting.feasibility import find_conflict
 from fateforger.drafting.instance import Instance, read_instance
-from fateforger.drafting.layout import Layout
-from fateforger.drafting.naming import must_ids
+from fateforger.drafting.model import write_draft
+from fateforger.drafting.placement import Layout, cost
 from fateforger.drafting.problem import Placed, Problem
-from fateforger.drafting.solve import STEPS, Solution, draft_instance, solve_context, to_draft
-from fateforger.drafting.writing import write_draft
+from fateforger.drafting.solver import STEPS, Solution, draft_instance, solve_context, to_draft
 
 TRIES = 3
 SETS = {"light": 20, "typical": 30, "heavy": 20, "crowded": 5, "week": 3}

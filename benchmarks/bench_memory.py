@@ -25,12 +25,13 @@ from random import Random
 
 from tests.factories.constraints import WEEK, context_of, version_of
 
-from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory
-from fateforger.adapters.store import open_store
-from fateforger.background.indexing import Indexer
-from fateforger.constraints import Version
-from fateforger.constraints.routing import ConstraintQuery, build_queries, retrieve
-from fateforger.plan import ET
+from fateforger.adapters.memory.adapter import Mem0Memory
+from fateforger.adapters.memory.vectors import Embedded, LocalNgrams
+from fateforger.adapters.store.store import open_store
+from fateforger.memory.retrieval import ConstraintQuery, build_queries, retrieve
+from fateforger.memory.versions import Version
+from fateforger.planning.plan import ET
+from fateforger.workers.memory import Indexer
 
 CONSTRAINTS, OTHERS = 1_000, 1_000
 ROUNDS = 100

@@ -21,9 +21,9 @@ from pathlib import Path
 from tests.contracts.journal_examples import applied, create, head, image, transaction
 from tests.contracts.session_examples import message, session
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.journal.model import OpState
-from fateforger.ports import NewJob
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.calendar.transactions import OpState
+from fateforger.ports.jobs import NewJob
 
 ROUNDS = 400
 WARM_UP = 20

@@ -34,26 +34,17 @@ from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_tools import GoogleTools
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.adapters.calendar import open_mcp_calendar
-from fateforger.adapters.store import open_store
-from fateforger.commit import CalendarSubmitter, CommitContext
-from fateforger.plan import TBPlan
-from fateforger.ports import Outcome
-from fateforger.sync import number_ops, plan_sync
-from fateforger.sync.canonical import canonicalize
-from fateforger.sync.matching import Candidate, build_candidate, pair_alike
-from fateforger.sync.model import (
-    PLAIN,
-    DesiredDay,
-    EventExtras,
-    EventFields,
-    EventImage,
-    Ledger,
-    Marker,
-    OwnedId,
-    Snapshot,
-)
-from fateforger.sync.words import list_changes
+from fateforger.adapters.calendar.calendars import open_mcp_calendar
+from fateforger.adapters.store.store import open_store
+from fateforger.calendar.access import CommitContext
+from fateforger.calendar.comparison import canonicalize, list_changes
+from fateforger.calendar.engine import number_ops, plan_sync
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.matching import Candidate, build_candidate, pair_alike
+from fateforger.calendar.model import DesiredDay, Ledger, Snapshot
+from fateforger.calendar.ports import Outcome
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.planning.plan import TBPlan
 
 ROUNDS = 300
 WARM_UP = 20

@@ -26,12 +26,12 @@ from autogen_agentchat.teams import DiGraphBuilder, GraphFlow
 from autogen_core import CancellationToken
 from pydantic import BaseModel
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.coordinator.person import House, Person, open_house_at
+from tests.unit.conversation.person import House, Person, open_house_at
 
-from fateforger.ports import Prompt
+from fateforger.conversation.graph import DECISION, PRESENTER, TRANSITION, TURN_INIT, group_moves_by_goal, stage_node
+from fateforger.ports.model import Prompt
 from fateforger.session.commands import Command
-from fateforger.stages import TimeboxingStage
-from fateforger.turn.graph import DECISION, PRESENTER, TRANSITION, TURN_INIT, group_moves_by_goal, stage_node
+from fateforger.session.stages import TimeboxingStage
 
 ROUNDS = 60
 WARM_UP = 5

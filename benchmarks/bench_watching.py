@@ -22,7 +22,7 @@ from tests.scenarios.day import all_steps
 from tests.scenarios.program import Program
 
 from benchmarks.bench_page import Page, open_page
-from fateforger.coordinator.watching import WATCH_SECONDS
+from fateforger.conversation.calendar_watch import WATCH_SECONDS
 
 ROUNDS = 10
 PROMISED = 10.0

@@ -18,15 +18,17 @@ from typing import Any, TypeVar
 
 from tests.factories import rules as draw
 from tests.laws import ltlf
-from tests.unit.turn.sessions import planned, task
+from tests.unit.conversation.sessions import planned, task
 
-from fateforger.coordinator.keeping import end_turn
-from fateforger.session import guard
-from fateforger.session.gates import gate
+from fateforger.conversation.turn_values import TurnOutcome
+from fateforger.conversation.turns import end_turn
+from fateforger.session.gates import MOST_STEPS, gate, make_step, objections, record_steps
 from fateforger.session.model import Session
-from fateforger.stages import TimeboxingStage
-from fateforger.turn.model import TurnOutcome
-from fateforger.workflow import Step, check, declare_names, read_rule, wrap_rule
+from fateforger.session.stages import TimeboxingStage
+from fateforger.workflow.conformance import check, wrap_rule
+from fateforger.workflow.parser import read_rule
+from fateforger.workflow.rules import declare_names
+from fateforger.workflow.trace import Step
 
 RULES = 1_000
 STEPS = 1_000
@@ -58,8 +60,8 @@ def peer(drawn: Sequence[draw.Rule], trace: Any, *, closed: bool) -> list[tuple[
 
 def turn(before: Session) -> Session:
     """What a commit is held against: itself, the write, the end of its turn; and what its card offers."""
-    guard.objections(before, "commit")
-    guard.objections(before, "write")
+    objections(before, "commit")
+    objections(before, "write")
     for _ in range(GATES):
         gate(before)
     outcome = TurnOutcome(session=before, gate=gate(before))
@@ -69,8 +71,8 @@ def turn(before: Session) -> Session:
 def of_a_turn() -> float:
     """Milliseconds, each time with another plan."""
     sessions = [planned(TimeboxingStage.REFINE, *(task(f"{n} {m}", 45) for m in range(8))) for n in range(50)]
-    for _ in range(guard.MOST_STEPS):
-        sessions = [guard.record_steps(each, guard.make_step(each, "write")) for each in sessions]
+    for _ in range(MOST_STEPS):
+        sessions = [record_steps(each, make_step(each, "write")) for each in sessions]
     return statistics.median(measured(partial(turn, each))[0] for each in sessions)
 
 

@@ -12,7 +12,7 @@ from tests.forks import Forks
 
 COMMAND_LINE = "tests.doors:command_line"
 LOADED = (
-    "tests.doors", "fateforger.cli.up", "fateforger.bootstrap.house", "caldav_mcp", "alembic.command",
+    "tests.doors", "fateforger.cli.program", "fateforger.app.program", "caldav_mcp", "alembic.command",
     "alembic.config", "mcp.client.streamable_http", "sqlalchemy.dialects.sqlite", "resvg_py", "uvicorn.protocols.http.h11_impl",
 )  # fmt: skip
 """What the program loads until it is ready. What is missing here is loaded by each start."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, Secre
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from fateforger.errors import BadInput
-from fateforger.plan.zones import zone
+from fateforger.planning.timing import zone
 
 
 def _assume_utc(value: datetime) -> datetime:

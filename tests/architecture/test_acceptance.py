@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fateforger.workflow import read_shipped, read_workflow
+from fateforger.workflow.definition import read_shipped, read_workflow
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "workflows.md"

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from fateforger import __version__
 from fateforger.cli.command_line import root_command
-from fateforger.ports import Prompt
-from fateforger.turn.patcher import patch_schema
-from fateforger.turn.reading.values import PatchWords
+from fateforger.conversation.language.answers import PatchWords
+from fateforger.conversation.language.plan_proposals import patch_schema
+from fateforger.ports.model import Prompt
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fateforger"
@@ -25,10 +25,10 @@ AT_HOME = {
     "mem0": ("adapters/memory/",),
     "qdrant_client": ("adapters/memory/",),
     "notion_client": ("adapters/notion/",),
-    "autogen_ext": ("adapters/model/",),
+    "autogen_ext": ("adapters/model.py",),
     "sqlalchemy": ("adapters/store/", "adapters/memory/", "adapters/mirror.py"),
     "sqlmodel": ("adapters/store/",),
-    "mcp.client": ("adapters/calendar/", "adapters/tasklists/"),
+    "mcp.client": ("adapters/calendar/", "adapters/tasklists.py"),
 }
 """Who may speak to what is outside, and to its database."""
 
@@ -95,8 +95,8 @@ def test_models_get_no_tools() -> None:
 
 def test_context_is_put_together_in_one_room() -> None:
     """S108: what a turn is given is assembled by the coordinator, and a prompt by the turn; nobody else does either."""
-    assert {name.partition("/")[0] for name in calls_of("TurnInput")} == {"coordinator"}
-    assert {name.partition("/")[0] for name in calls_of("prompt_for")} == {"turn"}
+    assert set(calls_of("TurnInput")) == {"conversation/session_starter.py", "conversation/turns.py"}
+    assert {name.rpartition("/")[0] for name in calls_of("prompt_for")} == {"conversation/language"}
 
 
 def test_the_calendar_server_belongs_to_its_stand_in() -> None:
@@ -119,7 +119,7 @@ def test_retrieval_is_in_one_place() -> None:
         for name in ("query_types", "query_constraints", "ConstraintRetriever")
     }
     assert {name: len(paths) for name, paths in homes.items()} == dict.fromkeys(homes, 1)
-    assert calls_of("ConstraintRetriever") == ["coordinator/memory.py"]
+    assert calls_of("ConstraintRetriever") == ["conversation/memory_service.py"]
 
 
 def _defined(tree: ast.Module) -> set[str]:
@@ -130,10 +130,10 @@ def _defined(tree: ast.Module) -> set[str]:
 def test_what_a_person_told_comes_from_one_store() -> None:
     """K2, S37: the running program reads constraints through the port; Notion and the table of an earlier planner are
     read by the migration only."""
-    assert importers("fateforger.ports.memory") != []
+    assert importers("fateforger.memory.ports") != []
     for source in ("notion", "mirror"):
         outside = [n for n in importers(f"fateforger.adapters.{source}") if not n.startswith(f"adapters/{source}")]
-        assert outside == ["bootstrap/migration.py"]
+        assert outside == ["app/migration.py"]
 
 
 def test_the_only_plan_that_a_model_sees() -> None:
@@ -154,7 +154,7 @@ def test_rules_check_and_do_not_solve() -> None:
         for found in there
         if found.startswith("fateforger.")
     }
-    assert known == {"workflow", "plan", "errors"}
+    assert known == {"workflow", "planning", "errors", "values"}
 
 
 def test_nothing_old_is_kept_beside_the_new() -> None:

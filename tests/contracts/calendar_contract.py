@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.contracts.calendar_people import Person
 
-from fateforger.ports import Calendar, Done, Exists, Gone, Rejected, Stale
-from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.ports import Calendar, Done, Exists, Gone, Rejected, Stale
 
 DAY = date(2026, 3, 2)
 NINE = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)

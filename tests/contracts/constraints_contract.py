@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 
-from fateforger.constraints import Event, Version, build_eras, decide_applicability, read_context, select_newest
-from fateforger.constraints.kinds import Action
 from fateforger.errors import BadInput, InternalError, VersionConflict
-from fateforger.ports import Constraints, IndexTask
+from fateforger.memory.applicability import decide_applicability
+from fateforger.memory.documents import read_context
+from fateforger.memory.ports import Constraints, IndexTask
+from fateforger.memory.versions import Event, Version, build_eras, select_newest
+from fateforger.memory.vocabulary import Action
 
 EARLIER, LATER = "2026-02-01T08:00:00+00:00", "2026-02-02T09:30:00.123456+01:00"
 UNUSUAL = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fateforger.errors import InternalError
-from fateforger.ports import Job, Jobs, NewJob
+from fateforger.ports.jobs import Job, Jobs, NewJob
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 LEASE = 10.0

@@ -20,10 +20,10 @@ from tests.contracts.journal_examples import (
     update,
 )
 
+from fateforger.calendar.model import Ledger, Verb
+from fateforger.calendar.ports import Journal, Lease
+from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 from fateforger.errors import InternalError, VersionConflict
-from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
-from fateforger.ports import Journal, Lease
-from fateforger.sync.model import Ledger, Verb
 
 TOMORROW = date(2026, 3, 3)
 ENDED = [OpState.APPLIED, OpState.SKIPPED, OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
-from fateforger.sync.model import EventFields, EventImage, Head, SyncOp, SyncPlan, Verb
+from fateforger.calendar.event import EventFields, EventImage
+from fateforger.calendar.model import Head, SyncOp, SyncPlan, Verb
+from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 
 CALENDAR = "local:me"
 DAY = date(2026, 3, 2)

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from tests.factories.constraints import version_of
 
-from fateforger.constraints import Version
-from fateforger.ports import Memory
+from fateforger.memory.ports import Memory
+from fateforger.memory.versions import Version
 
 HOSTILE = (
     "U1", "u1", "U1 ", " U1", "U1\n", "*", "%", "_", "", " ", "\0", "U1\0", "Ｕ１", "U1\u200b", "Ü1", "U\u03081",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.contracts.session_examples import later, message, session
 
-from fateforger.ports import Outbox, Sent, Sessions
+from fateforger.session.store import Outbox, Sent, Sessions
 
 HERE = Sent("D1", "1.1")
 

@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from fateforger.ports import Login, Quota, RequestLimit, Reservation, Settlement
+from fateforger.calendar.ports import Login, Quota, RequestLimit, Reservation, Settlement
 
 ME = Login("http://127.0.0.1:3000/mcp", "me")
 TEN = RequestLimit(10, background=4, kept=5)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan
-from fateforger.session import InputFacts, Outgoing, Session, Task
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.timing import FixedStart
 from fateforger.session.cards import Button, Card, Controls, Prose
+from fateforger.session.model import InputFacts, Outgoing, Session, Task
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 

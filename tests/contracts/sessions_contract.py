@@ -8,8 +8,8 @@ import pytest
 from tests.contracts.session_examples import later, message, session
 
 from fateforger.errors import InternalError, VersionConflict
-from fateforger.ports import Outbox, Sessions
-from fateforger.session import Session
+from fateforger.session.model import Session
+from fateforger.session.store import Outbox, Sessions
 
 
 class SessionsContract:

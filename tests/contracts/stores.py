@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 from tests.postgres import PostgresServer
 
-from fateforger.adapters.store import Store, open_store
+from fateforger.adapters.store.store import Store, open_store
 
 Kind = Literal["memory", "file", "postgres"]
 KINDS: tuple[Kind, ...] = ("memory", "file", "postgres")

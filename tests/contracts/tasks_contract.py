@@ -10,17 +10,10 @@ import pytest
 from tests.factories.tasks import NOON, later, new_task
 
 from fateforger.errors import BadInput, InternalError
-from fateforger.ports import Change, NewTask, Tasks
-from fateforger.tasks import (
-    BlockTime,
-    Claim,
-    Origin,
-    QueuedTask,
-    TaskSpec,
-    TaskState,
-    read_task_id,
-)
-from fateforger.workflow import Step
+from fateforger.tasks.ports import Change, Tasks
+from fateforger.tasks.queue import NewTask
+from fateforger.tasks.task import BlockTime, Claim, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
+from fateforger.workflow.trace import Step
 
 LEASE = 10.0
 

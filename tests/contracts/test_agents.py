@@ -11,10 +11,11 @@ import pytest
 from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW, client, proposal
 
-from fateforger.adapters.store import Store
-from fateforger.agents import MAX_PENDING, NewCall, ProposalState
+from fateforger.adapters.store.store import Store
+from fateforger.agents.clients import NewCall
+from fateforger.agents.ports import PROPOSAL_LANE
+from fateforger.agents.proposals import MAX_PENDING, ProposalState
 from fateforger.errors import BadInput
-from fateforger.ports.agents import PROPOSAL_LANE
 
 Both = tuple[Store, Store]
 S = ProposalState

@@ -26,8 +26,8 @@ from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
 from tests.fakes.serving import served
 
 from caldav_mcp import LocalCalendarConfig, open_local_calendar
-from fateforger.adapters.calendar import McpCalendar, SeveralCalendars, open_mcp_calendar
-from fateforger.ports import Calendar, Done, Exists, Gone
+from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar
+from fateforger.calendar.ports import Calendar, Done, Exists, Gone
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 BERLIN = "Europe/Berlin"

@@ -10,8 +10,8 @@ from tests.contracts.constraints_contract import ConstraintsContract
 from tests.contracts.stores import KINDS, two_stores
 from tests.fakes.memory_constraints import MemoryConstraints
 
-from fateforger.adapters.store import Store
-from fateforger.ports import Constraints
+from fateforger.adapters.store.store import Store
+from fateforger.memory.ports import Constraints
 
 
 class TestSqlConstraints(ConstraintsContract):

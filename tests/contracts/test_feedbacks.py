@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from tests.contracts.stores import KINDS, two_stores
 
-from fateforger.ports import Feedbacks
-from fateforger.session.feedback import Rating
+from fateforger.session.store import Feedbacks, Rating
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 FIRST = Rating(session_id="s1", turn="t1", user_id="U1", helpful=True, prompts=("decide/1", "patch/2"), at=AT)

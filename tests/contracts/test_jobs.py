@@ -9,8 +9,8 @@ import pytest
 from tests.contracts.jobs_contract import JobsContract
 from tests.contracts.stores import KINDS, two_stores
 
-from fateforger.adapters.store import Store
-from fateforger.ports import Jobs
+from fateforger.adapters.store.store import Store
+from fateforger.ports.jobs import Jobs
 
 
 class TestSqlJobs(JobsContract):

@@ -9,8 +9,8 @@ import pytest
 from tests.contracts.journal_contract import JournalContract
 from tests.contracts.stores import KINDS, two_stores
 
-from fateforger.adapters.store import Store
-from fateforger.ports import Journal
+from fateforger.adapters.store.store import Store
+from fateforger.calendar.ports import Journal
 
 
 class TestSqlJournal(JournalContract):

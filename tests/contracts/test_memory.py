@@ -12,8 +12,9 @@ from tests.fakes.memory_index import MemoryIndex
 from tests.fakes.serving import served
 from tests.postgres import PostgresServer
 
-from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory, Pgvector, QdrantServer
-from fateforger.ports import Memory
+from fateforger.adapters.memory.adapter import Mem0Memory
+from fateforger.adapters.memory.vectors import Embedded, LocalNgrams, Pgvector, QdrantServer
+from fateforger.memory.ports import Memory
 
 
 class TestDictionary(MemoryContract):

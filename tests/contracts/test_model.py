@@ -13,11 +13,11 @@ from tests.fakes.scripted_model import ScriptedModel
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.model import ChatModel, Endpoint
-from fateforger.adapters.store import open_store
-from fateforger.coordinator.counting import CountingModel
+from fateforger.adapters.store.store import open_store
+from fateforger.conversation.language.model_calls import CountingModel
+from fateforger.conversation.recordings import AnsweringModel, ListeningModel
 from fateforger.errors import ModelAuthFailed, ModelError, ModelTimedOut
-from fateforger.ports import Completion, Model, Prompt, Role
-from fateforger.turn.recording.models import AnsweringModel, ListeningModel
+from fateforger.ports.model import Completion, Model, Prompt, Role
 
 PROMPT = Prompt("probe/1", Role.GATE, "System.", "User.")
 Speaking = Callable[[str | None], AbstractAsyncContextManager[Model]]

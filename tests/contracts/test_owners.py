@@ -14,9 +14,9 @@ from tests.contracts.session_examples import later, session
 from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.place import make_engine, parse_database_url
-from fateforger.ports import Claim, Closing, OwnerRecord
+from fateforger.adapters.store.database import make_engine, parse_database_url
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.ports.people import Claim, Closing, OwnerRecord
 
 ANNA, BORIS = "U1", "U2"
 Both = tuple[Store, Store]

@@ -15,11 +15,11 @@ from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW
 from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
 
-from fateforger.adapters.store import Store
 from fateforger.adapters.store.people import AT_WORK, ERASURE, UNFINISHED
+from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.tables import metadata
+from fateforger.calendar.transactions import TxState
 from fateforger.errors import BadInput, CalendarBusy, StillAtWork
-from fateforger.journal.model import TxState
 
 ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
 LATER = NOW + timedelta(minutes=1)

@@ -9,9 +9,9 @@ import pytest
 from tests.contracts.quota_contract import ME, TEN, Clock, QuotaContract, wanted
 from tests.contracts.stores import KINDS, two_stores
 
-from fateforger.adapters.store import Store
-from fateforger.adapters.store.quota import USE, SqlQuota
-from fateforger.ports import Quota, Settlement
+from fateforger.adapters.store.calendars import USE, SqlQuota
+from fateforger.adapters.store.store import Store
+from fateforger.calendar.ports import Quota, Settlement
 
 
 @pytest.fixture(params=KINDS)

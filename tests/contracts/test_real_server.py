@@ -24,10 +24,11 @@ from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.serving import served
 from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
 
-from fateforger.adapters.calendar import McpCalendar, SeveralCalendars, open_mcp_calendar, probe_server
-from fateforger.adapters.calendar.outcomes import Write
+from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar
+from fateforger.adapters.calendar.directory import probe_server
+from fateforger.adapters.calendar.refusals import Write
+from fateforger.calendar.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
 from fateforger.errors import CalendarNotFound
-from fateforger.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
 
 if not SERVER:
     pytest.skip("CALENDAR_TEST_SERVER does not name a google-calendar-mcp to run", allow_module_level=True)

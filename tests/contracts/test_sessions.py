@@ -9,8 +9,8 @@ import pytest
 from tests.contracts.sessions_contract import SessionsContract
 from tests.contracts.stores import KINDS, two_stores
 
-from fateforger.adapters.store import Store
-from fateforger.ports import Outbox, Sessions
+from fateforger.adapters.store.store import Store
+from fateforger.session.store import Outbox, Sessions
 
 
 class TestSqlSessions(SessionsContract):

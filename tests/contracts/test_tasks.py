@@ -10,8 +10,8 @@ from tests.contracts.stores import KINDS, two_stores
 from tests.contracts.tasks_contract import TasksContract
 from tests.fakes.memory_tasks import MemoryTasks
 
-from fateforger.adapters.store import Store
-from fateforger.ports import Tasks
+from fateforger.adapters.store.store import Store
+from fateforger.tasks.ports import Tasks
 
 
 class TestSqlTasks(TasksContract):

@@ -9,8 +9,8 @@ import pytest
 from tests.contracts.stores import KINDS, two_stores
 from tests.contracts.usage_contract import UsageContract
 
-from fateforger.adapters.store import Store
-from fateforger.ports import Usage
+from fateforger.adapters.store.store import Store
+from fateforger.ports.model import Usage
 
 
 class TestSqlUsage(UsageContract):

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from datetime import date, timedelta
 
-from fateforger.ports import Role, Spent, Usage
+from fateforger.ports.model import Role, Spent, Usage
 
 DAY = date(2026, 3, 2)
 ASKED = Spent(DAY, Role.DECIDE, "small-1", calls=1, prompt_tokens=900, completion_tokens=12, cost=0.000_123_4)

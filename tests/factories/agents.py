@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fateforger.adapters.store import Store
-from fateforger.agents import Client, ConstraintChange, Proposal, Scope
-from fateforger.agents.tokens import format_token, hash_token
-from fateforger.constraints import read_record
-from fateforger.mcp import AgentAccess, Answer, CallHandler
+from fateforger.adapters.store.store import Store
+from fateforger.agents.access import AgentAccess
+from fateforger.agents.clients import Client, Scope, format_token, hash_token
+from fateforger.agents.handler import Answer, CallHandler
+from fateforger.agents.proposals import ConstraintChange, Proposal
+from fateforger.memory.documents import read_record
 
 NOW = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 ANNA = "U_ANNA"

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 from tests.factories.days import Time
 
-from fateforger.adapters.calendar import GOOGLE_LIMIT, LoginBudget
-from fateforger.adapters.store import open_store
-from fateforger.adapters.store.quota import SqlQuota
-from fateforger.ports import Login, RequestLimit
+from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, LoginBudget
+from fateforger.adapters.store.calendars import SqlQuota
+from fateforger.adapters.store.store import open_store
+from fateforger.calendar.ports import Login, RequestLimit
 
 BEGUN = datetime(2026, 3, 2, 11, 0, tzinfo=UTC)
 MINUTE = 60.0

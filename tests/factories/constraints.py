@@ -7,7 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
 
-from fateforger.constraints import Context, Version, read_context, read_version
+from fateforger.memory.applicability import Context
+from fateforger.memory.documents import read_context, read_version
+from fateforger.memory.versions import Version
 
 DAY = date(2026, 3, 3)
 """A Tuesday."""

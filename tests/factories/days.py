@@ -12,10 +12,13 @@ from zoneinfo import ZoneInfo
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
 
-from fateforger.commit import CalendarSubmitter, CommitContext, Limits
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan
-from fateforger.ports import Calendar, Journal
-from fateforger.sync.model import EventImage, Ledger, Snapshot
+from fateforger.calendar.access import CommitContext, Limits
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.model import Ledger, Snapshot
+from fateforger.calendar.ports import Calendar, Journal
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.timing import FixedStart
 
 DAY = date(2026, 3, 2)
 TZ = "Europe/Berlin"

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from fateforger.sync.model import DesiredBlock, EventFields
+from fateforger.calendar.event import EventFields
+from fateforger.calendar.model import DesiredBlock
 
 Shown = tuple[str, str, datetime, datetime, str | None]
 

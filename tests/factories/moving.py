@@ -10,13 +10,12 @@ from typing import Any
 
 from tests.factories.instances import Document
 
-from fateforger.drafting.compile import compile_problem
-from fateforger.drafting.feasible import Feasibility, check_feasibility
-from fateforger.drafting.ground import build_context
+from fateforger.drafting.compilation import compile_problem
+from fateforger.drafting.context import build_context
+from fateforger.drafting.feasibility import Feasibility, check_feasibility
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.model import Block
-from fateforger.drafting.solve import draft_instance
-from fateforger.drafting.writing import write_draft
+from fateforger.drafting.model import Block, write_draft
+from fateforger.drafting.solver import draft_instance
 
 FROM, TO = "2026-03-02T11:00:00+01:00", "2026-03-02T11:30:00+01:00"
 

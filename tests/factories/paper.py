@@ -9,24 +9,24 @@ from typing import Any
 
 from tests.factories.days import DAY, NOON, TZ
 
-from fateforger.journal import OpRecord, OpState, Transaction, TxState, begin_transaction, plan_undo
-from fateforger.plan import COLOR_BY_TYPE, ET
-from fateforger.sync import Choices, Keep, number_ops, plan_sync
-from fateforger.sync.model import (
+from fateforger.calendar.engine import number_ops, plan_sync
+from fateforger.calendar.event import EventFields, EventImage, Marker
+from fateforger.calendar.merge import Choices, Keep
+from fateforger.calendar.model import (
     RECORDS,
     WRITES,
     DesiredBlock,
     DesiredDay,
-    EventFields,
-    EventImage,
     Head,
     Ledger,
-    Marker,
     Snapshot,
     SyncOp,
     SyncPlan,
     Verb,
 )
+from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState, begin_transaction
+from fateforger.calendar.undo_plan import plan_undo
+from fateforger.planning.plan import COLOR_BY_TYPE, ET
 
 MIDNIGHT = datetime(2026, 3, 1, 23, 0, tzinfo=UTC)
 """The start of the day in Berlin."""

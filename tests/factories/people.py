@@ -17,17 +17,16 @@ from tests.factories.constraints import version_of
 from tests.factories.tasks import new_task
 
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.adapters.store import Store
+from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.tables import metadata
-from fateforger.agents import NewCall
-from fateforger.background.letters import build_notification_job
-from fateforger.background.memory import build_write_job
-from fateforger.background.tidying import build_tidy_job
-from fateforger.journal.model import TxState
-from fateforger.plan import TBPlan
-from fateforger.ports import NewJob, Sent
-from fateforger.session.feedback import Rating
-from fateforger.slack.arrivals import command_id
+from fateforger.agents.clients import NewCall
+from fateforger.calendar.transactions import TxState
+from fateforger.planning.plan import TBPlan
+from fateforger.ports.jobs import NewJob
+from fateforger.session.store import Rating, Sent
+from fateforger.slack.requests import command_id
+from fateforger.workers.memory import build_tidy_job, build_write_job
+from fateforger.workers.turns import build_notification_job
 
 OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use"})
 """Tables in which no row is about anybody."""

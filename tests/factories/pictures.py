@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 from tests.factories.days import DAY, TZ, at, block, plan_of
 
-from fateforger.picture import DayView, Meeting, PlannedBlock, planned_blocks
-from fateforger.plan import ET
+from fateforger.planning.plan import ET
+from fateforger.session.cards import DayView, Meeting, PlannedBlock, planned_blocks
 
 TITLES = st.one_of(
     st.text(min_size=0, max_size=40),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from fateforger.tasks import NewTask, Origin, QueuedTask, TaskSpec, TaskState
+from fateforger.tasks.queue import NewTask
+from fateforger.tasks.task import Origin, QueuedTask, TaskSpec, TaskState
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.factories.words import block, change, day, frame_of, inputs_of, new, patch, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.coordinator.person import House, Person, meeting
+from tests.unit.conversation.person import House, Person, meeting
 
 from fateforger.errors import ModelUnreachable
-from fateforger.ports import Role
+from fateforger.ports.model import Role
 
 SECRET_WORDS = (
     "Zwetschgendatschi",

@@ -10,9 +10,10 @@ from typing import Any, Literal, TypeVar
 from tests.fakes.google_calendar import Answer, Crash, Fault, GoogleCalendarFake, LandLate, LoseAnswer
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.journal import OpRecord, OpState, Transaction, TxState
-from fateforger.ports import CalendarTraits, Lease, Limited, Outcome, Unauthorized, Unknown
-from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Head, Ledger, Marker, OwnedId
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.model import Head, Ledger
+from fateforger.calendar.ports import CalendarTraits, Lease, Limited, Outcome, Unauthorized, Unknown
+from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 
 T = TypeVar("T")
 Side = Literal["before", "after"]

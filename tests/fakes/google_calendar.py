@@ -20,9 +20,9 @@ from typing import Any, Literal, TypeVar
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
-from fateforger.adapters.calendar.arguments import build_extras_arguments
-from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarReadOnly, CalendarUnreachable
-from fateforger.ports import (
+from fateforger.adapters.calendar.wire import build_extras_arguments
+from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.ports import (
     CalendarTraits,
     Done,
     Exists,
@@ -34,7 +34,7 @@ from fateforger.ports import (
     Unauthorized,
     Unknown,
 )
-from fateforger.sync.model import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarReadOnly, CalendarUnreachable
 
 Verb = Literal["window", "get", "create", "update", "delete"]
 Where = Verb | Literal["any", "write", "read"]

@@ -21,7 +21,7 @@ from tests.fakes.google_mcp import Google
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 from tests.fakes.google_tools import KEPT
 
-from fateforger.sync.model import EventFields
+from fateforger.calendar.event import EventFields
 
 TOO_LATE = 3.3
 """Seconds; the real server waits 3 for Google."""

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from fateforger.sync.model import EventFields, EventImage
+from fateforger.calendar.event import EventFields, EventImage
 
 OWNER = "owner@example.com"
 _EPOCH = datetime(2026, 11, 21, tzinfo=UTC)

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
-from fateforger.sync.model import EventFields, EventImage
+from fateforger.calendar.event import EventFields, EventImage
 
 PAGE = 250
 _DEFAULTS = {

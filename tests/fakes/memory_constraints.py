@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fateforger.constraints import Version, check_person, check_version, select_newest
 from fateforger.errors import InternalError, VersionConflict
-from fateforger.ports import IndexTask
+from fateforger.memory.documents import check_person, check_version
+from fateforger.memory.ports import IndexTask
+from fateforger.memory.versions import Version, select_newest
 
 
 class MemoryConstraints:
-    """:class:`fateforger.ports.Constraints` in lists. No call gives way to another one, so each is done as a whole."""
+    """:class:`fateforger.memory.ports.Constraints` in lists. No call gives way to another one, so each is done as a whole."""
 
     def __init__(self) -> None:
         self._rows: list[Version] = []

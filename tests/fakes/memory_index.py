@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fateforger.adapters.memory.ngrams import DIMENSIONS, FLOOR, NAME, embed
-from fateforger.constraints import Version
+from fateforger.adapters.memory.vectors import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
 from fateforger.errors import MemoryUnavailable
-from fateforger.ports import MemoryReport, Recollection
+from fateforger.memory.ports import MemoryReport, Recollection
+from fateforger.memory.versions import Version
 
 
 class MemoryIndex:
@@ -29,13 +29,13 @@ class MemoryIndex:
         return tuple(version for (owner, _), version in sorted(self.shown.items()) if owner == user_id)
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
-        asked = embed(text)
+        asked = embed_ngrams(text)
         found = []
         for version in await self.all(user_id):
             record = version.record
-            said = embed(". ".join((record.name, record.description, *record.topics)))
+            said = embed_ngrams(". ".join((record.name, record.description, *record.topics)))
             score = sum(one * other for one, other in zip(asked, said, strict=True))
-            if score >= FLOOR:
+            if score >= NGRAM_FLOOR:
                 found.append(Recollection(version.uid, score))
         return tuple(sorted(found, key=lambda item: -item.score)[: max(limit, 0)])
 
@@ -49,7 +49,7 @@ class MemoryIndex:
 
     async def report(self) -> MemoryReport:
         self._well()
-        return MemoryReport("a dictionary", NAME, DIMENSIONS, len(self.shown))
+        return MemoryReport("a dictionary", NGRAM_NAME, NGRAM_DIMENSIONS, len(self.shown))
 
     async def aclose(self) -> None: ...
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
+from fateforger.calendar.model import Head, Ledger, Verb
+from fateforger.calendar.ports import Lease
+from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 from fateforger.errors import InternalError, VersionConflict
-from fateforger.journal.model import OpRecord, OpState, Transaction, TxState
-from fateforger.ports import Lease
-from fateforger.sync.model import Head, Ledger, Verb
 
 _OPEN = {TxState.APPLYING, TxState.PAUSED}
 _STANDING = {TxState.COMMITTED, TxState.PARTIAL}
 
 
 class MemoryJournal:
-    """:class:`fateforger.ports.Journal` in dictionaries."""
+    """:class:`fateforger.calendar.ports.Journal` in dictionaries."""
 
     def __init__(self) -> None:
         self.transactions: dict[str, Transaction] = {}

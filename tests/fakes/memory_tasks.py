@@ -7,27 +7,14 @@ from datetime import datetime, timedelta
 from itertools import count
 
 from fateforger.errors import BadInput
-from fateforger.ports import Change, NewTask, Rearrangement
-from fateforger.tasks import (
-    ENDED,
-    QueuedTask,
-    TaskState,
-    apply_change,
-    as_of,
-    check_blockers,
-    claim_task,
-    enter_tasks,
-    extend_claim,
-    holds_claim,
-    new_task_id,
-    ready_tasks,
-    release_claim,
-    sort_tasks,
-)
+from fateforger.tasks.ports import Change, Rearrangement
+from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks, ready_tasks, sort_tasks
+from fateforger.tasks.task import ENDED, QueuedTask, TaskState, new_task_id
+from fateforger.tasks.transitions import apply_change, as_of, claim_task, extend_claim, holds_claim, release_claim
 
 
 class MemoryTasks:
-    """:class:`fateforger.ports.Tasks` in a dict. No call gives way to another one, so each is done as a whole."""
+    """:class:`fateforger.tasks.ports.Tasks` in a dict. No call gives way to another one, so each is done as a whole."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, QueuedTask] = {}

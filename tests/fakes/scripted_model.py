@@ -1,4 +1,4 @@
-"""A language model that says what it is told to, without a server. Passes the contract of :class:`fateforger.ports.Model`."""
+"""A language model that says what it is told to, without a server. Passes the contract of :class:`fateforger.ports.model.Model`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fateforger.errors import ModelTimedOut
-from fateforger.ports import Completion, Prompt
+from fateforger.ports.model import Completion, Prompt
 
 Line = str | dict[str, Any] | Exception | None
 """A text, a value that becomes JSON, an error to raise, or ``None`` for an answer that never comes."""

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from tests.factories.constraints import context_of, line_of, random_context, random_history
 from tests.laws.constraint_oracle import expected
 
-from fateforger.constraints import Version, Why, decide_applicability, read_context, read_version, write_version
+from fateforger.memory.applicability import Why, decide_applicability
+from fateforger.memory.documents import read_context, read_version, write_version
+from fateforger.memory.versions import Version
 
 HISTORIES = 2_000
 HOSTILE = (

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from tests.factories.days import TZ
 from tests.factories.paper import MIDNIGHT
 
-from fateforger.sync.canonical import canonicalize
-from fateforger.sync.model import EventFields
-from fateforger.sync.words import list_changes
+from fateforger.calendar.comparison import canonicalize, list_changes
+from fateforger.calendar.event import EventFields
 
 words = st.sampled_from(["", "a", " a ", "A", "a\r\nb", "a\nb", "ä", "a\u0308"])
 instants = st.integers(0, 3).map(lambda half: MIDNIGHT + timedelta(seconds=half / 2))

@@ -10,12 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from fateforger.drafting import Busy, Day, Draft, LunchWish, Work
-from fateforger.drafting import draft as searched
-from fateforger.drafting.draft import TRIAL_STEPS, instance_of, length
-from fateforger.plan import TBPlan, read_plan, resolve, resolve_strict, write_plan
-from fateforger.plan.zones import local_day, zone
-from fateforger.quality import Criterion, grade_plan
+from fateforger.drafting.day_draft import TRIAL_STEPS, instance_of, length
+from fateforger.drafting.day_draft import draft as searched
+from fateforger.drafting.model import Busy, Day, Draft, LunchWish, Work
+from fateforger.planning.plan import TBPlan, resolve, resolve_strict
+from fateforger.planning.timing import local_day, zone
+from fateforger.planning.wire import read_plan, write_plan
+from fateforger.quality.rubric import Criterion, grade_plan
 
 ZONES = ["Europe/Amsterdam", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "Pacific/Auckland"]
 DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8), date(2026, 11, 1), date(2026, 4, 5)]

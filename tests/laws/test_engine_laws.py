@@ -16,9 +16,10 @@ from tests.factories.instances import Document, any_day, day_of
 from tests.laws.drafting_checker import Judge, Piece
 
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.solve import draft_instance
-from fateforger.drafting.writing import write_draft
-from fateforger.plan import read_plan, resolve_strict
+from fateforger.drafting.model import write_draft
+from fateforger.drafting.solver import draft_instance
+from fateforger.planning.plan import resolve_strict
+from fateforger.planning.wire import read_plan
 
 DAYS = int(os.environ.get("DRAFTING_DAYS", "2000"))
 """How many days are drawn; more with DRAFTING_DAYS=20000."""

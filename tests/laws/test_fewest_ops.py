@@ -8,8 +8,8 @@ import pytest
 from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, fields, wanted
 
-from fateforger.plan import ET
-from fateforger.sync.model import EventFields
+from fateforger.calendar.event import EventFields
+from fateforger.planning.plan import ET
 
 DAYS_A_SEED = 500
 TITLES = ["Focus", "focus ", "Focus alpha", "Focus alpha beta", "Alpha", "Lunch", "Email", "Deep work", "Deep-work!"]

@@ -10,10 +10,10 @@ from tests.examples import examples
 from tests.factories.paper import Paper, day_of, fields, wanted
 from tests.laws.test_sync_laws import days
 
-from fateforger.journal import Transaction, TxState, find_undo_scope
-from fateforger.journal.model import UNDOES
-from fateforger.journal.standing import is_listed, simulate_undo
-from fateforger.sync.model import DesiredDay, EventFields
+from fateforger.calendar.event import EventFields
+from fateforger.calendar.history import find_undo_scope, is_listed, simulate_undo
+from fateforger.calendar.model import DesiredDay
+from fateforger.calendar.transactions import UNDOES, Transaction, TxState
 
 clicks = st.lists(st.one_of(days, st.integers(0, 9)), min_size=1, max_size=7)
 """A day is written; a number stands for a click on that row of those that have a button."""

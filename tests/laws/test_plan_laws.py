@@ -10,31 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fateforger.errors import PatchInvalid, PlanInvalid
-from fateforger.ops import (
-    AddBlocks,
-    MoveBlock,
-    Op,
-    Patch,
-    RemoveBlock,
-    ReplaceAll,
-    UpdateBlock,
-    apply,
-    to_keys,
-    to_wire,
-)
-from fateforger.plan import (
-    ET,
-    AfterPrevious,
-    FixedStart,
-    FixedWindow,
-    TBEvent,
-    TBPlan,
-    read_plan,
-    resolve,
-    resolve_strict,
-    write_plan,
-)
-from fateforger.plan.zones import instant_of, local_day
+from fateforger.planning.patch import AddBlocks, MoveBlock, Op, Patch, RemoveBlock, ReplaceAll, UpdateBlock, apply
+from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve, resolve_strict
+from fateforger.planning.timing import AfterPrevious, FixedStart, FixedWindow, instant_of, local_day
+from fateforger.planning.wire import read_plan, to_keys, to_wire, write_plan
 
 ZONES = [
     "Europe/Amsterdam",

@@ -15,12 +15,12 @@ from tests.factories.instances import any_day
 from tests.laws.drafting_checker import Judge, Piece
 
 from fateforger.drafting.instance import Instance, read_instance
-from fateforger.drafting.retiming import BlockPlace, place_of, to_timing
-from fateforger.drafting.solve import draft_instance
-from fateforger.ops import apply
-from fateforger.ops.apply import apply_op
-from fateforger.plan import ET, Resolved, TBPlan, resolve
-from fateforger.quality import Fix, find_fixes, grade_plan
+from fateforger.drafting.replanning import BlockPlace, place_of, to_timing
+from fateforger.drafting.solver import draft_instance
+from fateforger.planning.patch import apply, apply_op
+from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.quality.fixes import find_fixes
+from fateforger.quality.rubric import Fix, grade_plan
 
 SEEDS = st.integers(0, 100_000)
 BENT = st.lists(st.tuples(st.integers(0, 30), st.integers(-30, 30), st.sampled_from((0, 0, 0, 3, -3, 12))), max_size=4)

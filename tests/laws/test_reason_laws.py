@@ -8,8 +8,8 @@ from typing import Any
 from tests.factories.instances import Document, any_day, day_of
 
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.solve import draft_instance
-from fateforger.drafting.writing import write_draft
+from fateforger.drafting.model import write_draft
+from fateforger.drafting.solver import draft_instance
 
 
 def drafted(document: Document, *, steps: int = 500, reasons: bool = False) -> dict[str, Any]:

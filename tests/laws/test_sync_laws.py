@@ -16,35 +16,19 @@ from tests.factories.days import DAY, TZ
 from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
+from fateforger.calendar.adoption import adopt_all, plan_from_calendar
+from fateforger.calendar.comparison import Canon, canonicalize
+from fateforger.calendar.conflicts import find_conflicts
+from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
+from fateforger.calendar.event import MANAGED, EventFields, EventImage
+from fateforger.calendar.matching import Candidate, assign, pair_alike, pair_equal
+from fateforger.calendar.merge import FIELDS, Answer, Choices, Rules, merge
+from fateforger.calendar.model import DesiredBlock, DesiredDay, Snapshot, SyncPlan, Verb
+from fateforger.calendar.ownership import mint
+from fateforger.calendar.transactions import Transaction
 from fateforger.errors import CalendarIncomplete, PlanInvalid
-from fateforger.journal import Transaction
-from fateforger.plan import COLOR_BY_TYPE, ET, FixedStart, TBEvent, TBPlan, local_day, resolve, zone
-from fateforger.sync import (
-    Answer,
-    Choices,
-    adopt_all,
-    build_desired_day,
-    mint,
-    number_ops,
-    plan_from_calendar,
-    plan_sync,
-)
-from fateforger.sync.assignment import assign
-from fateforger.sync.canonical import Canon, canonicalize
-from fateforger.sync.choices import FIELDS, Rules
-from fateforger.sync.conflicts import find_conflicts
-from fateforger.sync.matching import Candidate, pair_alike, pair_equal
-from fateforger.sync.merge import merge
-from fateforger.sync.model import (
-    MANAGED,
-    DesiredBlock,
-    DesiredDay,
-    EventFields,
-    EventImage,
-    Snapshot,
-    SyncPlan,
-    Verb,
-)
+from fateforger.planning.plan import COLOR_BY_TYPE, ET, TBEvent, TBPlan, resolve
+from fateforger.planning.timing import FixedStart, local_day, zone
 
 TITLES = ["Focus", "focus ", "Focus alpha", "Focus alpha beta", "Lunch", "Email", "Deep work"]
 titles = st.sampled_from(TITLES)

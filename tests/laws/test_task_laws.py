@@ -15,10 +15,10 @@ from tests.examples import examples
 from tests.factories.tasks import later, new_task
 from tests.fakes.memory_tasks import MemoryTasks
 
-from fateforger.adapters.store import open_store
+from fateforger.adapters.store.store import open_store
 from fateforger.errors import BadInput
-from fateforger.ports import Tasks
-from fateforger.tasks import QueuedTask, TaskState
+from fateforger.tasks.ports import Tasks
+from fateforger.tasks.task import QueuedTask, TaskState
 
 PICK = st.integers(0, 30)
 NEW = st.lists(st.tuples(st.integers(0, 4), st.lists(PICK, max_size=2)), min_size=1, max_size=6)

@@ -14,10 +14,23 @@ from hypothesis import strategies as st
 from tests.factories import rules as draw
 from tests.laws import ltlf
 
-from fateforger.workflow import And, Atom, Expression, Not, Or, Rule, RuleKind, declare_names, read_rule, write_rule
-from fateforger.workflow.cases import check_case
-from fateforger.workflow.conflicts import is_satisfiable
-from fateforger.workflow.expressions import all_of, any_of, names_in
+from fateforger.workflow.conformance import check_case
+from fateforger.workflow.parser import read_rule
+from fateforger.workflow.rules import (
+    And,
+    Atom,
+    Expression,
+    Not,
+    Or,
+    Rule,
+    RuleKind,
+    all_of,
+    any_of,
+    declare_names,
+    is_satisfiable,
+    names_in,
+    write_rule,
+)
 
 CASES = int(os.environ.get("RULE_CASES", "8000"))
 NAMES = declare_names(draw.ACTIONS, draw.STATES)

@@ -31,8 +31,8 @@ from tests.contracts.jobs_contract import NOON
 from tests.contracts.stores import Kind, new_database
 from tests.examples import examples
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.ports import Job, NewJob
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.ports.jobs import Job, NewJob
 
 T = TypeVar("T")
 LANES = st.sampled_from(["turns", "sync"])

@@ -35,12 +35,15 @@ from tests.factories.trouble import SIDES, Died, DyingJournal, Side, WatchedCale
 from tests.fakes.google_calendar import GoogleCalendarFake, Race
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.commit import CalendarSubmitter, SyncResult
+from fateforger.calendar.comparison import canonicalize
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.model import SafetyCheckKind, Standing, Verb
+from fateforger.calendar.results import SyncResult
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.calendar.transactions import OpState, TxState
 from fateforger.errors import CalendarBusy, CalendarError, ConfirmationNeeded, NotUndoable
-from fateforger.journal import OpState, TxState
-from fateforger.plan import FixedStart, TBEvent, TBPlan
-from fateforger.sync.canonical import canonicalize
-from fateforger.sync.model import EventImage, SafetyCheckKind, Standing, Verb
+from fateforger.planning.plan import TBEvent, TBPlan
+from fateforger.planning.timing import FixedStart
 
 KEYS = "abcde"
 HALF_AN_HOUR = timedelta(minutes=30)

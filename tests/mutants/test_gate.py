@@ -52,8 +52,8 @@ def test_the_list_is_whole() -> None:
 
 def test_a_bug_whose_place_is_gone_is_no_pass() -> None:
     """The gate fails when the code moved on and the list did not."""
-    gone = Mutant("gone", "Nothing.", "sync/merge.py", "no such line", "", ())
-    twice = Mutant("twice", "Nothing.", "sync/merge.py", "import", "", ())
+    gone = Mutant("gone", "Nothing.", "calendar/merge.py", "no such line", "", ())
+    twice = Mutant("twice", "Nothing.", "calendar/merge.py", "import", "", ())
     for mutant in (gone, twice):
         with pytest.raises(StaleMutant, match=mutant.name):
             mutant.broken(PACKAGE)

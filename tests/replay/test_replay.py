@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fateforger.turn.recording.replay import replay, rerun
-from fateforger.turn.recording.values import RecordedTurn, Run, parse_recorded_turn
+from fateforger.conversation.recordings import RecordedTurn, Run, parse_recorded_turn
+from fateforger.conversation.turn_runs import replay, rerun
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.json"))

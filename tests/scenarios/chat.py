@@ -17,13 +17,14 @@ from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.background.erasing import PersonalData
-from fateforger.background.lane import LanePolicy
-from fateforger.ports import Jobs, Outbox, Rasterizer
+from fateforger.ports.jobs import Jobs
+from fateforger.ports.painter import Rasterizer
+from fateforger.session.store import Outbox
 from fateforger.slack.app import SlackApp, open_slack_app
-from fateforger.slack.connection import SlackLogin
-from fateforger.slack.manifest import app_manifest
-from fateforger.slack.presence import Timing
+from fateforger.slack.client import SlackLogin, app_manifest
+from fateforger.slack.progress import Timing
+from fateforger.workers.lane import LanePolicy
+from fateforger.workers.people import PersonalData
 from localslack import Workspace, WorkspaceConfig, create_workspace
 from localslack.listening import listening_socket
 

@@ -6,9 +6,10 @@ import asyncio
 import sys
 from pathlib import Path
 
-from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory
-from fateforger.adapters.store import open_store
-from fateforger.background.indexing import Indexer, IndexingPolicy
+from fateforger.adapters.memory.adapter import Mem0Memory
+from fateforger.adapters.memory.vectors import Embedded, LocalNgrams
+from fateforger.adapters.store.store import open_store
+from fateforger.workers.memory import Indexer, IndexingPolicy
 
 
 def open_memory(folder: Path) -> Mem0Memory:

@@ -6,31 +6,23 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 
-from fateforger.background.ownership import CalendarOwner, ClaimOutcome
 from fateforger.errors import BadInput, StoreError
-from fateforger.picture import DayView
-from fateforger.ports import Sessions
 from fateforger.session.cards import (
     Button,
     Card,
     Choice,
-    ChoiceField,
     Controls,
     DatePick,
+    DayView,
     Feedback,
-    Form,
-    FormErrors,
-    FormField,
-    FormRequest,
-    FormSubmission,
     Heading,
     Menu,
     Note,
-    NumberField,
     Part,
     Picture,
+    ProgressCallback,
     Prose,
-    TextField,
+    ignore_progress,
     plain,
 )
 from fateforger.session.commands import (
@@ -48,11 +40,22 @@ from fateforger.session.commands import (
     TimeboxingCommitDate,
     TimeboxingUserReply,
 )
-from fateforger.session.commands.queue import QueueCommandBase
+from fateforger.session.forms import (
+    ChoiceField,
+    Form,
+    FormErrors,
+    FormField,
+    FormRequest,
+    FormSubmission,
+    NumberField,
+    TextField,
+)
 from fateforger.session.model import Outgoing, Session, Task
-from fateforger.session.progress import ProgressCallback, ignore_progress
-from fateforger.stages import Move
-from fateforger.turn.present.home import KEPT
+from fateforger.session.queue_commands import QueueCommandBase
+from fateforger.session.stages import Move
+from fateforger.session.store import Sessions
+from fateforger.ui.session_cards import KEPT
+from fateforger.workers.people import CalendarOwner, ClaimOutcome
 
 WELCOME_TEXT = "Hello! Shall we plan your day?"
 ENDED = "That block is gone."
@@ -69,7 +72,7 @@ class Anybody(str):
 
 
 class ScriptedDoor:
-    """Follows the contract of :class:`~fateforger.coordinator.door.CoordinatorPort`; what a session has seen so far is its
+    """Follows the contract of :class:`~fateforger.conversation.coordinator.CoordinatorPort`; what a session has seen so far is its
     ``overview``, one line for each command handled, and each command is answered with the state card."""
 
     def __init__(self, sessions: Sessions) -> None:

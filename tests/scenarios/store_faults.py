@@ -8,7 +8,8 @@ from typing import Any
 
 from fateforger.adapters.store.store import Store
 from fateforger.errors import StoreUnavailable
-from fateforger.ports import Jobs, NewJob, Outbox, Sent
+from fateforger.ports.jobs import Jobs, NewJob
+from fateforger.session.store import Outbox, Sent
 
 DOWN = StoreUnavailable("The database is away.")
 

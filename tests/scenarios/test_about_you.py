@@ -18,13 +18,12 @@ from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventuall
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.adapters.store import Store
-from fateforger.background.erasing import PersonalData
-from fateforger.background.ownership import Ownership
-from fateforger.journal.model import TxState
+from fateforger.adapters.store.store import Store
+from fateforger.calendar.transactions import TxState
 from fateforger.slack import phrases
-from fateforger.slack.manifest import app_manifest
-from fateforger.turn.present.home import ERASE, EXPORT
+from fateforger.slack.client import app_manifest
+from fateforger.ui.session_cards import ERASE, EXPORT
+from fateforger.workers.people import Ownership, PersonalData
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from tests.factories.inside import run_inside
 
-from fateforger.bootstrap.agents import serve_http
+from fateforger.agents.handler import NO_TOKEN, TOOLS, WRONG_TOKEN
+from fateforger.app.agents import serve_http
 from fateforger.config import read_settings
-from fateforger.mcp.desk import NO_TOKEN, WRONG_TOKEN
-from fateforger.mcp.tools import TOOLS
 
 ALEX = "U0000ALEX"
 TASKS = "tasks:read,tasks:write"

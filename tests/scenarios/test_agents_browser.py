@@ -18,8 +18,8 @@ from tests.scenarios.program import Program
 from tests.scenarios.test_agents import ALEX, asked, connected, door, let_in, piped
 from tests.scenarios.test_browser_day import CHROMIUM
 
-from fateforger.adapters.store import open_store
-from fateforger.bootstrap.agents import serve_http
+from fateforger.adapters.store.store import open_store
+from fateforger.app.agents import serve_http
 from fateforger.config import read_settings
 
 pytestmark = [

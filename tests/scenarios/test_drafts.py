@@ -15,7 +15,7 @@ from tests.scenarios.day import THREE_TASKS, confirm_date, confirm_frame, open_t
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 
-from fateforger.turn.sketching import NO_USE
+from fateforger.conversation.language.plan_proposals import NO_USE
 
 pytestmark = pytest.mark.process
 

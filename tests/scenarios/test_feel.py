@@ -14,8 +14,8 @@ from tests.scenarios.program import Program
 from tests.scenarios.speaking import Listener, speaking
 from tests.scenarios.test_browser_day import CHROMIUM, page
 
-from fateforger.coordinator.stopping import STOPPED
-from fateforger.slack.greeting import FIRST_WORDS
+from fateforger.conversation.running_turns import STOPPED
+from fateforger.slack.notices import FIRST_WORDS
 from fateforger.slack.phrases import THANKS
 
 __all__ = ["page"]

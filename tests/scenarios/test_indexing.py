@@ -20,8 +20,8 @@ import pytest
 from tests.factories.constraints import version_of
 from tests.scenarios.indexing import open_memory
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.constraints import select_newest
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.memory.versions import select_newest
 
 pytestmark = pytest.mark.process
 

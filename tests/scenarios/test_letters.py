@@ -11,15 +11,13 @@ from tests.scenarios.chat import Person, eventually, login, workspace_at
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.background.lane import LaneWorkers
-from fateforger.background.letters import NOTIFICATION_LANE, build_notification_job
-from fateforger.ports import Job
+from fateforger.ports.jobs import Job
 from fateforger.session.cards import Card, Prose
-from fateforger.slack.connection import new_client, new_session
-from fateforger.slack.latest import LatestMessages
-from fateforger.slack.letters import deliver_notification, notification_workers
-from fateforger.slack.pace import UNHURRIED, Pace
-from fateforger.slack.poster import Poster
+from fateforger.slack.client import UNHURRIED, Pace, new_client, new_session
+from fateforger.slack.notices import deliver_notification, notification_workers
+from fateforger.slack.poster import LatestMessages, Poster
+from fateforger.workers.lane import LaneWorkers
+from fateforger.workers.turns import NOTIFICATION_LANE, build_notification_job
 
 
 @dataclass

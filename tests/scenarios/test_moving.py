@@ -12,11 +12,11 @@ from tests.scenarios.chat import BOT_TOKEN, Chat, Json, Person, chat_at, eventua
 from tests.scenarios.scripted_door import state_card
 from tests.scenarios.test_slack_room import forge, settled
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.ports import Sent
+from fateforger.adapters.store.store import Store, open_store
 from fateforger.session.model import Outgoing, Session
+from fateforger.session.store import Sent
 from fateforger.slack import phrases
-from fateforger.slack.render import render
+from fateforger.slack.blocks import render
 from localslack import Workspace
 
 GENERAL, ALEX, ROBIN = "C0000GENERAL", "U0000ALEX", "U0000ROBIN"

@@ -16,7 +16,7 @@ from tests.scenarios.person import texts
 from tests.scenarios.program import Program
 
 from fateforger.slack import phrases
-from fateforger.turn.present.home import ERASE
+from fateforger.ui.session_cards import ERASE
 from localslack import Workspace
 
 pytestmark = pytest.mark.process

@@ -14,11 +14,11 @@ from tests.factories.pictures import before_and_after
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Chat, Person, chat_at, eventually, workspace_at
 
 from fateforger.adapters.painter import ResvgRasterizer
-from fateforger.bootstrap.health import run_checks
+from fateforger.app.health import run_checks
 from fateforger.config import Settings, read_settings
-from fateforger.picture import describe
-from fateforger.slack.manifest import app_manifest
-from fateforger.slack.pictures import NO_SCOPE
+from fateforger.slack.client import app_manifest
+from fateforger.slack.poster import NO_SCOPE
+from fateforger.ui.picture_words import describe
 from localslack import RATE_LIMITED, Fault, Workspace
 
 Json = dict[str, Any]

@@ -12,10 +12,10 @@ import pytest
 from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventually, workspace_at
 from tests.scenarios.scripted_door import ScriptedDoor
 
+from fateforger.session.cards import Activity, Progress
 from fateforger.session.commands import InboxCommand, Start
-from fateforger.session.progress import Activity, Progress
 from fateforger.slack.phrases import STOP_TOO_LATE
-from fateforger.slack.presence import Timing
+from fateforger.slack.progress import Timing
 from localslack import Fault, Workspace
 
 BRISK = Timing(stop=0.4, gap=0.05)

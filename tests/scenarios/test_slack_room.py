@@ -15,15 +15,15 @@ from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, ScriptedDoor, fai
 from tests.scenarios.store_faults import Failing
 
 from fateforger.adapters.clock import SystemClock
-from fateforger.background.turns import APOLOGY
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand, Start
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
 from fateforger.slack.app import open_slack_app
-from fateforger.slack.presence import Timing
-from fateforger.slack.sender import SENDING_LANE
+from fateforger.slack.delivery import SENDING_LANE
+from fateforger.slack.progress import Timing
+from fateforger.workers.turns import APOLOGY
 from localslack import RATE_LIMITED, Fault, Workspace, interactions
 
 GENERAL = "C0000GENERAL"

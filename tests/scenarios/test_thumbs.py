@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from tests.scenarios.chat import Chat, Person, chat_at, eventually, workspace_at
 
 from fateforger.cli.command_line import root_command
-from fateforger.session.feedback import Rating
-from fateforger.slack.greeting import FIRST_WORDS
+from fateforger.session.store import Rating
+from fateforger.slack.notices import FIRST_WORDS
 from fateforger.slack.phrases import THANKS
 from localslack import Fault, Workspace
 

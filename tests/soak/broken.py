@@ -8,10 +8,12 @@ from typing import Any
 
 from tests.soak.truth import OWN
 
-from fateforger.commit import CalendarSubmitter, CommitContext
-from fateforger.journal import Transaction
-from fateforger.ports import Calendar, Journal, Outcome
-from fateforger.sync.model import EventImage, Ledger, Marker, OwnedId
+from fateforger.calendar.access import CommitContext
+from fateforger.calendar.event import EventImage, Marker, OwnedId
+from fateforger.calendar.model import Ledger
+from fateforger.calendar.ports import Calendar, Journal, Outcome
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.calendar.transactions import Transaction
 
 
 class Passing:

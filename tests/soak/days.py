@@ -8,10 +8,11 @@ from functools import cache
 from random import Random
 from zoneinfo import ZoneInfo
 
+from fateforger.calendar.engine import build_desired_day
+from fateforger.calendar.event import EventFields
 from fateforger.errors import PlanInvalid
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, local_day, zone
-from fateforger.sync import build_desired_day
-from fateforger.sync.model import EventFields
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.timing import FixedStart, local_day, zone
 
 ZONES = (
     "Europe/Berlin", "Europe/London", "America/New_York", "America/Santiago", "America/St_Johns", "Asia/Kolkata",

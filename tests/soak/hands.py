@@ -11,7 +11,7 @@ from tests.soak.days import Setting
 from tests.soak.truth import Truth
 from tests.soak.watched import WatchedStore
 
-from fateforger.sync.model import EventImage
+from fateforger.calendar.event import EventImage
 
 ACTS = (
     "move", "move", "move", "shift", "resize", "rename", "rename", "notes", "notes", "colour", "put back", "delete",

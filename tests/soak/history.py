@@ -16,14 +16,18 @@ from tests.soak.hands import Hands
 from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
 from tests.soak.watched import Clock, Died, LateCalendar, Life, SeenCalendar, SeenJournal, WatchedStore
 
-from fateforger.commit import CalendarSubmitter, CommitContext, Limits, SyncResult
-from fateforger.coordinator.mirroring import predict_snapshot, update_ledger, without_raw
+from fateforger.calendar.access import CommitContext, Limits
+from fateforger.calendar.adoption import adopt_all
+from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
+from fateforger.calendar.merge import Choices
+from fateforger.calendar.model import SafetyCheckKind, Snapshot, SyncPlan
+from fateforger.calendar.ports import Journal, Limited, Unauthorized, Unknown
+from fateforger.calendar.results import SyncResult
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.calendar.transactions import Transaction, TxState
+from fateforger.conversation.calendar_reads import predict_snapshot, update_ledger, without_raw
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, StoreError
-from fateforger.journal import Transaction, TxState
-from fateforger.plan import TBPlan
-from fateforger.ports import Journal, Limited, Unauthorized, Unknown
-from fateforger.sync import Choices, adopt_all, build_desired_day, number_ops, plan_sync
-from fateforger.sync.model import SafetyCheckKind, Snapshot, SyncPlan
+from fateforger.planning.plan import TBPlan
 
 T = TypeVar("T")
 Act = Callable[[CalendarSubmitter], Awaitable[SyncResult]]

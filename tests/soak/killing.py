@@ -26,8 +26,8 @@ from tests.scenarios.person import DEADLINE, Person, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.radicale import Radicale, SlowWay, free_port, slow_way
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.journal import OpState, Transaction
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.calendar.transactions import OpState, Transaction
 
 NOW = "2026-03-02T07:00:00+01:00"
 MEETING = (datetime(2026, 3, 2, 8, 30, tzinfo=UTC), datetime(2026, 3, 2, 9, 0, tzinfo=UTC))

@@ -12,17 +12,18 @@ from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 from typing import Any, TypeVar
 
-from fateforger.background.tidying import build_tidy_versions
-from fateforger.constraints import ConstraintRecord, Context, Version, compute_uid, read_record, select_newest
-from fateforger.constraints.identity import means_the_same
+from fateforger.conversation.memory_node import DECLINED_BEFORE, apply_understood
+from fateforger.conversation.stage_nodes import run_stage
+from fateforger.conversation.turn_values import Effect, MemoryReading, StageInput, WriteMemory, with_memory
+from fateforger.memory.applicability import Context
+from fateforger.memory.documents import read_record
+from fateforger.memory.record import ConstraintRecord, compute_uid, means_the_same
+from fateforger.memory.versions import Version, select_newest
 from fateforger.session.commands import AddExtracted, JudgeConstraint, SettleConstraints, UndoMemory
 from fateforger.session.memory import active
 from fateforger.session.model import Session
-from fateforger.stages import Move
-from fateforger.turn.model import Effect, MemoryReading, StageInput, WriteMemory
-from fateforger.turn.nodes.memory import DECLINED_BEFORE, apply_understood
-from fateforger.turn.nodes.stage import run_stage
-from fateforger.turn.nodes.turn_init import with_memory
+from fateforger.session.stages import Move
+from fateforger.workers.memory import build_tidy_versions
 
 FIRST = date(2026, 1, 5)
 WEEK = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")

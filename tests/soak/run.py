@@ -13,9 +13,9 @@ from tests.fakes.memory_journal import MemoryJournal
 from tests.soak.days import Setting
 from tests.soak.history import Engine, History, Step
 
-from fateforger.adapters.store import open_store
-from fateforger.commit import CalendarSubmitter
-from fateforger.ports import Journal
+from fateforger.adapters.store.store import open_store
+from fateforger.calendar.ports import Journal
+from fateforger.calendar.submitter import CalendarSubmitter
 
 WEIGHTS = {
     "plan": 2,

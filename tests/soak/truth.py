@@ -42,7 +42,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any, Literal
 
-from fateforger.sync.model import EventImage
+from fateforger.calendar.event import EventImage
 
 FIELDS = ("summary", "description", "start", "end", "color_id")
 ASPECT = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}

@@ -14,10 +14,11 @@ from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
 from tests.soak.truth import Command, Truth, Written
 
-from fateforger.journal import OpRecord, OpState, Transaction, TxState
-from fateforger.journal.standing import list_undone
-from fateforger.ports import CalendarTraits, Journal, Lease, Outcome
-from fateforger.sync.model import PLAIN, EventExtras, EventFields, EventImage, Head, Ledger, Marker, OwnedId, Verb
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.history import list_undone
+from fateforger.calendar.model import Head, Ledger, Verb
+from fateforger.calendar.ports import CalendarTraits, Journal, Lease, Outcome
+from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 
 T = TypeVar("T")
 LONGEST_CALL = 1.5

@@ -1,1 +1,1 @@
-"""Adapters: one implementation per outside thing of the port it serves. Only ``bootstrap`` imports them."""
+"""Adapters: one implementation per outside thing of the port it serves. Only ``app`` constructs them."""

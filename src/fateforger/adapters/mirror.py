@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from fateforger.constraints.moved import StoredRow
 from fateforger.errors import BadInput, SourceUnavailable
+from fateforger.memory.migration import StoredRow
 
 TABLE = "timeboxing_constraints"
 _NUMBERS = ("duration_min", "duration_max", "contiguity")
@@ -24,7 +24,7 @@ _ROUTED = frozenset(
 
 
 class SqliteConstraintSource:
-    """Implements :class:`fateforger.ports.ConstraintSource`. The file is opened read-only and never changed.
+    """Implements :class:`fateforger.memory.ports.ConstraintSource`. The file is opened read-only and never changed.
 
     ``patience`` is the number of seconds to wait for another program that writes to it.
     """
@@ -36,16 +36,16 @@ class SqliteConstraintSource:
         self._patience = patience
 
     async def rows(self) -> AsyncIterator[StoredRow]:
-        """Yield the rows by row number. See :meth:`fateforger.ports.ConstraintSource.rows`."""
+        """Yield the rows by row number. See :meth:`fateforger.memory.ports.ConstraintSource.rows`."""
         for row in self._iter_table():
             yield _to_stored_row(row)
 
     async def left_out(self) -> tuple[str, ...]:
-        """See :meth:`fateforger.ports.ConstraintSource.left_out`."""
+        """See :meth:`fateforger.memory.ports.ConstraintSource.left_out`."""
         return ()
 
     async def aclose(self) -> None:
-        """Do nothing, since nothing is open between calls. See :meth:`fateforger.ports.ConstraintSource.aclose`."""
+        """Do nothing: no connection stays open between calls."""
 
     def _iter_table(self) -> Iterator[dict[str, Any]]:
         if not self._path.is_file():

@@ -17,21 +17,21 @@ _R = TypeVar("_R")
 
 
 class RecordingFiles:
-    """Implements :class:`fateforger.ports.Recordings`. The directory is created when it is first needed."""
+    """Implements :class:`fateforger.ports.model.Recordings`. The directory is created when it is first needed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def keep(self, name: str, text: str) -> None:
-        """See :meth:`fateforger.ports.Recordings.keep`."""
+        """See :meth:`fateforger.ports.model.Recordings.keep`."""
         await self._do("write to", lambda: self._write(name, text))
 
     async def of(self, user_id: str) -> Mapping[str, str]:
-        """See :meth:`fateforger.ports.Recordings.of`."""
+        """See :meth:`fateforger.ports.model.Recordings.of`."""
         return await self._do("read", lambda: {path.name: text for path, text in self._iter_about(user_id)})
 
     async def forget(self, user_id: str) -> int:
-        """See :meth:`fateforger.ports.Recordings.forget`."""
+        """See :meth:`fateforger.ports.model.Recordings.forget`."""
         return await self._do("delete from", lambda: self._forget(user_id))
 
     async def _do(self, what: str, work: Callable[[], _R]) -> _R:

@@ -1,14 +1,23 @@
-"""A client: another agent that may act for one person, identified by its token."""
+"""Clients: other agents that may act for one person, their tokens, and the audit log of their calls.
+
+A token is ``ffa_KEY_SECRET``. Only a SHA-256 hash is stored. The secret has 256 random bits, so that one round of
+hashing is enough."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from fateforger.errors import BadInput
+from fateforger.memory.credentials import remove_credentials
 
 MAX_CALLS_PER_MINUTE = 60
 """Maximum number of calls per minute of one client, over all transports together."""
@@ -72,3 +81,70 @@ def read_scopes(text: str) -> tuple[Scope, ...]:
         wrong = f"There is no scope “{unknown[0]}”." if unknown else "A client needs at least one scope."
         raise BadInput(f"{wrong} Scopes are {', '.join(known)}.", where="scopes")
     return tuple(dict.fromkeys(known[name] for name in names))
+
+
+_TOKEN = re.compile(r"ffa_([0-9a-f]{12})_([A-Za-z0-9_-]{40,64})")
+
+
+def format_token(key: str, secret: str) -> str:
+    """Return a token. ``key`` is 12 hexadecimal digits, ``secret`` 43 characters of URL-safe base64."""
+    return f"ffa_{key}_{secret}"
+
+
+def parse_key(token: str) -> str | None:
+    """Return the public part of a token; ``None`` if the text is not a valid token."""
+    found = _TOKEN.fullmatch(token)
+    return None if found is None else found.group(1)
+
+
+def hash_token(token: str) -> str:
+    """Return the hash under which a token is stored."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def matches_hash(token: str, kept: str) -> bool:
+    """Check whether a token matches a stored hash, in constant time."""
+    return hmac.compare_digest(hash_token(token), kept)
+
+
+LONGEST_TEXT = 200
+LONGEST = 2_000
+
+
+class NewCall(BaseModel):
+    """A call as it is logged before it is carried out. ``asked`` is JSON of bounded length."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    client: str
+    user_id: str
+    tool: str
+    asked: str
+    at: datetime
+
+
+class Call(NewCall):
+    """A call in the log.
+
+    ``outcome`` begins with ``done``, ``refused`` or ``failed``; it is ``None`` if the program ended before it was
+    known.
+    """
+
+    number: int
+    outcome: str | None = None
+    ended_at: datetime | None = None
+
+
+def shorten_arguments(arguments: Mapping[str, Any]) -> str:
+    """Return the arguments as short JSON: long texts are truncated, and credentials are removed."""
+    text = json.dumps(_shorten(arguments), ensure_ascii=False, separators=(",", ":"), default=str)
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, str):
+        text = remove_credentials(value[: 4 * LONGEST_TEXT])
+        return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+    if isinstance(value, Mapping):
+        return {_shorten(str(name)): _shorten(each) for name, each in list(value.items())[:50]}
+    return [_shorten(each) for each in value[:50]] if isinstance(value, list | tuple) else value

@@ -3,8 +3,7 @@
             ┌──> APPROVED ──> UNDONE
 PENDING ────┼──> DENIED
             ├──> EXPIRED       a day went by, or the agent lost its access
-            └──> SUPERSEDED    the same agent made a newer one, or the state it was made for has changed
-"""
+            └──> SUPERSEDED    the same agent made a newer one, or the state it was made for has changed"""
 
 from __future__ import annotations
 
@@ -15,9 +14,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.constraints import ConstraintRecord
-from fateforger.ops import Patch
-from fateforger.plan import TBPlan
+from fateforger.memory.record import ConstraintRecord
+from fateforger.planning.patch import Patch
+from fateforger.planning.plan import TBPlan
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 PROPOSAL_LIFETIME = timedelta(days=1)

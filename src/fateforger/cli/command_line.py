@@ -18,19 +18,19 @@ from fateforger import __version__
 from fateforger.errors import FateforgerError, UserError, WorldError
 
 _COMMANDS = {
-    "up": ("fateforger.cli.up", "Run everything with what is configured, and print the page's address."),
-    "doctor": ("fateforger.cli.doctor", "Say what is real, what is local and what is missing, each with its fix."),
-    "health": ("fateforger.cli.health", "Ask the program that runs here whether it is well."),
-    "feedback": ("fateforger.cli.feedback", "What people think of what a language model said, with its turn."),
+    "up": ("fateforger.cli.program", "Run everything with what is configured, and print the page's address."),
+    "doctor": ("fateforger.cli.program", "Say what is real, what is local and what is missing, each with its fix."),
+    "health": ("fateforger.cli.program", "Ask the program that runs here whether it is well."),
+    "feedback": ("fateforger.cli.records", "What people think of what a language model said, with its turn."),
     "plan": ("fateforger.cli.plan", "Resolve, patch and check plans."),
-    "costs": ("fateforger.cli.costs", "Say what language models were asked, and what that cost."),
-    "replay": ("fateforger.cli.replay", "Run recorded turns again, offline, and say what is different now."),
+    "costs": ("fateforger.cli.records", "Say what language models were asked, and what that cost."),
+    "replay": ("fateforger.cli.records", "Run recorded turns again, offline, and say what is different now."),
     "constraints": (
         "fateforger.cli.constraints",
         "What people told the planner once, and which of it applies on a day.",
     ),
     "tasks": ("fateforger.cli.tasks", "The queue of work: what is next, and what becomes of it."),
-    "person": ("fateforger.cli.person", "What is held about somebody: all of it as one document, or erased."),
+    "person": ("fateforger.cli.records", "What is held about somebody: all of it as one document, or erased."),
     "workflow": ("fateforger.cli.workflow", "Check what was done against the rules of a workflow."),
     "mcp": ("fateforger.cli.mcp", "A door for other agents, who may work with tasks and propose changes."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),
@@ -46,7 +46,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
         if cmd_name not in _COMMANDS:
             return None
-        command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        command = getattr(importlib.import_module(_COMMANDS[cmd_name][0]), f"{cmd_name}_command")
         assert isinstance(command, click.Command)  # noqa: S101  narrows the type of a module attribute
         return command
 

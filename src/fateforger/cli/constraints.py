@@ -1,20 +1,498 @@
-"""``fateforger constraints``: write, list, query, archive, import and export people's constraints."""
+"""``fateforger constraints``: write, list, query, archive, import and export people's constraints.
+
+A query reads the store, or a FILE of versions, one per line (JSON lines), as an export writes them. With ``--batch``,
+each line is a context.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from fateforger.cli.constraints_files import export_command, import_command
-from fateforger.cli.constraints_index import reindex_command
-from fateforger.cli.constraints_list import list_command
-from fateforger.cli.constraints_migrate import migrate_command
-from fateforger.cli.constraints_query import query_command
-from fateforger.cli.constraints_story import story_command
-from fateforger.cli.constraints_writing import add_command, archive_command, supersede_command
+from fateforger.cli.constraint_files import export_command, import_command, migrate_command
+from fateforger.cli.documents import parse_json, read_document, read_lines, write_json
+from fateforger.cli.options import (
+    Opened,
+    add_person_option,
+    add_place_options,
+    add_store_options,
+    as_json,
+    check_person_option,
+    load_settings,
+    run_with_constraints,
+    write_line_with_uid,
+)
+from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
+from fateforger.values import replace
+
+if TYPE_CHECKING:
+    from fateforger.cli.constraint_changes import ChangeResult
+    from fateforger.config import Settings
+    from fateforger.memory.applicability import Answer, Context
+    from fateforger.memory.record import ConstraintRecord
+    from fateforger.memory.versions import Version
+    from fateforger.session.recall import ConstraintHistory
+
+
+@click.command("reindex")
+@click.option(
+    "--user", "user_id", metavar="ID", callback=check_person_option, help="Only theirs; by default everybody's."
+)
+@add_store_options
+def reindex_command(ctx: click.Context, user_id: str | None, as_json: bool, **where: str | None) -> None:
+    """Make the search index anew from what is written down. A program that runs here does it in the background."""
+    count, done = _reindex(load_settings(ctx, **where), user_id, quiet=as_json)
+    sentence = _describe_result(count, done=done, everybody=user_id is None)
+    if as_json:
+        write_json({"constraints": count, "done": done, "message": sentence})
+        return
+    click.echo(sentence)
+
+
+def _reindex(settings: Settings, user_id: str | None, *, quiet: bool) -> tuple[int, bool]:
+    """Reindex with a progress bar; return the number of constraints and whether they are indexed already."""
+    from fateforger.app.memory import rebuild_index  # noqa: PLC0415  heavy
+
+    counted: list[int] = []
+    with ExitStack() as stack:
+        bars = []
+
+        def on_begin(count: int) -> None:
+            counted.append(count)
+            if not quiet and sys.stderr.isatty():
+                bars.append(stack.enter_context(click.progressbar(length=count, label="Indexing", file=sys.stderr)))
+
+        def on_progress(more: int) -> None:
+            for bar in bars:
+                bar.update(more)
+
+        done = asyncio.run(rebuild_index(settings, user_id, on_begin, on_progress))
+    return counted[0], done
+
+
+def _describe_result(count: int, *, done: bool, everybody: bool) -> str:
+    constraints = f"{count} constraint{'' if count == 1 else 's'}"
+    if not done:
+        return f"{constraints} will be indexed again by the program that runs here."
+    return f"The index was made anew: {constraints}." if everybody else f"Indexed again: {constraints}."
+
+
+@click.command("list")
+@add_person_option
+@click.option("--all", "everything", is_flag=True, help="Also what was put away or declined.")
+@click.option("--uid", metavar="UID", help="Every version of that one, oldest first.")
+@click.option("--about", metavar="TEXT", help="Those in force whose words are near to TEXT, the nearest first.")
+@add_store_options
+def list_command(
+    ctx: click.Context,
+    user_id: str,
+    everything: bool,
+    uid: str | None,
+    about: str | None,
+    as_json: bool,
+    **where: str | None,
+) -> None:
+    """The constraints of a person, each as it is now. With --about the search index is asked; where a program runs that
+    has it to itself, everything is listed."""
+    if about is not None and (everything or uid is not None):
+        raise click.UsageError("--about is for what is in force; leave out --all and --uid.")
+    settings = load_settings(ctx, **where)
+
+    async def ask(opened: Opened) -> tuple[Sequence[Version], str | None]:
+        versions = await opened.constraints.of(user_id)
+        if about is not None:
+            return await _search_versions(about, versions, opened, settings, user_id)
+        return _select_versions(versions, user_id, uid, everything=everything), None
+
+    rows, message = run_with_constraints(ctx, where, ask)
+    if as_json:
+        said = {} if about is None else {"message": message}
+        write_json({"constraints": [write_line_with_uid(version) for version in rows], **said})
+        return
+    if message is not None:
+        click.echo(message, err=True)
+    if not rows:
+        click.echo(_describe_nothing(user_id, uid, about))
+    for version in rows:
+        click.echo(_format_line(version))
+
+
+def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:
+    from fateforger.memory.versions import build_eras, select_newest  # noqa: PLC0415  the help text needs none of it
+
+    if uid is not None:
+        return [era.version for era in build_eras(versions, user_id, uid)]
+    mine = sorted(
+        select_newest(versions, user_id).values(), key=lambda v: (v.retired, v.record.necessity.weakness, v.seq)
+    )
+    return [version for version in mine if everything or not version.retired]
+
+
+async def _search_versions(
+    text: str, versions: Sequence[Version], opened: Opened, settings: Settings, user_id: str
+) -> tuple[Sequence[Version], str | None]:
+    """Return the current constraints that the index finds; all of them, with a reason, when it is unavailable."""
+    from fateforger.app.memory import search_constraints  # noqa: PLC0415  heavy
+    from fateforger.memory.retrieval import NO_INDEX, select_current  # noqa: PLC0415  the help text needs none of it
+
+    try:
+        uids = await search_constraints(settings, opened.constraints, user_id, text)
+    except MemoryUnavailable as error:
+        return _select_versions(versions, user_id, None, everything=False), f"{error.message} {NO_INDEX}"
+    return select_current(uids, versions, user_id), None
+
+
+def _describe_nothing(user_id: str, uid: str | None, about: str | None) -> str:
+    if uid is not None:
+        return f"{user_id} has no constraint {uid}."
+    return "Nothing is written down." if about is None else "Nothing is written down about that."
+
+
+def _format_line(version: Version) -> str:
+    from fateforger.memory.vocabulary import format_day  # noqa: PLC0415  the help text needs none of it
+
+    record = version.record
+    standing: dict[Any, str] = {"locked": "confirmed", "proposed": "not confirmed yet", "declined": "out of force"}
+    since = f"{standing[record.status.value]}, {format_day(version.updated_at.date())}"
+    return f"{record.necessity.value:<6} {record.name}  [{version.uid}]\n       {since}"
+
+
+Versions = Callable[[str], Awaitable[Sequence["Version"]]]
+"""Return the versions of a person's constraints."""
+
+
+@click.command("query")
+@click.option("--from", "source", metavar="FILE", help="Versions of constraints, one a line, or -; not the store's.")
+@click.option("--batch", metavar="FILE", help="One context a line (JSON lines); one result document a line.")
+@click.option("--user", "user_id", metavar="ID", help="Whose constraints.")
+@click.option("--stage", metavar="STAGE", help="Where planning stands: COLLECT, CAPTURE, SKELETON, REFINE, REVIEW.")
+@click.option("--date", "as_of", metavar="DATE", help="The planned day; by default today in --timezone.")
+@click.option("--timezone", metavar="ZONE", help="Where the person is; by default UTC.")
+@click.option("--event-types", metavar="CODES", help="What the day holds, like DW,M.")
+@click.option("--session", "session_id", metavar="ID", help="Constraints of that session as well.")
+@click.option("--types", "type_ids", metavar="KINDS", help="Only those rule kinds, like buffer,capacity.")
+@click.option("--situation", metavar="LABELS", help="What is part of the day, for conditional constraints.")
+@click.option("--k", type=int, help="How many there is room for; a must is never cut.")
+@click.option("--explain", is_flag=True, help="Also those that do not apply, each with its reason.")
+@add_place_options
+@as_json
+@click.pass_context
+def query_command(
+    ctx: click.Context,
+    /,
+    source: str | None,
+    batch: str | None,
+    explain: bool,
+    as_json: bool,
+    now: str | None,
+    data_dir: str | None,
+    **asked: Any,
+) -> None:
+    """The constraints that apply, best first, each with its reasons."""
+    from fateforger.memory.applicability import decide_applicability  # noqa: PLC0415  the help text needs none of it
+    from fateforger.memory.documents import write_answer  # noqa: PLC0415  the help text needs none of it
+
+    if batch is not None and any(value is not None for value in asked.values()):
+        raise click.UsageError("With --batch each line says what is asked; leave out the options that ask.")
+    if batch == source == "-":
+        raise BadInput("Only one of --from and --batch can come from stdin.")
+    settings = load_settings(ctx, now=now, data_dir=data_dir)
+    context = None if batch is not None else _build_context(_build_context_document(asked), settings.now)
+
+    async def answer(versions: Versions) -> None:
+        if context is None:
+            await _answer_lines(versions, str(batch), settings.now, explain=explain)
+            return
+        found = decide_applicability(await versions(context.user_id), context)
+        if as_json:
+            write_json(write_answer(found, explain=explain))
+        else:
+            _print_answer(found, explain=explain)
+
+    asyncio.run(_answer_from_file(source, answer) if source is not None else _answer_from_store(settings, answer))
+
+
+async def _answer_from_file(source: str, answer: Callable[[Versions], Awaitable[None]]) -> None:
+    found = _read_versions(source)
+
+    async def of(user_id: str) -> Sequence[Version]:
+        return found.get(user_id, ())
+
+    await answer(of)
+
+
+async def _answer_from_store(settings: Settings, answer: Callable[[Versions], Awaitable[None]]) -> None:
+    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
+
+    store = await open_state(settings)
+    try:
+        await answer(store.constraints.of)
+    finally:
+        await store.aclose()
+
+
+def _read_versions(source: str) -> dict[str, list[Version]]:
+    """Read versions by person, in the order of their instants; of one instant, the later line is newer."""
+    from fateforger.memory.documents import read_version  # noqa: PLC0415  the help text needs none of it
+
+    found: dict[str, list[Version]] = {}
+    for number, (line, where) in enumerate(read_lines(source)):
+        try:
+            version = read_version(parse_json(line, where), seq=number)
+        except BadInput as error:
+            raise BadInput(error.message, where=_join_place(where, error.where)) from None
+        found.setdefault(version.user_id, []).append(version)
+    return found
+
+
+async def _answer_lines(versions: Versions, batch: str, clock: datetime | None, *, explain: bool) -> None:
+    """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
+    from fateforger.memory.applicability import decide_applicability  # noqa: PLC0415  the help text needs none of it
+    from fateforger.memory.documents import write_answer  # noqa: PLC0415  the help text needs none of it
+
+    for line, where in read_lines(batch):
+        try:
+            context = _build_context(parse_json(line, where), clock)
+            found = decide_applicability(await versions(context.user_id), context)
+            write_json(write_answer(found, explain=explain))
+        except FateforgerError as error:
+            place = _join_place(where, error.where)
+            write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})
+
+
+def _build_context(document: Any, clock: datetime | None) -> Context:
+    from fateforger.memory.documents import read_context  # noqa: PLC0415  the help text needs none of it
+
+    return read_context(_add_instant(document, clock))
+
+
+AT_ONE_INSTANT = timedelta(microseconds=999)
+"""A set clock does not advance, and writes under it count up by microseconds; this covers all of them."""
+
+
+def _add_instant(document: Any, clock: datetime | None) -> Any:
+    """Add an instant to a context that has none.
+
+    It is that of the clock, if the clock was set. Otherwise the context sees all versions, and is about today if it
+    names no day either.
+    """
+    if not isinstance(document, dict) or document.get("now") is not None:
+        return document
+    if clock is None and document.get("as_of") is not None:
+        return document
+    return {**document, "now": (datetime.now(UTC) if clock is None else clock + AT_ONE_INSTANT).isoformat()}
+
+
+def _build_context_document(asked: Mapping[str, Any]) -> dict[str, Any]:
+    lists = {"event_types", "type_ids", "situation"}
+    if asked["user_id"] is None:
+        raise click.UsageError("Say whose constraints: --user ID (or --batch FILE).")
+    return {
+        name: [part.strip() for part in value.split(",") if part.strip()] if name in lists else value
+        for name, value in asked.items()
+        if value is not None
+    }
+
+
+def _print_answer(answer: Answer, *, explain: bool) -> None:
+    if not answer.applicable:
+        click.echo("No constraint applies.")
+    for item in answer.applicable:
+        click.echo(f"{item.record.necessity.value:<6} {item.record.name}  [{item.uid}]")
+        click.echo(f"       {' '.join(item.reasons)}")
+    for out in answer.excluded if explain else ():
+        click.echo(f"not    {out.version.record.name}  [{out.uid}]\n       {out.reason}")
+
+
+def _join_place(where: str, part: str | None) -> str:
+    return where if part is None or part == where else f"{where}, {part}"
+
+
+_WORDS = {
+    "extracted": "said here",
+    "stored": "stored",
+    "waiting": "waits to be stored",
+    "selected": "selected for the day",
+    "set_aside": "set aside here",
+    "applied": "applied",
+}
+
+
+@click.command("story")
+@click.argument("session", metavar="SESSION")
+@add_store_options
+def story_command(ctx: click.Context, session: str, as_json: bool, **where: str | None) -> None:
+    """List what was selected, extracted, stored and applied in the conversation SESSION, constraint by constraint. Its
+    id is in each line of the log about it."""
+    chapters = asyncio.run(_read_story(load_settings(ctx, **where), session))
+    if as_json:
+        write_json({"session": session, "constraints": [_to_document(chapter) for chapter in chapters]})
+        return
+    if not chapters:
+        click.echo("No constraint had a part in that conversation.")
+    for chapter in chapters:
+        click.echo(f"{chapter.name or 'no longer known'}  [{chapter.uid}]")
+        click.echo(f"       {', '.join(_WORDS[event] for event in chapter.events)}")
+
+
+def _to_document(chapter: ConstraintHistory) -> dict[str, Any]:
+    return {"uid": chapter.uid, "name": chapter.name, "events": list(chapter.events)}
+
+
+async def _read_story(settings: Settings, session_id: str) -> tuple[ConstraintHistory, ...]:
+    """Return the history of a session. Raises ``BadInput`` if it does not exist."""
+    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
+    from fateforger.session.recall import constraint_histories  # noqa: PLC0415  heavy
+
+    store = await open_state(settings)
+    try:
+        session = await store.sessions.load(session_id)
+        if session is None:
+            raise BadInput("There is no conversation with that id here.", where="session")
+        return constraint_histories(session, await store.constraints.of(session.user_id))
+    finally:
+        await store.aclose()
+
+
+_session = click.option("--session", "session_id", metavar="ID", help="The conversation it is said in.")
+
+
+@click.command("add")
+@click.argument("record", required=False)
+@add_person_option
+@_session
+@click.option("--name", metavar="TEXT", help="In place of RECORD: what it is called.")
+@click.option("--words", metavar="TEXT", help="With --name: it in the person's own words.")
+@click.option("--necessity", type=click.Choice(["must", "should", "prefer"]), help="With --name: how binding it is.")
+@add_store_options
+def add_command(
+    ctx: click.Context,
+    record: str | None,
+    user_id: str,
+    session_id: str | None,
+    name: str | None,
+    words: str | None,
+    necessity: str | None,
+    as_json: bool,
+    **where: str | None,
+) -> None:
+    """Write down the constraint in RECORD, a file with a constraint_record as JSON, or -. Where the same constraint is
+    there already, this is its next version. Without a scope it lasts, or with --session counts in that session. What
+    it contradicts gives way where that is clear, and is named where only the person can decide."""
+    said = {"name": name, "description": words, "necessity": necessity}
+    given = {field: value for field, value in said.items() if value is not None}
+    if (record is None) == (name is None) or (given and record is not None):
+        raise click.UsageError("Give a RECORD file (or - for stdin), or --name TEXT.")
+    wanted = _check_record({**given, "status": "locked"} if record is None else read_document(record), session_id)
+    from fateforger.cli.constraint_changes import add  # noqa: PLC0415  heavy
+
+    deed = run_with_constraints(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))
+    if as_json:
+        write_json(_build_change_document(deed))
+        return
+    click.echo(f"{'Noted' if deed.written else 'That is written down already'}: {_name_version(deed.version)}.")
+    _print_effects(deed)
+
+
+@click.command("archive")
+@click.argument("uid")
+@add_person_option
+@click.option("--reason", metavar="TEXT", help="Why; kept with it.")
+@add_store_options
+def archive_command(
+    ctx: click.Context, uid: str, user_id: str, reason: str | None, as_json: bool, **where: str | None
+) -> None:
+    """Put the constraint UID away. It applies no more, and is kept with its history."""
+    from fateforger.cli.constraint_changes import archive  # noqa: PLC0415  heavy
+    from fateforger.memory.credentials import (  # noqa: PLC0415  the help text needs none of it
+        REFUSED,
+        redact_credentials,
+    )
+
+    if reason is not None and redact_credentials(reason)[1]:
+        raise BadInput(REFUSED, where="reason")
+    deed = run_with_constraints(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
+    if as_json:
+        write_json(_build_change_document(deed))
+        return
+    click.echo(f"{'Put away' if deed.written else 'That is out of force already'}: {_name_version(deed.version)}.")
+    _print_effects(deed)
+
+
+@click.command("supersede")
+@click.argument("uid")
+@click.argument("record")
+@add_person_option
+@_session
+@add_store_options
+def supersede_command(
+    ctx: click.Context,
+    uid: str,
+    record: str,
+    user_id: str,
+    session_id: str | None,
+    as_json: bool,
+    **where: str | None,
+) -> None:
+    """Let the constraint in RECORD (a file, or -) take the place of UID on the days of its dates. UID is put away if no
+    day is left to it; otherwise it stays in force on the others."""
+    from fateforger.cli.constraint_changes import supersede  # noqa: PLC0415  heavy
+
+    wanted = _check_record(read_document(record), session_id)
+    deed = run_with_constraints(ctx, where, lambda opened: supersede(opened, user_id, uid, wanted, session_id))
+    assert deed.old is not None  # noqa: S101  for the type checker: superseding is about one
+    if as_json:
+        write_json({**_build_change_document(deed), "superseded": write_line_with_uid(deed.old)})
+        return
+    rest = "" if deed.old.retired else " On other days the old one stays in force."
+    click.echo(f"Noted: {_name_version(deed.version)}. It takes the place of {_name_version(deed.old)}.{rest}")
+    _print_effects(deed)
+
+
+def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
+    """Validate a record and fill in its scope. Raises ``BadInput``."""
+    from fateforger.memory.credentials import REFUSED, holds_credentials  # noqa: PLC0415  the help text needs none
+    from fateforger.memory.documents import read_record  # noqa: PLC0415  the help text needs none of it
+    from fateforger.memory.vocabulary import Scope, Status  # noqa: PLC0415  the help text needs none of it
+
+    record = read_record(document)
+    if holds_credentials(record):
+        raise BadInput(REFUSED)
+    if "scope" not in record.model_fields_set:
+        record = replace(record, scope=Scope.PROFILE if session_id is None else Scope.SESSION)
+    if record.scope is Scope.SESSION and session_id is None:
+        raise BadInput("It is for one session only; say which one with --session.", where="scope")
+    if record.status is Status.DECLINED:
+        raise BadInput("It would be declined from the start; leave out its status.", where="status")
+    return record
+
+
+def _build_change_document(deed: ChangeResult) -> dict[str, Any]:
+    """Return the result for programs; ``lines`` and ``questions`` are present if other constraints were affected."""
+    said = {"lines": list(deed.lines), "questions": list(deed.questions)}
+    told = {name: sentences for name, sentences in said.items() if sentences}
+    return {"written": deed.written, "constraint": write_line_with_uid(deed.version), **told}
+
+
+def _print_effects(deed: ChangeResult) -> None:
+    for line in (*deed.lines, *deed.questions):
+        click.echo(line)
+
+
+def _name_version(version: Version) -> str:
+    from fateforger.memory.vocabulary import quote_name  # noqa: PLC0415  the help text needs none of it
+
+    return f"{quote_name(version.record.name)} [{version.uid}]"
 
 
 @click.group("constraints")
-def command() -> None:
+def constraints_command() -> None:
     """Manage people's constraints, and list those that apply on a day."""
 
 
@@ -30,4 +508,4 @@ for door in (
     migrate_command,
     reindex_command,
 ):
-    command.add_command(door)
+    constraints_command.add_command(door)

@@ -1,4 +1,4 @@
-"""Read input documents (a file, or ``-`` for stdin) and write results."""
+"""Input documents (a file, or ``-`` for stdin), results as JSON, and blocks as lines of text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,27 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fateforger.errors import BadInput, StoreUnavailable
+
+if TYPE_CHECKING:
+    from fateforger.planning.plan import Resolved
+
+
+def format_block(block: Resolved) -> str:
+    """Return ``09:00–10:30  Write report  (deep work, 90 min)``.
+
+    An end on another day is marked. If the clock changes in between, each end names its zone.
+    """
+    clocks = f"{block.start:%H:%M}", f"{block.end:%H:%M}"
+    if block.start.utcoffset() != block.end.utcoffset():
+        clocks = f"{clocks[0]} {block.start:%Z}", f"{clocks[1]} {block.end:%Z}"
+    end = clocks[1] + ("⁺¹" if block.end.date() > block.start.date() else "")
+    return f"{clocks[0]}–{end:<7} {block.event.name}  ({block.event.type.words}, {block.minutes} min)"
+
 
 MAX_BYTES = 16 * 1024 * 1024
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}

@@ -10,12 +10,11 @@ from typing import Any
 
 import click
 
-from fateforger.cli.lines import format_block
+from fateforger.cli.documents import format_block
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.model import Draft, UnplacedItem
-from fateforger.drafting.solve import STEPS, draft_instance
-from fateforger.drafting.writing import write_draft
-from fateforger.plan import resolve
+from fateforger.drafting.model import Draft, UnplacedItem, write_draft
+from fateforger.drafting.solver import STEPS, draft_instance
+from fateforger.planning.plan import resolve
 
 
 def draft_document(document: Any, days: int | None, steps: int | None, budget: int | None) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from typing import Any
 
 from fateforger.cli.documents import read_document
 from fateforger.errors import BadInput
-from fateforger.picture import DayView, describe, draw, planned_blocks
-from fateforger.plan import read_plan
+from fateforger.planning.wire import read_plan
+from fateforger.session.cards import DayView, planned_blocks
+from fateforger.ui.picture_svg import draw
+from fateforger.ui.picture_words import describe
 
 
 def read_view(plan: str, before: str | None, now: str | None) -> DayView:

@@ -1,4 +1,4 @@
-"""``fateforger mcp``: an MCP server for other agents."""
+"""``fateforger mcp``: an MCP server for other agents, their access, and the list of their calls."""
 
 from __future__ import annotations
 
@@ -6,11 +6,144 @@ import asyncio
 import contextlib
 import logging
 import signal
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.mcp_clients import audit_command, client_command
-from fateforger.cli.options import add_place_options, load_settings
+from fateforger.cli.documents import write_json
+from fateforger.cli.options import add_place_options, add_store_options, load_settings
+from fateforger.errors import BadInput
+
+if TYPE_CHECKING:
+    from fateforger.agents.clients import Call, Client
+    from fateforger.config import Settings
+
+
+@click.group("client")
+def client_command() -> None:
+    """Agents that may ask, each with a token of its own."""
+
+
+@client_command.command("add")
+@click.argument("name")
+@click.option("--user", "user_id", metavar="ID", required=True, help="The person it works for (their Slack id).")
+@click.option("--scopes", metavar="LIST", required=True, help="What it may do, with commas between.")
+@click.option("--expires", metavar="INSTANT", help="Until when (RFC 3339, or a day); left out, until it is revoked.")
+@add_store_options
+def add_command(
+    ctx: click.Context, name: str, user_id: str, scopes: str, expires: str | None, as_json: bool, **where: str | None
+) -> None:
+    """Let the agent NAME work for a person, and print its token. It is shown once, here: only a hash of it is kept.
+
+    Scopes: tasks:read, tasks:write, plan:read, plan:propose, constraints:read, constraints:propose. Whatever an agent
+    proposes has to be approved by the person in Slack.
+    """
+    from fateforger.agents.clients import read_scopes  # noqa: PLC0415  the help text needs none of it
+    from fateforger.app.agents import register_client  # noqa: PLC0415  heavy
+    from fateforger.memory.documents import check_person  # noqa: PLC0415  the help text needs none of it
+
+    settings = load_settings(ctx, **where)
+    until = None if expires is None else _parse_instant(expires)
+    added = register_client(settings, name, check_person(user_id), read_scopes(scopes), until)
+    client, token = asyncio.run(added)
+    if as_json:
+        write_json({"client": _to_document(client), "token": token})
+        return
+    click.echo(f"{client.name} may work for {client.user_id}: {', '.join(client.scopes)}.", err=True)
+    click.echo("Its token, which is shown only now:", err=True)
+    click.echo(token)
+
+
+@client_command.command("list")
+@add_store_options
+def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+    """List every agent that was ever let in, and whether it still is."""
+    settings = load_settings(ctx, **where)
+    clients, now = asyncio.run(_list_clients(settings))
+    if as_json:
+        write_json({"clients": [_to_document(client) for client in clients]})
+        return
+    if not clients:
+        click.echo("No agent was let in yet: fateforger mcp client add NAME --user ID --scopes LIST.")
+    for client in clients:
+        click.echo(f"{client.name}  for {client.user_id}, {_describe_access(client, now)}: {', '.join(client.scopes)}")
+
+
+@client_command.command("revoke")
+@click.argument("name")
+@add_store_options
+def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | None) -> None:
+    """Shut the agent NAME out, at once and for good. What it proposed and still waits can't be applied any more."""
+    client = asyncio.run(_revoke(load_settings(ctx, **where), name))
+    if as_json:
+        write_json({"client": _to_document(client)})
+        return
+    click.echo(f"{client.name} is shut out.")
+
+
+@click.command("audit")
+@click.option("--client", "name", metavar="NAME", help="Only what this agent asked.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many calls.")
+@add_store_options
+def audit_command(ctx: click.Context, name: str | None, limit: int, as_json: bool, **where: str | None) -> None:
+    """List the calls of agents and their outcomes, the newest first."""
+    calls = asyncio.run(_list_calls(load_settings(ctx, **where), name, limit))
+    if as_json:
+        write_json({"calls": [call.model_dump(mode="json") for call in calls]})
+        return
+    if not calls:
+        click.echo("Nobody has asked for anything yet.")
+    for call in calls:
+        outcome = call.outcome or "no outcome: the program ended before it was known"
+        click.echo(f"{call.at:%Y-%m-%d %H:%M:%S}Z  {call.client} for {call.user_id}: {call.tool} {call.asked}")
+        click.echo(f"       {outcome}")
+
+
+async def _list_clients(settings: Settings) -> tuple[tuple[Client, ...], datetime]:
+    from fateforger.app.agents import open_agents_store  # noqa: PLC0415  heavy
+    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
+
+    async with open_agents_store(settings) as store:
+        return await store.clients.all(), build_clock(settings).now()
+
+
+async def _revoke(settings: Settings, name: str) -> Client:
+    from fateforger.app.agents import open_agents_store  # noqa: PLC0415  heavy
+    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
+
+    async with open_agents_store(settings) as store:
+        client = await store.clients.revoke(name, now=build_clock(settings).now())
+    if client is None:
+        raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
+    return client
+
+
+async def _list_calls(settings: Settings, name: str | None, limit: int) -> tuple[Call, ...]:
+    from fateforger.app.agents import open_agents_store  # noqa: PLC0415  heavy
+
+    async with open_agents_store(settings) as store:
+        return await store.calls.latest(limit=limit, client=name)
+
+
+def _parse_instant(text: str) -> datetime:
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadInput(f"“{text[:40]}” is not an instant; write it like 2026-12-31T18:00Z.", where="expires") from None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+def _describe_access(client: Client, now: datetime) -> str:
+    if client.revoked_at is not None:
+        return f"revoked on {client.revoked_at:%Y-%m-%d}"
+    if client.expires_at is None:
+        return "let in"
+    return f"{'expired' if client.expires_at <= now else 'let in until'} {client.expires_at:%Y-%m-%d %H:%M}Z"
+
+
+def _to_document(client: Client) -> dict[str, Any]:
+    return client.model_dump(mode="json", exclude={"key"})
 
 
 @click.group("mcp", invoke_without_command=True)
@@ -19,7 +152,7 @@ from fateforger.cli.options import add_place_options, load_settings
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address it listens on.")
 @click.option("--port", type=int, help="With --http: its port; 0 picks a free one.")
 @click.pass_context
-def command(
+def mcp_command(
     ctx: click.Context, now: str | None, data_dir: str | None, over_http: bool, host: str, port: int | None
 ) -> None:
     """Serve other agents over the Model Context Protocol: on stdin and stdout with the token in
@@ -35,11 +168,11 @@ def command(
     if not over_http:
         if port is not None:
             raise click.UsageError("A port is for --http.")
-        from fateforger.bootstrap.agents import serve_stdio  # noqa: PLC0415  heavy
+        from fateforger.app.agents import serve_stdio  # noqa: PLC0415  heavy
 
         asyncio.run(serve_stdio(settings))
         return
-    from fateforger.bootstrap import agents  # noqa: PLC0415  heavy
+    from fateforger.app import agents  # noqa: PLC0415  heavy
 
     async def run() -> None:
         stop = asyncio.Event()
@@ -54,5 +187,5 @@ def command(
     asyncio.run(run())
 
 
-command.add_command(client_command)
-command.add_command(audit_command)
+mcp_command.add_command(client_command)
+mcp_command.add_command(audit_command)

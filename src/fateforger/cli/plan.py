@@ -8,34 +8,23 @@ from typing import Any
 
 import click
 
-from fateforger.cli.documents import parse_json, read_document, read_lines, write_json
-from fateforger.cli.lines import format_block
+from fateforger.cli.documents import format_block, parse_json, read_document, read_lines, write_json
 from fateforger.cli.options import as_json
 from fateforger.errors import BadInput, FateforgerError, PlanInvalid
-from fateforger.ops import apply_wire, read_patch, to_wire, write_patch
-from fateforger.plan import (
-    Resolved,
-    TBPlan,
-    local_day,
-    overlaps,
-    read_plan,
-    resolve,
-    resolve_strict,
-    write_plan,
-    write_resolved,
-)
-from fateforger.plan.resolve import overlap_sentence
+from fateforger.planning.plan import Resolved, TBPlan, overlap_sentence, overlaps, resolve, resolve_strict
+from fateforger.planning.timing import local_day
+from fateforger.planning.wire import apply_wire, read_patch, read_plan, to_wire, write_patch, write_plan, write_resolved
 
 LONGEST_DAY = timedelta(hours=36)
 """The longest frame of a day."""
 
 
 @click.group("plan")
-def command() -> None:
+def plan_command() -> None:
     """Resolve, patch, check and draft plans."""
 
 
-@command.command("resolve")
+@plan_command.command("resolve")
 @click.argument("plan", required=False)
 @click.option("--batch", metavar="FILE", help="One plan a line (JSON lines); one result document a line.")
 @as_json
@@ -57,7 +46,7 @@ def resolve_command(plan: str | None, batch: str | None, as_json: bool) -> None:
         click.echo(format_block(block))
 
 
-@command.command("patch")
+@plan_command.command("patch")
 @click.argument("plan")
 @click.argument("patch")
 @as_json
@@ -75,7 +64,7 @@ def patch_command(plan: str, patch: str, as_json: bool) -> None:
         click.echo(format_block(block))
 
 
-@command.command("draw")
+@plan_command.command("draw")
 @click.argument("plan")
 @click.option("--out", metavar="FILE", help="Write the picture here: FILE.svg or FILE.png.")
 @click.option("--before", metavar="PLAN", help="Show what changed since this plan of the same day.")
@@ -93,7 +82,7 @@ def draw_command(plan: str, out: str | None, before: str | None, now: str | None
         click.echo(document["text"] if out else document["svg"])
 
 
-@command.command("check")
+@plan_command.command("check")
 @click.argument("plan")
 @click.option("--constraints", metavar="FILE", help="What was said: records, or what `constraints query` prints.")
 @click.option("--exit-code", is_flag=True, help="Exit with status 1 when the plan is not ok.")
@@ -141,7 +130,7 @@ def check_plan(document: Any, said: Any = None) -> dict[str, Any]:
         errors.append({"message": overlap_sentence(first, second), "events": [first.index, second.index]})
     findings, quality = _judge_plan(None if errors else day, resolved, said)
     if said is not None and day is not None:
-        from fateforger.drafting.keeping import check_constraints  # noqa: PLC0415  only with --constraints
+        from fateforger.drafting.violations import check_constraints  # noqa: PLC0415  only with --constraints
 
         for breach in check_constraints(day, resolved, said):
             told = {"message": breach.text, "events": [day.position(key) for key in breach.keys]}
@@ -149,7 +138,7 @@ def check_plan(document: Any, said: Any = None) -> dict[str, Any]:
     return {"ok": not errors, "errors": errors, "findings": findings, "quality": quality}
 
 
-@command.command("draft")
+@plan_command.command("draft")
 @click.argument("instance", required=False)
 @click.option("--batch", metavar="FILE", help="One instance a line (JSON lines); one result document a line.")
 @click.option("--days", type=click.IntRange(1, 7), help="So many days in a row, with the same frame and tasks.")
@@ -184,8 +173,8 @@ def _judge_plan(
     reported elsewhere.
     """
     from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this command needs it
-    from fateforger.drafting.keeping import records_of  # noqa: PLC0415  only this command needs it
-    from fateforger.quality import LABELS, Criterion, grade_plan  # noqa: PLC0415  only this command needs it
+    from fateforger.drafting.violations import records_of  # noqa: PLC0415  only this command needs it
+    from fateforger.quality.rubric import LABELS, Criterion, grade_plan  # noqa: PLC0415  only this command needs it
 
     if day is None:
         return [], {"level": 0, "label": LABELS[0], "next_step": "Mend the errors first."}

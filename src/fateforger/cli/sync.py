@@ -7,24 +7,163 @@ PLAN is a file in the wire form, or ``-``. The calendar is the configured one, o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+import hashlib
+import json
+import math
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from fateforger.cli.documents import read_document, write_json
 from fateforger.cli.options import add_place_options, as_json, load_settings
-from fateforger.cli.progress import ProgressLines, show_progress
-from fateforger.cli.retry import NEWEST, Attempt, Request, begin_attempt, hash_document
-from fateforger.errors import UserError
+from fateforger.errors import StoreUnavailable, UserError
 
 if TYPE_CHECKING:
-    from fateforger.commit import CalendarSubmitter, SyncResult
+    from fateforger.calendar.access import Wait
+    from fateforger.calendar.history import HistoryRow
+    from fateforger.calendar.merge import Choices
+    from fateforger.calendar.model import SyncOp, SyncPlan
+    from fateforger.calendar.results import SyncResult
+    from fateforger.calendar.submitter import CalendarSubmitter
+    from fateforger.calendar.transactions import Transaction
     from fateforger.config import Settings
-    from fateforger.journal import Transaction
-    from fateforger.journal.rows import HistoryRow
-    from fateforger.sync import Choices
-    from fateforger.sync.model import SyncOp, SyncPlan
+
+
+QUIET_SECONDS = 1.0
+"""A command that takes no longer prints nothing, and lines are at least this far apart."""
+PATIENCE_SECONDS = 90.0
+"""Seconds a command that only reads waits for its turn."""
+
+T = TypeVar("T")
+
+
+class ProgressLines:
+    """Progress callback of a write (see :class:`fateforger.calendar.access.WriteProgressCallback`) that prints lines.
+
+    It prints each wait when it begins, and the count about once a second.
+    """
+
+    def __init__(self, say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+        self._say = say
+        self._now = now
+        self._last = now()
+        self._said_done = 0
+        self._waits_until = -math.inf
+        self._spoke = False
+
+    def __call__(self, done: int, of: int, wait: Wait | None = None) -> None:
+        counted = f"{done} of {of} written" if of else ""
+        if wait is not None:
+            self._announce(counted, wait.seconds, wait.reason)
+        elif counted and done > self._said_done and self._now() - self._last >= QUIET_SECONDS:
+            self._line(f"{counted}.")
+            self._said_done = done
+
+    def announce_reading(self) -> None:
+        """Say that the calendar is being read, if nothing else was said so far."""
+        if not self._spoke:
+            self._line("Reading your calendar.")
+
+    async def read_patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Read; while the calendar gives a time to wait, wait and read again."""
+        from fateforger.calendar.access import read_patiently  # noqa: PLC0415  heavy
+
+        async def wait(pause: Wait) -> None:
+            self._announce("", pause.seconds, pause.reason)
+            await asyncio.sleep(pause.seconds)
+
+        return await read_patiently(read, wait, seconds=PATIENCE_SECONDS)
+
+    def _announce(self, counted: str, seconds: float, reason: str) -> None:
+        """Announce a wait once, even if several writes share it."""
+        until = self._now() + seconds
+        if seconds < QUIET_SECONDS or until < self._waits_until + QUIET_SECONDS:
+            return
+        self._waits_until = until
+        head = f"{counted}; waiting" if counted else "Waiting"
+        self._line(f"{head} {math.ceil(seconds)} s: {reason.rstrip('.')}.")
+
+    def _line(self, text: str) -> None:
+        self._spoke, self._last = True, self._now()
+        self._say(text)
+
+
+@asynccontextmanager
+async def show_progress() -> AsyncIterator[ProgressLines]:
+    """Print progress on standard error once the block waits or takes longer than a second."""
+    lines = ProgressLines(lambda text: click.echo(text, err=True))
+    timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, lines.announce_reading)
+    try:
+        yield lines
+    finally:
+        timer.cancel()
+
+
+NEWEST = ""
+"""The ``what`` of an undo that names no transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A command and its object: a plan (by its digest) or a transaction."""
+
+    kind: Literal["apply", "undo"]
+    what: str
+    force: bool = False
+
+    def repeats(self, earlier: Request) -> bool:
+        """Check whether it asks for the same as an earlier one. An undo that names no transaction repeats any undo."""
+        what = earlier.what if (self.kind, self.what) == ("undo", NEWEST) else self.what
+        return (self.kind, what, self.force) == (earlier.kind, earlier.what, earlier.force)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A running command, kept in a file. ``cause`` identifies it in the journal."""
+
+    path: Path
+    cause: str
+
+    def close(self) -> None:
+        """Forget the command: its person has the answer."""
+        self.path.unlink(missing_ok=True)
+
+
+async def begin_attempt(data_dir: Path, submitter: CalendarSubmitter, request: Request) -> Attempt:
+    """Begin a command, or continue the same one if its answer was never shown and nothing was written since.
+
+    The caller holds the lock of the data directory. Raises ``StoreUnavailable``.
+    """
+    name = hashlib.sha256(submitter.calendar_key.encode()).hexdigest()[:32]
+    path = data_dir / "commands" / f"{name}.json"
+    try:
+        if path.exists():
+            known = json.loads(path.read_text())
+            cause = known.pop("cause")
+            if request.repeats(Request(**known)) and await submitter.may_be_repeated(cause):
+                return Attempt(path, cause)
+        cause = f"door-{uuid.uuid4().hex}"
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        draft = path.with_suffix(".draft")
+        draft.touch(mode=0o600)
+        draft.write_text(json.dumps({**asdict(request), "cause": cause}))
+        draft.replace(path)
+    except OSError as error:
+        raise StoreUnavailable(f"I cannot use {path}: {error.strerror}.", where="data_dir") from None
+    except (ValueError, TypeError, KeyError):
+        raise StoreUnavailable(f"I cannot read {path}. Delete it, and try again.", where="data_dir") from None
+    return Attempt(path, cause)
+
+
+def hash_document(document: str) -> str:
+    """Return the digest that identifies a plan."""
+    return hashlib.sha256(document.encode()).hexdigest()
 
 
 def add_calendar_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,7 +175,7 @@ def add_calendar_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.group("sync")
-def command() -> None:
+def sync_command() -> None:
     """Show, apply and take back the difference between a plan and a calendar."""
 
 
@@ -47,15 +186,15 @@ _keeping = click.option(
 )
 
 
-@command.command("diff")
+@sync_command.command("diff")
 @click.argument("plan")
 @_keeping
 @add_calendar_options
 def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **where: str | None) -> None:
     """Show what would change on the calendar for PLAN. Writes nothing."""
-    from fateforger.bootstrap.ground import open_resources  # noqa: PLC0415  heavy
-    from fateforger.plan import read_plan  # noqa: PLC0415  heavy
-    from fateforger.sync.sentences import describe_plan  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_resources  # noqa: PLC0415  heavy
+    from fateforger.calendar.descriptions import describe_plan  # noqa: PLC0415  heavy
+    from fateforger.planning.wire import read_plan  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
 
@@ -76,7 +215,7 @@ def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool,
     _show(document, as_json=as_json)
 
 
-@command.command("apply")
+@sync_command.command("apply")
 @click.argument("plan")
 @click.option("--yes", is_flag=True, help="Write even where I would rather ask first (mass deletion and the like).")
 @_keeping
@@ -85,9 +224,9 @@ def apply_command(
     ctx: click.Context, plan: str, yes: bool, keep: str | None, as_json: bool, **where: str | None
 ) -> None:
     """Make the calendar show PLAN. Your own changes on the calendar stay."""
+    from fateforger.calendar.model import SafetyCheckKind  # noqa: PLC0415  heavy
     from fateforger.errors import ConfirmationNeeded  # noqa: PLC0415  only this command needs it
-    from fateforger.plan import read_plan  # noqa: PLC0415  heavy
-    from fateforger.sync.model import SafetyCheckKind  # noqa: PLC0415  heavy
+    from fateforger.planning.wire import read_plan  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
     confirmed = tuple(SafetyCheckKind) if yes else ()
@@ -104,7 +243,7 @@ def apply_command(
     _write(ctx, where, Request("apply", hash_document(day.model_dump_json())), apply, as_json=as_json)
 
 
-@command.command("undo")
+@sync_command.command("undo")
 @click.argument("transaction", required=False)
 @click.option("--force", is_flag=True, help="Also take back what you changed yourself since.")
 @add_calendar_options
@@ -121,12 +260,12 @@ def undo_command(ctx: click.Context, transaction: str | None, force: bool, as_js
     _write(ctx, where, Request("undo", named, force=force), undo, as_json=as_json)
 
 
-@command.command("history")
+@sync_command.command("history")
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many, newest first.")
 @add_calendar_options
 def history_command(ctx: click.Context, limit: int, as_json: bool, **where: str | None) -> None:
     """List what was written to the calendar, newest first."""
-    from fateforger.bootstrap.ground import open_journal  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_journal  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> tuple[Transaction, ...]:
         async with open_journal(settings) as (journal, calendar):
@@ -167,7 +306,7 @@ def _write(
     The command is remembered until then, so that a repetition finishes it. It is also remembered when it paused or
     could not reach the calendar.
     """
-    from fateforger.bootstrap.ground import open_resources  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_resources  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> tuple[SyncResult, Attempt]:
         async with open_resources(settings) as ground, show_progress() as told:
@@ -187,7 +326,7 @@ def _write(
 
 
 def _build_choices(keep: str | None) -> Choices:
-    from fateforger.sync import Choices  # noqa: PLC0415  heavy
+    from fateforger.calendar.merge import Choices  # noqa: PLC0415  heavy
 
     return Choices.model_validate({"otherwise": keep or "open"})
 
@@ -198,8 +337,8 @@ def _suggest_keep(plan: SyncPlan) -> tuple[str, ...]:
 
 
 def _build_op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any]:
-    from fateforger.plan import zone  # noqa: PLC0415  heavy
-    from fateforger.sync.sentences import describe_op  # noqa: PLC0415  heavy
+    from fateforger.calendar.descriptions import describe_op  # noqa: PLC0415  heavy
+    from fateforger.planning.timing import zone  # noqa: PLC0415  heavy
 
     return {
         "verb": op.verb.value,
@@ -214,7 +353,7 @@ def _build_op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any
 
 
 def _show_result(result: SyncResult, *, as_json: bool) -> None:
-    from fateforger.journal.standing import list_undone  # noqa: PLC0415  heavy
+    from fateforger.calendar.history import list_undone  # noqa: PLC0415  heavy
 
     transaction = result.transaction
     whole = {"changed": "committed"}.get(result.status, result.status)
@@ -252,7 +391,7 @@ def _show(document: dict[str, Any], *, as_json: bool) -> None:
 
 def _build_history(transactions: Sequence[Transaction]) -> list[dict[str, Any]]:
     """Return the history, newest first, in the words the thread uses. A submit that changed no event has no row."""
-    from fateforger.journal.rows import build_rows  # noqa: PLC0415  heavy
+    from fateforger.calendar.history import build_rows  # noqa: PLC0415  heavy
 
     days = {t.day for t in transactions}
     rows = {row.transaction: row for day in days for row in build_rows([t for t in transactions if t.day == day])}

@@ -18,18 +18,20 @@ from fateforger.cli.options import as_json, load_settings
 from fateforger.errors import BadInput, FateforgerError
 
 if TYPE_CHECKING:
-    from fateforger.workflow import Report, Step, Workflow
-    from fateforger.workflow.evaluating import EvaluatedState
+    from fateforger.workflow.conformance import Report
+    from fateforger.workflow.definition import Workflow
+    from fateforger.workflow.facts import EvaluatedState
+    from fateforger.workflow.trace import Step
 
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
 
 
 @click.group("workflow")
-def command() -> None:
+def workflow_command() -> None:
     """Check what was done, or is planned, against the rules of a workflow."""
 
 
-@command.command("check")
+@workflow_command.command("check")
 @click.argument("file", required=False)
 @click.option("--trace", metavar="FILE", help="What was done, one step a line; or -.")
 @click.option("--open", "is_open", is_flag=True, help="The trace may go on: what has not come yet is pending.")
@@ -71,7 +73,7 @@ def check_command(
     states, last = _evaluate_now(ctx, workflow, known, do) if evaluate else (None, ())
     report = _check_trace(workflow, trace, last, closed=not is_open)
     if as_json:
-        from fateforger.workflow import write_report  # noqa: PLC0415  the help text needs none of it
+        from fateforger.workflow.conformance import write_report  # noqa: PLC0415  the help text needs none of it
 
         write_json({**write_report(report), **_write_states(states)})
     else:
@@ -82,7 +84,11 @@ def check_command(
 
 
 def _load_workflow(source: str) -> Workflow:
-    from fateforger.workflow import list_shipped, load_shipped, read_workflow  # noqa: PLC0415  the help text needs none of it
+    from fateforger.workflow.definition import (  # noqa: PLC0415  the help text needs none of it
+        list_shipped,
+        load_shipped,
+        read_workflow,
+    )
 
     if source in list_shipped() and not Path(source).exists():
         return load_shipped(source)
@@ -95,7 +101,7 @@ def _load_workflow(source: str) -> Workflow:
 
 def _build_parent_reader(source: str) -> Callable[[str], str | None]:
     """Return a reader of parent workflows, which lie in the folder of the file or are bundled."""
-    from fateforger.workflow import read_shipped  # noqa: PLC0415  the help text needs none of it
+    from fateforger.workflow.definition import read_shipped  # noqa: PLC0415  the help text needs none of it
 
     def parent(name: str) -> str | None:
         path = Path(source).parent / f"{name}.yaml"
@@ -115,7 +121,8 @@ def _evaluate_now(
 
 
 def _check_trace(workflow: Workflow, trace: str | None, last: Sequence[Step], *, closed: bool) -> Report:
-    from fateforger.workflow import check, read_step  # noqa: PLC0415  the help text needs none of it
+    from fateforger.workflow.conformance import check  # noqa: PLC0415  the help text needs none of it
+    from fateforger.workflow.trace import read_step  # noqa: PLC0415  the help text needs none of it
 
     names = workflow.vocabulary
     lines = () if trace is None else read_lines(trace)
@@ -141,7 +148,7 @@ def _print_states(states: tuple[EvaluatedState, ...] | None) -> None:
 
 def _check_lines(batch: str) -> None:
     """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
-    from fateforger.workflow import check_case  # noqa: PLC0415  the help text needs none of it
+    from fateforger.workflow.conformance import check_case  # noqa: PLC0415  the help text needs none of it
 
     for line, where in read_lines(batch):
         try:

@@ -1,4 +1,4 @@
-"""The current states of a workflow, for ``workflow check --evaluate``."""
+"""The current states of a workflow, for ``workflow check --evaluate``, and the facts to look up."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from typing import Any
 import click
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fateforger.bootstrap.facts import build_facts
+from fateforger.adapters.facts import AllowList, LocalFacts, read_allow_file
 from fateforger.cli.documents import read_document
 from fateforger.config import Settings
 from fateforger.errors import BadInput
-from fateforger.plan.mistakes import first_mistake
-from fateforger.ports.facts import evaluate
-from fateforger.workflow import Step, Workflow
-from fateforger.workflow.evaluating import EvaluatedState, KnownValues, as_step
-from fateforger.workflow.vocabulary import AtomKind
+from fateforger.planning.validation import first_mistake
+from fateforger.workflow.definition import Workflow
+from fateforger.workflow.facts import EvaluatedState, Facts, KnownValues, as_step, evaluate
+from fateforger.workflow.rules import AtomKind
+from fateforger.workflow.trace import Step
+
+
+def build_facts(settings: Settings) -> Facts:
+    """Return the facts of this machine. Raises :class:`BadInput` for a file that cannot be used."""
+    return LocalFacts(AllowList() if settings.facts is None else read_allow_file(settings.facts))
+
 
 _SIGNS = {True: "✓", False: "✗", None: "?"}
 

@@ -1,7 +1,8 @@
-"""Input of the drafting engine: one day, or a few days in a row, as one JSON document.
+"""Instance of the drafting problem: one day, or a few days in a row, as one JSON document.
 
 A clock value is ``09:30`` on the first day, a local date-time, or a date-time with offset. Minutes are elapsed.
-"""
+
+Each part of the default policy (S206-S208) can be declined with ``null`` or 0."""
 
 from __future__ import annotations
 
@@ -10,16 +11,65 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` an
 from datetime import datetime, time
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
-from fateforger.constraints import ConstraintRecord
-from fateforger.drafting.policy import Between, Policy
 from fateforger.errors import BadInput
-from fateforger.plan import ET, TBPlan, zone
-from fateforger.plan.mistakes import first_mistake
-from fateforger.plan.timing import ClockField
+from fateforger.memory.record import Clock, ConstraintRecord
+from fateforger.planning.plan import ET, TBPlan
+from fateforger.planning.timing import ClockField, zone
+from fateforger.planning.validation import first_mistake
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+Minutes = Annotated[int, Field(ge=0, le=24 * 60)]
+
+
+class Between(BaseModel):
+    """A stretch of each day, local time; an end that is not after the start means the next day."""
+
+    model_config = _FROZEN
+    start: Clock
+    end: Clock
+
+
+class Lunch(BaseModel):
+    """Starts near ``start``; it may move by ``drift`` minutes and shrink to ``shortest`` where meetings leave no
+    more."""
+
+    model_config = _FROZEN
+    start: Clock = time(12, 30)
+    minutes: Annotated[int, Field(ge=5, le=240)] = 45
+    shortest: Annotated[int, Field(ge=5, le=240)] = 20
+    drift: Minutes = 120
+
+
+class Policy(BaseModel):
+    """All of it is soft: it gives way to what a person has to do and to what they said. Times in minutes."""
+
+    model_config = _FROZEN
+    lunch: Lunch | None = Lunch()
+    commute: bool = True
+    around_meetings: Minutes = 0
+    after_deep: Minutes = 10
+    before_deep: Minutes = 10
+    after_meal: Minutes = 10
+    shutdown: Minutes = 30
+    shallow_percent: Annotated[int, Field(ge=0, le=100)] | None = 30
+    one_thing_early: bool = True
+    focus: tuple[Between, ...] = ()
+    longest_focus: Annotated[int, Field(ge=30, le=24 * 60)] | None = 120
+    deep_blocks: Annotated[int, Field(ge=1, le=24)] | None = 3
+    block: Annotated[int, Field(ge=5, le=240)] = 30
+
+
+_FROZEN_BY_NAME = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 MOST_TASKS = 300
 MOST_EVENTS = 1_000
 MOST_RULES = 10_000
@@ -35,7 +85,7 @@ class Frame(BaseModel):
     """When planned time begins and ends, each day; an end before the start lies in the night that follows.
     ``next_start``: when the day after begins, for the sleep between; by default as early as this one."""
 
-    model_config = _FROZEN
+    model_config = _FROZEN_BY_NAME
     start: ClockField
     end: ClockField
     next_start: ClockField | None = None
@@ -45,7 +95,7 @@ class Immovable(BaseModel):
     """Something on the calendar. It stays where it is; what is not busy, and background, takes no time. With commutes
     it also takes the way there and back, in minutes."""
 
-    model_config = _FROZEN
+    model_config = _FROZEN_BY_NAME
     id: Id | None = None
     title: Title = "Meeting"
     start: ClockField | None = None
@@ -98,7 +148,7 @@ class Task(BaseModel):
     ``max_pieces`` at most; ``splittable`` left open means deep work of an hour or more.
     """
 
-    model_config = _FROZEN
+    model_config = _FROZEN_BY_NAME
     id: Id
     title: Title
     minutes: Annotated[int, Field(ge=1, le=WEEK * 24 * 60)] | None = None
@@ -122,7 +172,7 @@ class Told(BaseModel):
     """A constraint that counts on these days, with the day the person said it. ``tasks`` narrows it to some tasks; for
     sequencing they are the order. What ``constraints query`` prints can stand here as it is."""
 
-    model_config = _FROZEN
+    model_config = _FROZEN_BY_NAME
     uid: str | None = Field(None, min_length=1, max_length=400)
     constraint_record: ConstraintRecord
     said_on: Date | None = None
@@ -145,7 +195,7 @@ class Told(BaseModel):
 class Pin(BaseModel):
     """A block that does not move: one of ``previous`` by its key alone, or with its own time. ``task``: whose it is."""
 
-    model_config = _FROZEN
+    model_config = _FROZEN_BY_NAME
     key: Annotated[str, Field(min_length=1, max_length=64)]
     title: Title | None = None
     type: Type | None = None
@@ -158,7 +208,7 @@ class Instance(BaseModel):
     """What is to be drafted. With ``now`` nothing is planned before it, and what of ``previous`` began before it stays.
     ``days`` in a row share frame, policy and tasks."""
 
-    model_config = _FROZEN
+    model_config = _FROZEN_BY_NAME
     date: Date
     tz: Annotated[str, AfterValidator(lambda name: zone(name).key)]
     days: Annotated[int, Field(ge=1, le=WEEK)] = 1

@@ -1,4 +1,4 @@
-"""Accept a day drafted elsewhere, if it keeps the rules of our own drafts (S106, S121)."""
+"""Days drafted elsewhere, accepted if they keep the rules of our own drafts (S106, S121)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,49 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from fateforger.drafting.blocks import make_block, make_work_block
-from fateforger.drafting.draft import draft_lunch, is_splittable, length
-from fateforger.drafting.free import Stretch, busy_stretches, frame_of, gaps
+from fateforger.drafting.axis import clock_at, in_words, minute_of
+from fateforger.drafting.day_draft import (
+    PIECE,
+    Stretch,
+    busy_stretches,
+    draft_lunch,
+    frame_of,
+    gaps,
+    is_splittable,
+    length,
+    on_grid,
+)
+from fateforger.drafting.explanations import explain_left
 from fateforger.drafting.instance import Told
-from fateforger.drafting.leftover import explain_left
-from fateforger.drafting.minutes import in_words, minute_of
 from fateforger.drafting.model import Busy, Day, Draft, UnplacedItem, Work
-from fateforger.drafting.place import PIECE, on_grid
 from fateforger.errors import BadInput
-from fateforger.plan import ET, TBEvent, TBPlan, resolve, zone
+from fateforger.planning.plan import ET, MAX_NAME, TBEvent, TBPlan, resolve
+from fateforger.planning.timing import FixedStart, zone
 from fateforger.values import replace
+
+
+def make_block(day: Day, start: datetime, minutes: int, *, key: str, name: str, kind: ET, notes: str = "") -> TBEvent:
+    """Return a block that begins at the aware instant ``start``."""
+    timing = FixedStart(start=clock_at(start, day.date, day.tz), duration=timedelta(minutes=minutes))
+    return TBEvent(name=name, description=notes, type=kind, timing=timing, key=key)
+
+
+def make_work_block(day: Day, start: datetime, minutes: int, work: Work, *, number: int = 1, of: int = 1) -> TBEvent:
+    """Return a block for a piece of work.
+
+    ``number`` and ``of`` count its pieces when it is split.
+    """
+    part = f" ({number}/{of})"
+    return make_block(
+        day,
+        start,
+        minutes,
+        key=work.id if number == 1 else f"{work.id}-{number}",
+        name=work.title if of == 1 else f"{work.title[: MAX_NAME - len(part)]}{part}",
+        kind=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
+        notes=work.notes,
+    )
+
 
 OWN = frozenset({ET.REGENERATION, ET.BUFFER, ET.PLAN_REVIEW})
 """Types that a proposer may add: breaks, buffers, and reviews, but never work."""

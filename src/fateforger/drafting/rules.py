@@ -1,4 +1,4 @@
-r"""Translate constraint records into slots and numbers for the planned days (S10).
+"""Constraint records as slots and numbers for the planned days (S10).
 
 - *prefer_window*, and any wanted window: blocks lie within it. *avoid_window*, and any unwanted window: no block
 touches it. ``duration_min`` and ``duration_max`` bound the length of a block.
@@ -10,24 +10,113 @@ task is done in one piece.
 - *capacity*: at least ``duration_min`` and at most ``duration_max`` minutes a day of its types, and at most
 ``count_max`` blocks.
 
-A rule over the order of the day is followed as far as :mod:`fateforger.drafting.day_rules` can express it this way.
-No event types means all blocks. A must is kept; a should or a preference may be broken, and is then reported.
-"""
+In a rule over the order of the day, times, lengths, and counts translate exactly. An order translates to a stricter one
+(all of one kind before all of the other), so a draft treats it as a preference; the rule's own judge decides once there
+is a plan. Other rules of this kind do not affect a draft.
+
+No event types means all blocks. A must is kept; a should or a preference may be broken, and is then reported."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import Any
 
-from fateforger.constraints.kinds import WEEK, Necessity, RuleKind, Status, WindowKind
-from fateforger.constraints.record import ConstraintRecord
-from fateforger.constraints.recurrence import occurs
-from fateforger.drafting.axis import Axis, slot_range, window_slots
-from fateforger.drafting.day_rules import express_record
+from fateforger.drafting.axis import GRID, Axis, slot_range, window_slots
 from fateforger.drafting.instance import Told
-from fateforger.drafting.minutes import GRID
-from fateforger.plan import ET, zone
+from fateforger.memory.record import ConstraintRecord, Payload, ScalarParams, Window
+from fateforger.memory.recurrence import occurs
+from fateforger.memory.vocabulary import WEEK, Necessity, RuleKind, Status, WindowKind
+from fateforger.planning.plan import ET
+from fateforger.planning.timing import zone
+from fateforger.values import replace
+from fateforger.workflow.day_names import DayName, parse_day_name
+from fateforger.workflow.day_rules import read_day_rule
+from fateforger.workflow.rules import Atom, Expression, Rule
+from fateforger.workflow.rules import RuleKind as Kind
+
+_DAY = timedelta(hours=24)
+_MIDNIGHT = time()
+_PLACED = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK, ET.PLAN_REVIEW, ET.HABIT})
+"""Kinds of blocks whose order a draft chooses.
+
+Meetings stay where they are, and breaks can lie anywhere.
+"""
+
+
+def express_record(record: ConstraintRecord) -> ConstraintRecord:
+    """Return the record as a draft follows it.
+
+    Only a record with a rule over the order of the day changes. The clock times of such a rule are in the planned
+    day's zone.
+    """
+    if record.payload.day_rule is None:
+        return record
+    local = replace(record.applicability, timezone=None)
+    followed = replace(record, applicability=local, **_changes(read_day_rule(record.payload.day_rule)))
+    strict = followed.payload.rule_kind is RuleKind.SEQUENCING and record.necessity is Necessity.MUST
+    return replace(followed, necessity=Necessity.SHOULD) if strict else followed
+
+
+def _changes(rule: Rule) -> dict[str, Any]:
+    match rule.kind:
+        case Kind.NEVER:
+            unwanted = _name(rule.target)
+            return {} if unwanted is None else _forbid(unwanted)
+        case Kind.BEFORE | Kind.AFTER:
+            here, there = _name(rule.activation), _name(rule.target)
+            if here is None or there is None or here.kind is None or there.kind is None:
+                return {}
+            return _require_order(here, there, first=rule.kind is Kind.AFTER)
+        case _:
+            return {}
+
+
+def _name(expression: Expression | None) -> DayName | None:
+    return parse_day_name(expression.name) if isinstance(expression, Atom) else None
+
+
+def _forbid(name: DayName) -> dict[str, Any]:
+    """Forbid a kind of block: altogether, at a time, or beyond a length."""
+    if name.kind is None:
+        return {}
+    match name.aspect:
+        case "after" if name.clock < _DAY:
+            return _of(name.kind, RuleKind.AVOID_WINDOW, windows=(_window(_clock(name.clock), _MIDNIGHT),))
+        case "before" if _clock(name.clock) > _MIDNIGHT:
+            return _of(name.kind, RuleKind.AVOID_WINDOW, windows=(_window(_MIDNIGHT, _clock(name.clock)),))
+        case "longer":
+            return _of(name.kind, None, scalar_params=ScalarParams(duration_max=name.number))
+        case "block":
+            none = ScalarParams.model_validate({"count_max": 0})
+            return _of(name.kind, RuleKind.CAPACITY, scalar_params=none)
+        case _:
+            return {}
+
+
+def _require_order(here: DayName, there: DayName, *, first: bool) -> dict[str, Any]:
+    """Require ``here`` before ``there`` if ``first``, else after it."""
+    kinds = (here.kind, there.kind) if first else (there.kind, here.kind)
+    if here.aspect != "block" or there.aspect not in {"block", "done"} or kinds[0] is kinds[1]:
+        return {}
+    if not set(kinds) <= _PLACED:
+        return {}
+    return {"payload": Payload(rule_kind=RuleKind.SEQUENCING), "applies_event_types": kinds}
+
+
+def _of(kind: ET, rule_kind: RuleKind | None, **payload: Any) -> dict[str, Any]:
+    return {"payload": Payload(rule_kind=rule_kind, **payload), "applies_event_types": (kind,)}
+
+
+def _window(start: time, end: time) -> Window:
+    return Window(kind=WindowKind.AVOID, start=start, end=end)
+
+
+def _clock(since_midnight: timedelta) -> time:
+    minutes = int(since_midnight.total_seconds()) // 60 % (24 * 60)
+    return time(minutes // 60, minutes % 60)
+
 
 _MORNING = time(6, 0)
 

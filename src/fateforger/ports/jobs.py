@@ -1,4 +1,4 @@
-"""Durable work."""
+"""Durable jobs, done by lanes of workers."""
 
 from __future__ import annotations
 

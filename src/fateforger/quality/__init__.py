@@ -1,10 +1,3 @@
-"""Grade a plan, report its findings, and offer fixes.
+"""Quality of a plan: its level, its findings, and fixes.
 
-All of this is advice: nothing here blocks a plan.
-"""
-
-from fateforger.quality.fixes import find_fixes
-from fateforger.quality.grade import grade_plan
-from fateforger.quality.model import LABELS, Criterion, Finding, Fix, Quality
-
-__all__ = ["LABELS", "Criterion", "Finding", "Fix", "Quality", "find_fixes", "grade_plan"]
+All of this is advice: nothing here blocks a plan."""

@@ -1,4 +1,4 @@
-"""Alternative layouts of a day: put blocks elsewhere and make room for them."""
+"""Alternative layouts of a day: blocks in other places, with room made for them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from fateforger.constraints.kinds import Necessity
+from fateforger.drafting.axis import GRID, ceil, instant
 from fateforger.drafting.instance import Pin, Told
-from fateforger.drafting.mend import repair_plan
-from fateforger.drafting.minutes import GRID, ceil, instant
-from fateforger.drafting.retiming import BlockPlace, place_of, retime_blocks, to_timing
-from fateforger.ops import AddBlocks, Patch
-from fateforger.plan import ET, Resolved, TBEvent, zone
-from fateforger.quality.view import MEAL, View, begin, finish
+from fateforger.drafting.replanning import BlockPlace, place_of, repair_plan, retime_blocks, to_timing
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.patch import AddBlocks, Patch
+from fateforger.planning.plan import ET, Resolved, TBEvent
+from fateforger.planning.timing import zone
+from fateforger.quality.rubric import MEAL, View, begin, finish
 from fateforger.values import replace
 
 _STEP = timedelta(minutes=GRID)

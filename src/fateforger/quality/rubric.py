@@ -1,4 +1,6 @@
-r"""Rubric: the demands of each level on a plan (S50, S206-S208). Levels build on each other.
+"""Rubric: the demands of each level on a plan (S50, S206-S208), and the level of a plan.
+
+Levels build on each other.
 
 - 1 *Minimal*: there is work.
 - 2 *Okay*: nothing overlaps or runs into a meeting, every must is kept, everything has a place, the one thing is
@@ -7,20 +9,215 @@ early.
 - 4 *Ultra*: the one thing is named, deep work comes in two or three blocks of a good length, shallow work takes at
 most 30 %, there is room before deep work and after a meal, the day has an end, and every preference is kept.
 
-A declined part of the policy demands nothing.
-"""
+A declined part of the policy demands nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import cached_property
 from itertools import pairwise
 
-from fateforger.constraints.kinds import Necessity
-from fateforger.drafting import in_words
-from fateforger.plan import ET, Resolved
-from fateforger.quality.model import Criterion, Finding
-from fateforger.quality.view import View, begin, finish
+from pydantic import BaseModel, ConfigDict, Field
+
+from fateforger.drafting.axis import in_words
+from fateforger.drafting.context import DraftContext, Occupied, build_context, task_of
+from fateforger.drafting.instance import Instance, Policy, Task
+from fateforger.drafting.model import UnplacedItem
+from fateforger.drafting.violations import Violation, check_blocks
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.patch import Patch
+from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
+from fateforger.values import replace
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+LABELS = ("Insufficient", "Minimal", "Okay", "Detailed", "Ultra")
+
+
+class Criterion(StrEnum):
+    """Criteria of the rubric, the most important first (S50, S206-S208)."""
+
+    WORK = "work"
+    OVERLAP = "overlap"
+    MEETING = "meeting"
+    MUST = "must"
+    UNPLACED = "unplaced"
+    ONE_THING_EARLY = "one_thing_early"
+    AFTER_DEEP = "after_deep"
+    MEAL = "meal"
+    SHOULD = "should"
+    ONE_THING = "one_thing"
+    FOCUS = "focus"
+    SHALLOW = "shallow"
+    DEEP_BLOCKS = "deep_blocks"
+    BEFORE_DEEP = "before_deep"
+    AFTER_MEAL = "after_meal"
+    SHUTDOWN = "shutdown"
+    WISH = "wish"
+
+
+class Finding(BaseModel):
+    """One flaw of a plan.
+
+    ``criterion`` names the check, ``keys`` the blocks concerned, and ``text`` says it in a sentence. ``level`` is the
+    level that the plan misses because of it. ``cause`` is the id of the constraint or task behind it, if there is
+    one.
+    """
+
+    model_config = _FROZEN
+    criterion: Criterion
+    level: int = Field(ge=1, le=4)
+    text: str
+    keys: tuple[str, ...] = ()
+    cause: str | None = None
+
+
+class Quality(BaseModel):
+    """Grade of a plan, from 0 to 4 (S50).
+
+    ``next_step`` is one sentence: how to reach the next level, or that nothing is left to do. ``findings`` are
+    complete, the most important first.
+    """
+
+    model_config = _FROZEN
+    level: int = Field(ge=0, le=4)
+    label: str
+    next_step: str
+    findings: tuple[Finding, ...] = ()
+
+
+class Fix(BaseModel):
+    """A tested change that improves a plan.
+
+    The plan with the ``patch`` is valid, breaks no must, and has a higher level, or the same level with fewer
+    findings. ``label`` is the text of its button. ``id`` is the same for the same change of the same blocks,
+    regardless of their names.
+    """
+
+    model_config = _FROZEN
+    id: str
+    label: str = Field(min_length=1)
+    criterion: Criterion
+    keys: tuple[str, ...] = ()
+    level: int = Field(ge=0, le=4)
+    patch: Patch
+
+
+WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+MEAL = timedelta(minutes=20)
+"""Shortest pause that counts as a meal."""
+_LONG_DAY = timedelta(hours=6)
+
+
+@dataclass(frozen=True)
+class View:
+    """A plan and the day it is for.
+
+    ``ground`` is the day without any plan. ``left`` lists the tasks that found no place when the day was drafted.
+    """
+
+    ground: DraftContext
+    plan: TBPlan
+    left: Sequence[UnplacedItem]
+
+    @property
+    def instance(self) -> Instance:
+        return self.ground.instance
+
+    @property
+    def policy(self) -> Policy:
+        return self.instance.policy
+
+    @property
+    def start(self) -> datetime:
+        return self.ground.days[0].start.astimezone(UTC)
+
+    @property
+    def end(self) -> datetime:
+        return self.ground.days[0].end.astimezone(UTC)
+
+    @property
+    def middle(self) -> datetime:
+        """End of the first half of the day."""
+        return self.start + (self.end - self.start) / 2
+
+    @property
+    def is_long(self) -> bool:
+        """True when the day is long enough for a meal and a shutdown."""
+        return self.end - self.start >= _LONG_DAY
+
+    @cached_property
+    def resolved_blocks(self) -> tuple[Resolved, ...]:
+        return tuple(sorted(resolve(self.plan), key=lambda block: (begin(block), block.index)))
+
+    @cached_property
+    def blocks(self) -> tuple[Resolved, ...]:
+        """Blocks in time order, without background."""
+        return tuple(block for block in self.resolved_blocks if block.event.type is not ET.BACKGROUND)
+
+    @cached_property
+    def work(self) -> tuple[Resolved, ...]:
+        return tuple(block for block in self.blocks if block.event.type in WORK)
+
+    @cached_property
+    def deep(self) -> tuple[Resolved, ...]:
+        return tuple(block for block in self.blocks if block.event.type is ET.DEEP_WORK)
+
+    @cached_property
+    def meals(self) -> tuple[Resolved, ...]:
+        return tuple(b for b in self.blocks if b.event.type is ET.REGENERATION and b.duration >= MEAL)
+
+    @cached_property
+    def overlaps(self) -> tuple[tuple[Resolved, Resolved], ...]:
+        return overlaps(resolve(self.plan))
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        return check_blocks(self.ground, self.blocks)
+
+    @cached_property
+    def still_unplaced(self) -> tuple[UnplacedItem, ...]:
+        """Tasks that still have no place.
+
+        The person may have added a block of that name to the plan since.
+        """
+        named = {block.event.name.casefold() for block in self.blocks}
+        return tuple(e for e in self.left if e.title.casefold() not in named and self.first_of(e.id) is None)
+
+    @property
+    def one(self) -> Task | None:
+        """The task marked as the one thing."""
+        return next((task for task in self.instance.tasks if task.one_thing), None)
+
+    def first_of(self, task: str) -> Resolved | None:
+        """Return the earliest block for a task."""
+        return next((b for b in self.blocks if task_of(b.key, (task,)) is not None), None)
+
+    def hit_by(self, block: Resolved) -> Occupied | None:
+        """Return the event that a block runs into, if any."""
+        start, stop = begin(block), finish(block)
+        events = (e for e in self.ground.events if e.start.astimezone(UTC) < e.end.astimezone(UTC))
+        return next((e for e in events if e.start.astimezone(UTC) < stop and start < e.end.astimezone(UTC)), None)
+
+
+def build_view(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = ()) -> View:
+    """Return the view of a plan.
+
+    Raises ``BadInput`` for an instance that makes no day. A plan whose blocks cannot be resolved raises
+    ``PlanInvalid`` when its blocks are first read.
+    """
+    return View(build_context(replace(instance, previous=None)), plan, left)
+
+
+def begin(block: Resolved) -> datetime:
+    return block.start.astimezone(UTC)
+
+
+def finish(block: Resolved) -> datetime:
+    return block.end.astimezone(UTC)
+
 
 Findings = Iterator[Finding]
 _LEVELS = {
@@ -194,3 +391,26 @@ _LOOKS: tuple[Callable[[View], Findings], ...] = (
     _check_shutdown,
     _check_necessity(Necessity.PREFER),
 )
+
+
+BEST = 4
+NOTHING_MISSING = "Nothing is missing; commit it when you are happy with it."
+
+
+def grade_plan(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = ()) -> Quality:
+    """Grade ``plan`` for the instance's day: its frame, events, tasks, constraints, and policy.
+
+    ``left`` lists the tasks that found no place.
+
+    Raises ``BadInput`` for an instance that makes no day, and ``PlanInvalid`` for a plan whose blocks cannot be
+    resolved to instants.
+    """
+    return grade_view(build_view(instance, plan, left))
+
+
+def grade_view(seen: View) -> Quality:
+    """Grade a view of a plan."""
+    found = collect_findings(seen)
+    level = min((finding.level - 1 for finding in found), default=BEST)
+    next_step = found[0].text if found else NOTHING_MISSING
+    return Quality(level=level, label=LABELS[level], next_step=next_step, findings=found)

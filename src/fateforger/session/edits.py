@@ -1,48 +1,187 @@
-"""Turn edits of blocks into patches, apply them, and describe the result (S49, S51)."""
+"""Edits of blocks: their patches, the repair of what they displace, and when they are written (S49, S51)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
 from pydantic import ValidationError
 
-from fateforger import ops
-from fateforger.constraints.kinds import Necessity
+from fateforger.drafting.instance import Immovable, Instance, Pin
+from fateforger.drafting.replanning import BlockPlace, place_of, repair_plan, retime_blocks
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, resolve
-from fateforger.plan.mistakes import first_mistake
+from fateforger.memory.violations import ConstraintViolation
+from fateforger.memory.vocabulary import Necessity, RuleKind
+from fateforger.planning.patch import AddBlocks, Patch, RemoveBlock, UpdateBlock, apply_op
+from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, overlaps, resolve
+from fateforger.planning.timing import FixedStart
+from fateforger.planning.validation import first_mistake
 from fateforger.session import commands
-from fateforger.session.advice import pick_fix
-from fateforger.session.differences import changed_blocks, summarize_differences
-from fateforger.session.frame import instant_in
-from fateforger.session.keeping import new_violations
-from fateforger.session.keys import mint_key
-from fateforger.session.mending import fit_change
+from fateforger.session.checks import broken_constraints, day_with, new_violations
+from fateforger.session.commands import (
+    AddBlock,
+    ApplyFix,
+    ApplyPatch,
+    ApprovedChange,
+    EditBlock,
+    ShiftBlock,
+    SwapBlock,
+    mint_key,
+)
+from fateforger.session.day import Meeting, busy_meetings, frame_mistake, instant_in
+from fateforger.session.draft import pick_fix
 from fateforger.session.model import Depth, Session
-from fateforger.session.placing import (
+from fateforger.session.placement import (
     GONE,
     apply_patch,
     apply_unchecked,
     by_time,
+    changed_blocks,
     fixed_start,
     placed_blocks,
     push_later_blocks,
     resolved_block,
     sort_by_time,
+    summarize_differences,
 )
+from fateforger.session.recall import followed_constraints, musts
+from fateforger.values import replace
 
-BlockCommand = (
-    commands.AddBlock
-    | commands.EditBlock
-    | commands.RemoveBlock
-    | commands.ShiftBlock
-    | commands.SwapBlock
-    | commands.ApplyPatch
-    | commands.ApplyFix
-)
+STEPS = 1_500
+"""Limit on search steps, low because a person waits for the result."""
+_TIMES = frozenset({RuleKind.PREFER_WINDOW, RuleKind.AVOID_WINDOW, RuleKind.FIXED_BEDTIME, RuleKind.MIN_SLEEP})
+Pair = frozenset[str]
+
+
+def fit_change(
+    session: Session, before: TBPlan, after: TBPlan, placed: AbstractSet[str], at: datetime
+) -> TBPlan | None:
+    """Return ``after`` with blocks other than the ``placed`` ones moved, or ``None``.
+
+    Blocks in violation before the change stay, and so do blocks that began before ``at``. Returns ``None`` when no
+    repair is found. Raises ``PlanInvalid`` when the blocks cannot be resolved to instants.
+    """
+    if frame_mistake(session) is not None:
+        return None
+    blocks = [block for block in resolve(after) if block.event.type is not ET.BACKGROUND]
+    musts = [
+        item for item in followed_constraints(session, after).applicable if item.record.necessity is Necessity.MUST
+    ]
+    known = broken_constraints(session, musts, before)
+    stuck = _stuck_keys(session, before, blocks) | _misplaced_keys(known)
+    loose = after.replace(event for event in after.events if event.block_key not in stuck)
+    gone = {breach.item.uid for breach in known if not _is_about_times(breach)}
+    day = day_with(session, [item for item in musts if item.uid not in gone])
+    instance = _with_immovables(day, [block for block in blocks if block.key in stuck])
+    pins = tuple(Pin(key=block.key) for block in blocks if block.key in placed - stuck)
+    result = repair_plan(loose, replace(instance, pinned=pins, now=at), steps=STEPS)
+    if not result.moved:
+        return None
+    fitting = _with_starts(after, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
+    return fitting if is_consistent(session, before, fitting) else None
+
+
+def repair_violations(
+    session: Session, rules: AbstractSet[str], meetings: AbstractSet[str], at: datetime
+) -> TBPlan | None:
+    """Return the session's plan, repaired for new rules and meetings by the fewest moves.
+
+    ``rules`` are uids of musts, ``meetings`` ids of meetings. Other violations stay, and so do blocks that began
+    before ``at``. Returns ``None`` when moving blocks cannot repair it. Raises ``PlanInvalid`` when the blocks cannot
+    be resolved to instants.
+    """
+    plan = session.plan
+    if plan is None or frame_mistake(session) is not None:
+        return None
+    blocks = [block for block in resolve(plan) if block.event.type is not ET.BACKGROUND]
+    in_force = musts(session)
+    breaches_now = broken_constraints(session, in_force, plan)
+    fresh = [breach for breach in breaches_now if breach.item.uid in rules]
+    old = [breach for breach in breaches_now if breach.item.uid not in rules]
+    old_meetings = [meeting for meeting in busy_meetings(session) if meeting.id not in meetings]
+    stuck = {block.key for block in blocks if _overlaps_any(block, old_meetings)}
+    stuck |= {key for pair in _pairs(overlaps(blocks)) for key in pair} | _misplaced_keys(old)
+    stuck -= {key for breach in fresh for key in breach.keys}
+    gone = {breach.item.uid for breach in old if not _is_about_times(breach)}
+    loose = plan.replace(event for event in plan.events if event.block_key not in stuck)
+    day = day_with(session, [item for item in in_force if item.uid not in gone])
+    instance = _with_immovables(day, [block for block in blocks if block.key in stuck])
+    result = repair_plan(loose, replace(instance, now=at), steps=STEPS)
+    if not result.moved:
+        return None
+    after = _with_starts(plan, blocks, {each.key: each.after.astimezone(UTC) for each in result.moved})
+    return after if _is_repaired(session, plan, after, rules, meetings) else None
+
+
+def _is_repaired(
+    session: Session, before: TBPlan, after: TBPlan, rules: AbstractSet[str], meetings: AbstractSet[str]
+) -> bool:
+    """Check that none of these rules and meetings is violated any more, and nothing new is."""
+    if not is_consistent(session, before, after):
+        return False
+    left = {breach.item.uid for breach in broken_constraints(session, musts(session), after) if breach.keys}
+    there = [meeting for meeting in busy_meetings(session) if meeting.id in meetings]
+    blocks = [block for block in resolve(after) if block.event.type is not ET.BACKGROUND]
+    return left.isdisjoint(rules) and not any(_overlaps_any(block, there) for block in blocks)
+
+
+def _with_starts(plan: TBPlan, blocks: Iterable[Resolved], starts: Mapping[str, datetime]) -> TBPlan:
+    """Return the plan with these blocks at other starts, with unchanged lengths."""
+    lengths = {block.key: place_of(block).duration for block in blocks}
+    events = plan.events
+    for op in retime_blocks(plan, {key: BlockPlace(start, lengths[key]) for key, start in starts.items()}):
+        events, _ = apply_op(events, op)
+    return plan.replace(events)
+
+
+def is_consistent(session: Session, before: TBPlan, after: TBPlan) -> bool:
+    """Check that a change adds no overlap and no violation of a must."""
+    fresh = _pairs(overlaps(resolve(after))) - _pairs(overlaps(resolve(before)))
+    return not fresh and not new_violations(session, before, after, Necessity.MUST)
+
+
+def _stuck_keys(session: Session, before: TBPlan, blocks: list[Resolved]) -> set[str]:
+    """Return blocks that are not to be repaired: in a meeting, or overlapping as before."""
+    known = _pairs(overlaps(resolve(before)))
+    now = _pairs(overlaps(blocks))
+    return {b.key for b in blocks if _is_in_meeting(session, b)} | {key for pair in known & now for key in pair}
+
+
+def _misplaced_keys(known: Iterable[ConstraintViolation]) -> set[str]:
+    """Return blocks at times that were forbidden before the change already."""
+    return {key for breach in known if _is_about_times(breach) for key in breach.keys}
+
+
+def _is_about_times(breach: ConstraintViolation) -> bool:
+    """Check whether the violated rule is about the time of a block."""
+    return breach.item.record.payload.rule_kind in _TIMES
+
+
+def _is_in_meeting(session: Session, block: Resolved) -> bool:
+    return _overlaps_any(block, busy_meetings(session))
+
+
+def _overlaps_any(block: Resolved, meetings: Iterable[Meeting]) -> bool:
+    start, end = block.start.astimezone(UTC), block.end.astimezone(UTC)
+    return any(m.start.astimezone(UTC) < end and start < m.end.astimezone(UTC) for m in meetings)
+
+
+def _pairs(found: Iterable[tuple[Resolved, Resolved]]) -> set[Pair]:
+    return {frozenset((one.key, two.key)) for one, two in found}
+
+
+def _with_immovables(day: Instance, stuck: Iterable[Resolved]) -> Instance:
+    standing = tuple(
+        Immovable(id=f"stays-{n}", title=b.event.name[:300], start=b.start, end=b.end, type=b.event.type)
+        for n, b in enumerate(stuck, 1)
+    )
+    return replace(day, immovables=(*day.immovables, *standing))
+
+
+BlockCommand = AddBlock | EditBlock | commands.RemoveBlock | ShiftBlock | SwapBlock | ApplyPatch | ApplyFix
 _TYPE = {Depth.DEEP: ET.DEEP_WORK, Depth.SHALLOW: ET.SHALLOW_WORK, None: ET.HABIT}
 NOW_IT_WOULD = "Now it would do this:"
 
@@ -71,27 +210,27 @@ def apply_edit(session: Session, command: BlockCommand, *, mend: bool = True) ->
     """
     before = session.plan or TBPlan(date=session.date, tz=session.tz)
     patch = patch_for(session, before, command)
-    if isinstance(command, commands.ApplyFix):
+    if isinstance(command, ApplyFix):
         after = sort_by_time(apply_patch(before, patch))
         return EditResult(before, after, summarize_differences(before, after))
     after, aside = _carry_out(session, before, command, patch, mend=mend)
-    if isinstance(command, commands.ApplyPatch) and command.approved is not None:
+    if isinstance(command, ApplyPatch) and command.approved is not None:
         _require_approved(command.approved, before, after)
     return EditResult(before, after, summarize_differences(before, after, aside))
 
 
 def _carry_out(
-    session: Session, before: TBPlan, command: BlockCommand, patch: ops.Patch, *, mend: bool
+    session: Session, before: TBPlan, command: BlockCommand, patch: Patch, *, mend: bool
 ) -> tuple[TBPlan, AbstractSet[str]]:
     """Return the changed plan, and the blocks moved to make it fit, apart from those only pushed."""
     placed = placed_blocks(session, before, patch)
     pushing = patch
     match command:
-        case commands.EditBlock(key=key) | commands.ShiftBlock(key=key):
+        case EditBlock(key=key) | ShiftBlock(key=key):
             pushing = push_later_blocks(session, before, patch, {key})
-        case commands.ApplyPatch():
+        case ApplyPatch():
             pushing = push_later_blocks(session, before, patch, placed)
-        case commands.AddBlock() | commands.RemoveBlock() | commands.SwapBlock() | commands.ApplyFix():
+        case AddBlock() | commands.RemoveBlock() | SwapBlock() | ApplyFix():
             pass
         case _:
             assert_never(command)
@@ -118,13 +257,13 @@ def _moved_keys(before: TBPlan, after: TBPlan) -> AbstractSet[str]:
     return {block.key for block in resolve(after) if was[block.key] != block.start}
 
 
-def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patch:
+def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> Patch:
     """Return the patch of a command.
 
     Raises :class:`PatchInvalid` for a block that does not exist.
     """
     match command:
-        case commands.AddBlock():
+        case AddBlock():
             event = _event(
                 name=command.title,
                 description=command.notes,
@@ -132,38 +271,38 @@ def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> ops.Patc
                 timing=fixed_start(session, instant_in(session, command.start), command.minutes),
                 key=mint_key("b", command.command_id),
             )
-            return ops.Patch(ops=(ops.AddBlocks(events=(event,), after=_last(plan)),))
+            return Patch(ops=(AddBlocks(events=(event,), after=_last(plan)),))
         case commands.RemoveBlock(key=key):
-            return ops.Patch(ops=(ops.RemoveBlock(key=key),))
-        case commands.EditBlock():
-            return ops.Patch(ops=(_update(session, plan, command),))
-        case commands.ShiftBlock(key=key, minutes=minutes):
+            return Patch(ops=(RemoveBlock(key=key),))
+        case EditBlock():
+            return Patch(ops=(_update(session, plan, command),))
+        case ShiftBlock(key=key, minutes=minutes):
             block = resolved_block(plan, key)
             start = block.start.astimezone(UTC) + timedelta(minutes=minutes)
-            return ops.Patch(ops=(ops.UpdateBlock(key=key, timing=fixed_start(session, start, block.minutes)),))
-        case commands.SwapBlock(key=key, direction=direction):
+            return Patch(ops=(UpdateBlock(key=key, timing=fixed_start(session, start, block.minutes)),))
+        case SwapBlock(key=key, direction=direction):
             return _swap(session, plan, key, direction)
-        case commands.ApplyPatch(patch=patch):
+        case ApplyPatch(patch=patch):
             return patch
-        case commands.ApplyFix(fix=fix, at=at):
+        case ApplyFix(fix=fix, at=at):
             return pick_fix(session, fix, at)
         case _:
             assert_never(command)
 
 
-def _require_approved(approved: commands.ApprovedChange, before: TBPlan, after: TBPlan) -> None:
+def _require_approved(approved: ApprovedChange, before: TBPlan, after: TBPlan) -> None:
     """Raise :class:`PatchInvalid` if the patch would now do something else than was approved."""
     if changed_blocks(approved.before, approved.after) != changed_blocks(before, after):
         would = summarize_differences(before, after)
         raise PatchInvalid(f"Your plan has changed since that was proposed, so I did nothing. {NOW_IT_WOULD} {would}")
 
 
-def _update(session: Session, plan: TBPlan, command: commands.EditBlock) -> ops.UpdateBlock:
+def _update(session: Session, plan: TBPlan, command: EditBlock) -> UpdateBlock:
     block = resolved_block(plan, command.key)
     start = block.start if command.start is None else instant_in(session, command.start)
     minutes = block.minutes if command.minutes is None else command.minutes
     moved = start.astimezone(UTC) != block.start.astimezone(UTC) or minutes != block.minutes
-    return ops.UpdateBlock(
+    return UpdateBlock(
         key=command.key,
         name=command.title,
         description=command.notes,
@@ -171,7 +310,7 @@ def _update(session: Session, plan: TBPlan, command: commands.EditBlock) -> ops.
     )
 
 
-def _swap(session: Session, plan: TBPlan, key: str, direction: int) -> ops.Patch:
+def _swap(session: Session, plan: TBPlan, key: str, direction: int) -> Patch:
     chain = by_time(plan)
     place = next((i for i, b in enumerate(chain) if b.key == key), None)
     if place is None:
@@ -181,10 +320,10 @@ def _swap(session: Session, plan: TBPlan, key: str, direction: int) -> ops.Patch
         raise BadInput(f"“{chain[place].event.name}” is the {which} block of the day, so there is none to swap with.")
     early, late = sorted((chain[place], chain[place + direction]), key=lambda b: (b.start.astimezone(UTC), b.index))
     late_start = late.end.astimezone(UTC) - early.duration
-    return ops.Patch(
+    return Patch(
         ops=(
-            ops.UpdateBlock(key=late.key, timing=fixed_start(session, early.start, late.minutes)),
-            ops.UpdateBlock(key=early.key, timing=fixed_start(session, late_start, early.minutes)),
+            UpdateBlock(key=late.key, timing=fixed_start(session, early.start, late.minutes)),
+            UpdateBlock(key=early.key, timing=fixed_start(session, late_start, early.minutes)),
         )
     )
 
@@ -198,3 +337,25 @@ def _event(*, name: str, description: str, type: ET, timing: FixedStart, key: st
 
 def _last(plan: TBPlan) -> str | None:
     return plan.events[-1].block_key if plan.events else None
+
+
+OKAY = 2
+"""Level of quality from which a plan is good enough for the calendar."""
+
+
+def is_okay(session: Session) -> bool:
+    """Check whether the plan, as last graded, is Okay or better."""
+    return session.quality is not None and session.quality.level >= OKAY
+
+
+def writes_at_once(session: Session) -> bool:
+    """Check whether the current plan is written without a commit."""
+    match session.calendar_write:
+        case "refine":
+            return True
+        case "okay":
+            return is_okay(session)
+        case "commit":
+            return False
+        case _:
+            assert_never(session.calendar_write)

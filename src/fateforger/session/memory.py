@@ -9,11 +9,12 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.constraints import Answer, Context, Version, decide_applicability
-from fateforger.constraints.findings import Kind
-from fateforger.constraints.kinds import Necessity, Scope, Source, Status
-from fateforger.plan import ET
-from fateforger.stages import TimeboxingStage
+from fateforger.memory.applicability import Answer, Context, decide_applicability
+from fateforger.memory.contradiction import Kind
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import Necessity, Scope, Source, Status
+from fateforger.planning.plan import ET
+from fateforger.session.stages import TimeboxingStage
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,18 +1,25 @@
-"""Overview of the day as CommonMark: meetings and blocks in time order (S48)."""
+"""A plan in words: the overview (S48), its commitment (S209), and the reason for a block's place."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from typing import NamedTuple
 
-from fateforger.drafting import in_words
-from fateforger.plan import ET, Resolved
+from fateforger.drafting.axis import in_words
+from fateforger.drafting.context import USUAL_DEEP, task_of
+from fateforger.drafting.explanations import explain_place
+from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
+from fateforger.memory.violations import BlockRelation, Reason, find_reasons
+from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.session.cards import plain
-from fateforger.session.days import weekday
-from fateforger.session.differences import span
-from fateforger.session.meetings import Meeting, busy_meetings, on_calendar
-from fateforger.session.model import Session
-from fateforger.session.placing import by_time
+from fateforger.session.checks import broken_day_rules
+from fateforger.session.day import Meeting, busy_meetings, on_calendar, weekday
+from fateforger.session.draft import instance_in
+from fateforger.session.model import Depth, Session, Task
+from fateforger.session.placement import GONE, by_time, span
+from fateforger.session.recall import followed_constraints
 
 MOST_MEETINGS = 40
 """Most meetings listed one by one; the others are counted."""
@@ -100,3 +107,92 @@ def _ends_later(meeting: Meeting, day: date) -> bool:
 
 def _kind(kind: ET) -> str:
     return "break" if kind is ET.REGENERATION else kind.words
+
+
+BIG = 60
+"""Minutes of deep work from which a task is a big item."""
+
+
+class Commitment(NamedTuple):
+    """A big item of the plan, and the local time at which its last block ends."""
+
+    task: Task
+    by: datetime
+
+
+def is_big(task: Task) -> bool:
+    """Check whether a task needs success criteria: the one thing, and longer deep work."""
+    return task.one_thing or (task.depth is Depth.DEEP and (task.minutes or USUAL_DEEP) >= BIG)
+
+
+def commitments(session: Session) -> tuple[Commitment, ...]:
+    """Return the big items that the plan has a place for, the one thing first, then by time."""
+    big = {task.id: task for task in session.inputs.tasks if is_big(task)}
+    ends: dict[str, datetime] = {}
+    for block in by_time(session.plan) if session.plan else ():
+        owner = task_of(block.key, big)
+        if owner is not None and (owner not in ends or ends[owner].astimezone(UTC) < block.end.astimezone(UTC)):
+            ends[owner] = block.end
+    kept = (Commitment(big[task_id], end) for task_id, end in ends.items())
+    return tuple(sorted(kept, key=lambda each: (not each.task.one_thing, each.by.astimezone(UTC))))
+
+
+def tasks_without_criteria(session: Session) -> tuple[Task, ...]:
+    """Return the big items without success criteria."""
+    return tuple(task for task in session.inputs.tasks if is_big(task) and not task.done_when)
+
+
+MOST_REASONS = 4
+AGAINST = "That goes against a rule of yours."
+NO_RULE = "No rule of yours is about it; it is where there was room for it."
+
+
+def explain_block(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[Reason, ...]:
+    """Return the reasons for the place of a block, the most telling first.
+
+    These are the rules that it breaks, those of its ``placement``, then the other rules about it. Raises
+    ``PatchInvalid`` when it is not in the plan.
+    """
+    blocks = by_time(session.plan) if session.plan is not None else ()
+    block = next((each for each in blocks if each.key == key), None)
+    if block is None:
+        raise PatchInvalid(GONE)
+    shown = {reason.uid for reason in placement if reason.uid is not None}
+    rules = find_reasons(block, followed_constraints(session).applicable, blocks)
+    broken = tuple(reason for reason in rules if reason.stand is BlockRelation.BROKEN)
+    others = tuple(r for r in rules if r.stand is not BlockRelation.BROKEN and r.uid not in shown)
+    return (*_order_reasons(session, key), *broken, *placement, *others)
+
+
+def _order_reasons(session: Session, key: str) -> tuple[Reason, ...]:
+    """Return the rules over the order of the day that a block breaks."""
+    found = (breach for breach in broken_day_rules(session) if key in breach.keys)
+    return tuple(Reason(f"{AGAINST} {breach.sentence}", breach.item.uid, BlockRelation.BROKEN) for breach in found)
+
+
+def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
+    """Return the reasons that a draft knows: a rule, a neighboring meeting or block, or its kind.
+
+    The result is empty while the frame is a mistake or the plan cannot be resolved.
+    """
+    if session.plan is None:
+        return ()
+    try:
+        found = explain_place(session.plan, instance_in(session), key)
+    except (BadInput, PlanInvalid):
+        return ()
+    return tuple(Reason(each.text, each.cause if each.kind == "rule" else None) for each in found)
+
+
+def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[str, ...]:
+    """Return the reasons as sentences.
+
+    Raises as :func:`explain_block`.
+    """
+    reasons = explain_block(session, key, placement)
+    block = next(each for each in by_time(session.plan or TBPlan(date=session.date, tz=session.tz)) if each.key == key)
+    lines = [reason.sentence for reason in reasons[:MOST_REASONS]] or [NO_RULE]
+    more = len(reasons) - MOST_REASONS
+    if more > 0:
+        lines.append("There is one more reason." if more == 1 else f"There are {more} more reasons.")
+    return (f"“{block.event.name}”, {span(block.start, block.end)}:", *lines)

@@ -14,27 +14,41 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.constraints import Applicable, Version, select_newest
-from fateforger.constraints.findings import Kind
-from fateforger.constraints.sections import build_reminder
-from fateforger.constraints.wording import quote_name
-from fateforger.plan import zone
-from fateforger.quality import Fix
-from fateforger.session import commands
+from fateforger.calendar.conflicts import phrase_question as conflict_words
+from fateforger.memory.applicability import Applicable
+from fateforger.memory.contradiction import Kind
+from fateforger.memory.reminders import build_reminder
+from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.vocabulary import quote_name
+from fateforger.planning.timing import zone
+from fateforger.quality.rubric import Fix
 from fateforger.session.cards import Button
-from fateforger.session.catching_up import open_work_of_missed
-from fateforger.session.commands import SessionCommand
-from fateforger.session.day_rules import rule_clashes, unconfirmed_rules
+from fateforger.session.checks import rule_clashes, unconfirmed_rules
+from fateforger.session.commands import (
+    AnswerProposal,
+    ApplyFix,
+    BringAlong,
+    ConstraintVerdict,
+    JudgeConstraint,
+    LeaveAsIs,
+    LeftAsIs,
+    Replan,
+    ResolveConflict,
+    SessionCommand,
+    SettleConstraints,
+    Side,
+    StageAction,
+)
+from fateforger.session.conflicts import open_questions, parse_question_target, question_target
+from fateforger.session.gates import move_token, offered_moves
 from fateforger.session.memory import known_versions
 from fateforger.session.model import OfferedInput, Question, Session, SessionStatus
-from fateforger.session.moves import move_token, offered_moves
+from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.overview import collisions
-from fateforger.session.questions import address, open_questions, parse_address
 from fateforger.session.recall import constraints_for_draft
-from fateforger.stages import Move, TimeboxingStage
-from fateforger.sync.conflicts import phrase_question as conflict_words
-from fateforger.workflow.day_words import describe_day_rule
-from fateforger.workflow.days import read_day_rule
+from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.workflow.day_names import describe_day_rule
+from fateforger.workflow.day_rules import read_day_rule
 
 Stage = TimeboxingStage
 CommandFactory = Callable[[Mapping[str, Any]], SessionCommand]
@@ -249,12 +263,12 @@ def conflict_options(question: Question) -> tuple[Option, Option]:
     """Return the two answers to a difference that the person and the plan both changed."""
     gone = question.conflict.calendar is None
     labels = ("Keep deleted", "Put it back") if gone else ("Keep calendar", "Keep plan")
-    target = address(question)
+    target = question_target(question)
 
-    def keep_side(side: commands.Side, envelope: Mapping[str, Any]) -> SessionCommand:
+    def keep_side(side: Side, envelope: Mapping[str, Any]) -> SessionCommand:
         # A question that no card has shown must be asked first, so this token never matches.
-        about = parse_address(target) if question.shown else {**parse_address(target), "seen": ""}
-        return commands.ResolveConflict.model_validate({**envelope, "keep": side, **about})
+        about = parse_question_target(target) if question.shown else {**parse_question_target(target), "seen": ""}
+        return ResolveConflict.model_validate({**envelope, "keep": side, **about})
 
     return (
         Option(labels[0], "conflict.keep_calendar", target, partial(keep_side, "calendar")),
@@ -268,7 +282,7 @@ def settle_options(uids: tuple[str, str], names: tuple[str, str], *, both: str |
     answers: list[tuple[str, str | None]] = [*labels, *(((both, None),) if both else ())]
 
     def settle(keep: str | None, envelope: Mapping[str, Any]) -> SessionCommand:
-        return commands.SettleConstraints(**envelope, uids=uids, keep=keep)
+        return SettleConstraints(**envelope, uids=uids, keep=keep)
 
     return tuple(
         Option(label, "memory.keep", RuleChoice(uids=uids, keep=keep).model_dump_json(), partial(settle, keep))
@@ -284,11 +298,11 @@ class RuleChoice(BaseModel):
     keep: str | None = None
 
 
-def judge_option(label: str, verdict: commands.ConstraintVerdict, uid: str, seq: int, *, spoken: str = "") -> Option:
+def judge_option(label: str, verdict: ConstraintVerdict, uid: str, seq: int, *, spoken: str = "") -> Option:
     """Return an answer that judges one rule, in the version that was shown."""
 
     def judge(envelope: Mapping[str, Any]) -> SessionCommand:
-        return commands.JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seq)
+        return JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seq)
 
     return Option(label, f"memory.{verdict}", f"{seq} {uid}", judge, spoken)
 
@@ -336,7 +350,7 @@ def fix_option(fix: Fix) -> Option:
     label = fix.label if len(fix.label) <= _LONGEST_LABEL else f"{fix.label[: _LONGEST_LABEL - 1].rstrip()}…"
 
     def apply_fix(envelope: Mapping[str, Any]) -> SessionCommand:
-        return commands.ApplyFix(**envelope, fix=fix.id)
+        return ApplyFix(**envelope, fix=fix.id)
 
     return Option(label, "plan.fix", fix.id, apply_fix)
 
@@ -372,7 +386,7 @@ def proposal_options(proposal_id: str) -> tuple[Option, Option]:
     """Return the yes and the no to another agent's proposal."""
 
     def answer_proposal(answer: Literal["apply", "deny"], envelope: Mapping[str, Any]) -> SessionCommand:
-        return commands.AnswerProposal(**envelope, proposal=proposal_id, answer=answer)
+        return AnswerProposal(**envelope, proposal=proposal_id, answer=answer)
 
     return (
         Option("Apply", "proposal.apply", proposal_id, partial(answer_proposal, "apply")),
@@ -441,21 +455,21 @@ def _bring_question(where: str, things: Sequence[OfferedInput], option: Option) 
 
 def _bring_option(label: str, task_ids: tuple[str, ...], *, spoken: str = "") -> Option:
     def bring(envelope: Mapping[str, Any]) -> SessionCommand:
-        return commands.BringAlong(**envelope, task_ids=task_ids)
+        return BringAlong(**envelope, task_ids=task_ids)
 
     return Option(label, "task.bring", " ".join(task_ids), bring, spoken)
 
 
-def _leave_option(label: str, about: commands.LeftAsIs) -> Option:
+def _leave_option(label: str, about: LeftAsIs) -> Option:
     def leave(envelope: Mapping[str, Any]) -> SessionCommand:
-        return commands.LeaveAsIs(**envelope, about=about)
+        return LeaveAsIs(**envelope, about=about)
 
     return Option(label, "leave_as_is", about, leave)
 
 
 def _stage_command(move: Move, at: str, envelope: Mapping[str, Any]) -> SessionCommand:
-    return commands.StageAction(**envelope, move=move, seen=at or None)
+    return StageAction(**envelope, move=move, seen=at or None)
 
 
 def _replan_command(envelope: Mapping[str, Any]) -> SessionCommand:
-    return commands.Replan(**envelope)
+    return Replan(**envelope)

@@ -1,4 +1,4 @@
-"""Select the constraints that a point of planning needs (S14-S21).
+"""Constraints that a point of planning needs (S14-S21), and their history in one conversation (S220).
 
 The contents of the day determine the queries, and these the constraints that a session keeps. Pure functions.
 """
@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Literal, NamedTuple, get_args
 
-from fateforger.constraints import (
+from fateforger.memory.applicability import (
     Answer,
     Applicable,
-    ConstraintRecord,
     Context,
-    Version,
+    Why,
     decide_applicability,
-    select_newest,
+    rank_versions,
 )
-from fateforger.constraints.exclusions import Why
-from fateforger.constraints.kinds import Necessity, RuleKind, Scope, WindowKind
-from fateforger.constraints.ranking import rank_versions
-from fateforger.constraints.routing import (
+from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.retrieval import (
     ConstraintQuery,
     DayFacts,
     build_queries,
@@ -28,12 +26,13 @@ from fateforger.constraints.routing import (
     retrieve,
     select_event_types,
 )
-from fateforger.plan import ET, TBPlan, resolve
-from fateforger.session.frame import frame_mistake, frame_of
-from fateforger.session.meetings import busy_meetings
-from fateforger.session.memory import RecalledConstraints, active, known_versions
+from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.vocabulary import Necessity, RuleKind, Scope, WindowKind
+from fateforger.planning.plan import ET, TBPlan, resolve
+from fateforger.session.day import busy_meetings, frame_mistake, frame_of
+from fateforger.session.memory import RecalledConstraints, active, known_versions, unsaved_versions
 from fateforger.session.model import Session
-from fateforger.stages import TimeboxingStage
+from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
 SHORTEST_GAP = timedelta(minutes=10)
@@ -196,3 +195,55 @@ def _has_gaps(session: Session) -> bool:
             return True
         free = max(free, stop)
     return end - free >= SHORTEST_GAP
+
+
+ConstraintEvent = Literal["extracted", "stored", "waiting", "selected", "set_aside", "applied"]
+"""Kind of event.
+
+The constraint was stated here; is in the store; waits to be stored; was read from the store for this day; does not
+count here; or is followed by the plan.
+"""
+CONSTRAINT_EVENTS: tuple[ConstraintEvent, ...] = get_args(ConstraintEvent)
+
+
+class ConstraintHistory(NamedTuple):
+    """One constraint with its events, in the order of :data:`EVENTS`."""
+
+    uid: str
+    name: str
+    events: tuple[ConstraintEvent, ...]
+
+
+def uids_of(session: Session) -> dict[ConstraintEvent, frozenset[str]]:
+    """Return the constraints of each event, as far as the session itself knows."""
+    written = {version.uid for write in session.memory_writes for version in write.versions}
+    said = {version.uid for version in session.said} | written
+    waits = frozenset(version.uid for version in unsaved_versions(session))
+    return {
+        "extracted": frozenset(said),
+        "stored": frozenset(written) - waits,
+        "waiting": waits,
+        "selected": frozenset() if session.recalled is None else frozenset(v.uid for v in session.recalled.versions),
+        "set_aside": frozenset(session.set_aside),
+        "applied": frozenset(item.uid for item in followed_constraints(session).applicable),
+    }
+
+
+def constraint_histories(session: Session, stored: Iterable[Version]) -> tuple[ConstraintHistory, ...]:
+    """Return the events of each constraint that had a part in the conversation, by name.
+
+    ``stored`` are the person's versions in the store, which outlast the session's own.
+    """
+    rows = [version for version in stored if version.user_id == session.user_id]
+    here = frozenset(version.uid for version in rows if version.session_id == session.id)
+    happened = uids_of(session)
+    happened["extracted"] |= here
+    happened["stored"] |= here
+    names = {version.uid: version.record.name for version in (*rows, *known_versions(session))}
+    told = [
+        ConstraintHistory(
+            uid, names.get(uid, ""), tuple(event for event in CONSTRAINT_EVENTS if uid in happened[event])
+        )
+        for uid in frozenset().union(*happened.values())
+    ]
+    return tuple(sorted(told, key=lambda each: (each.name, each.uid)))

@@ -1,18 +1,125 @@
-"""All rules of a person, for looking through them, with or without a session."""
+"""All rules of a person, with or without a session, and the rows of the memory card."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 
-from fateforger.constraints import Version, select_newest
 from fateforger.errors import BadInput
-from fateforger.plan import zone
-from fateforger.session.memory import MemoryRow
-from fateforger.session.memory_rows import rows_of
-from fateforger.session.model import Session
+from fateforger.memory.applicability import Applicable, Context, Excluded, decide_applicability
+from fateforger.memory.consolidation import find_consolidations
+from fateforger.memory.contradiction import Kind
+from fateforger.memory.reminders import build_reminder
+from fateforger.memory.versions import Version, select_newest
+from fateforger.planning.timing import zone
+from fateforger.session.memory import ConstraintSession, MemoryOffer, MemoryRow, MemoryView
+from fateforger.session.model import FIRST_LISTED, Session
+from fateforger.values import replace
+
+OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
+
+
+def refresh_view(session: ConstraintSession, versions: Iterable[Version], view: MemoryView) -> MemoryView:
+    """Return the card with fresh rows and offers.
+
+    ``versions`` are all that store and session know. The card keeps its number of rows.
+    """
+    known = tuple(versions)
+    rows = tuple(row for row in rows_of(session, known, retired=bool(view.only)) if row.uid in (view.only or {row.uid}))
+    listed = view.listed or FIRST_LISTED
+    return replace(
+        view,
+        rows=rows[:listed],
+        total=len(rows),
+        used=sum(row.used for row in rows),
+        unsure=sum(row.unsure for row in rows),
+        listed=listed,
+        offers=offers_of(session, known),
+    )
+
+
+def rows_of(session: ConstraintSession, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
+    """Return a row for each constraint.
+
+    First come those that apply on the session's day, the best first, then those set aside, then the others by name.
+    Constraints out of force are included only if ``retired``.
+    """
+    context = context_of(session)
+    answer = decide_applicability(versions, context)
+    used = [_row(session, item) for item in answer.applicable]
+    others = [_unused_row(session, item) for item in answer.excluded if _is_ours(session, item.version)]
+    kept = [row for row in others if retired or not row.retired]
+    kept.sort(key=lambda row: (row.retired, not row.set_aside, row.name, row.uid))
+    return (*used, *kept)
+
+
+def offers_of(session: ConstraintSession, versions: Iterable[Version]) -> tuple[MemoryOffer, ...]:
+    """Return pairs with the same content, or that replace each other, for the person to decide."""
+    known = tuple(versions)
+    names = {uid: version.record.name for uid, version in select_newest(known, session.user_id).items()}
+    return tuple(
+        MemoryOffer(
+            kind=finding.kind,
+            uids=(finding.uids[0], finding.uids[1]),
+            names=(names[finding.uids[0]], names[finding.uids[1]]),
+            sentence=finding.sentence,
+        )
+        for finding in find_consolidations(known, context_of(session))
+        if finding.kind in OFFERED
+    )
+
+
+def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
+    """Return the card after a store has written these versions."""
+    seqs = {version.uid: version.seq for version in sorted(written, key=attrgetter("updated_at", "seq"))}
+    rows = (replace(row, seq=seqs[row.uid], saved=True) if row.uid in seqs else row for row in view.rows)
+    return replace(view, rows=tuple(rows))
+
+
+def context_of(session: ConstraintSession) -> Context:
+    """Return the query for the constraints of the session's day, at any stage."""
+    return Context(
+        user_id=session.user_id,
+        as_of=session.date,
+        timezone=session.tz,
+        session_id=session.id,
+        suppressed_uids=session.set_aside,
+    )
+
+
+def _is_ours(session: ConstraintSession, version: Version) -> bool:
+    return not version.flat.session_only or version.session_id == session.id
+
+
+def _unused_row(session: ConstraintSession, item: Excluded) -> MemoryRow:
+    row = _row(session, Applicable(item.version, item.context))
+    return replace(row, used=False, why_not=item.reason)
+
+
+def _row(session: ConstraintSession, item: Applicable) -> MemoryRow:
+    reminder, record, version = build_reminder(item), item.record, item.version
+    return MemoryRow(
+        uid=version.uid,
+        seq=version.seq,
+        name=record.name,
+        words=reminder.words,
+        said_on=reminder.said_on,
+        necessity=record.necessity,
+        status=record.status,
+        scope=record.scope,
+        source=record.source,
+        when=reminder.when,
+        times=reminder.times,
+        used=True,
+        unsure=reminder.unsure,
+        set_aside=version.uid in session.set_aside,
+        retired=version.retired,
+        saved=bool(version.seq) or version.flat.session_only,
+    )
+
 
 GONE = "I can't find that rule any more; please look at the list again."
 NOT_ALL = "I cannot look up all of your rules just now; these are the ones I know from this session."

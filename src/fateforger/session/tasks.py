@@ -1,4 +1,4 @@
-"""Change the list of tasks."""
+"""Changes of the list of tasks."""
 
 from __future__ import annotations
 

@@ -1,11 +1,92 @@
-"""Calendar access: check whether a person may plan. Every command, form and page uses these functions."""
+"""People in Slack: their profiles, the places only they can read (K14), and whether they may plan."""
 
 from __future__ import annotations
 
-from fateforger.background.ownership import ClaimOutcome, is_code
-from fateforger.coordinator.door import CoordinatorPort
+import logging
+from datetime import datetime, timedelta
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.ports.clock import Clock
 from fateforger.slack import phrases
 from fateforger.slack.addresses import COMMAND_NAME
+from fateforger.slack.client import SlackCallError, call_slack
+from fateforger.slack.requests import Place
+from fateforger.workers.people import ClaimOutcome, is_code
+
+log = logging.getLogger(__name__)
+
+KEPT = timedelta(hours=1)
+MAX_KEPT = 10_000
+
+
+class People:
+    """Cache of time zones and direct message channels."""
+
+    def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self._zones: dict[str, tuple[str, datetime]] = {}
+        self._channels: dict[str, str] = {}
+
+    async def zone(self, user_id: str) -> str | None:
+        """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``."""
+        known = self._zones.get(user_id)
+        now = self._clock.now()
+        if known is not None and known[1] > now:
+            return known[0]
+        try:
+            answer = await call_slack(self._client.users_info(user=user_id))
+        except SlackCallError as trouble:
+            log.warning("users.info failed: %s", trouble)
+            return known[0] if known else None
+        zone = answer.get("user", {}).get("tz")
+        if not isinstance(zone, str) or not zone:
+            return None
+        if len(self._zones) >= MAX_KEPT:
+            self._zones.clear()
+        self._zones[user_id] = (zone, now + KEPT)
+        return zone
+
+    async def direct_channel(self, user_id: str) -> str:
+        """Return the channel of direct messages with a person. Raises ``SlackCallError``."""
+        if user_id not in self._channels:
+            answer = await call_slack(self._client.conversations_open(users=user_id))
+            if len(self._channels) >= MAX_KEPT:
+                self._channels.clear()
+            self._channels[user_id] = str(answer["channel"]["id"])
+        return self._channels[user_id]
+
+
+DIRECT = "D"
+"""Prefix of Slack's ids of direct messages. The bot can only post to those that it is part of."""
+
+
+def is_private(channel: str) -> bool:
+    """Check whether only one person reads the bot's messages in a channel.
+
+    Channels and group messages count as public even while no one else is in them, because others can join and read them
+    later.
+    """
+    return channel.startswith(DIRECT)
+
+
+class Audience:
+    """Finds the place for content that only its owner may read."""
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+
+    async def private_place(self, user_id: str, asked: Place) -> Place:
+        """Return the place of the request if only the person reads there, otherwise the top of their direct messages.
+
+        A conversation between the person and someone else does not qualify.
+        Raises :class:`~fateforger.slack.client.SlackCallError`.
+        """
+        direct = await self._people.direct_channel(user_id)
+        return asked if asked.channel == direct else Place(direct)
+
 
 CLAIM = "claim"
 """Word that precedes a code."""

@@ -8,18 +8,19 @@ import logging
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
-from fateforger.background.erasing import PersonalData
-from fateforger.background.lane import LanePolicy, LaneWorkers
-from fateforger.background.turns import build_turn_workers
-from fateforger.coordinator.approving import Approvals
-from fateforger.coordinator.door import CoordinatorPort
+from fateforger.conversation.agent_proposals import Approvals
+from fateforger.conversation.coordinator import CoordinatorPort
 from fateforger.errors import WorldError
-from fateforger.ports import Clock, Feedbacks, Jobs, Outbox, Rasterizer, Sessions
-from fateforger.slack.aboutyou import PersonalDataHandler, personal_data_workers
-from fateforger.slack.asides import EphemeralMessages
-from fateforger.slack.audience import Audience
-from fateforger.slack.connection import (
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Jobs
+from fateforger.ports.painter import Rasterizer
+from fateforger.session.store import Feedbacks, Outbox, Sessions
+from fateforger.slack.access import Audience, People
+from fateforger.slack.client import (
     SLACK_URL,
+    UNHURRIED,
+    Pace,
+    PacePolicy,
     SlackLogin,
     Workspace,
     check_login,
@@ -28,26 +29,17 @@ from fateforger.slack.connection import (
     new_session,
     new_socket,
 )
-from fateforger.slack.delivery import Delivery
-from fateforger.slack.desk import RequestHandler
-from fateforger.slack.dispatch import Dispatcher
-from fateforger.slack.errands import BackgroundTasks
-from fateforger.slack.formroom import FormHandler
-from fateforger.slack.greeting import greeting_workers
-from fateforger.slack.home import Home, with_home_refresh
-from fateforger.slack.intake import Intake
-from fateforger.slack.latest import LatestMessages
-from fateforger.slack.letters import notification_workers
-from fateforger.slack.openings import with_welcome
-from fateforger.slack.pace import UNHURRIED, Pace, PacePolicy
-from fateforger.slack.people import People
-from fateforger.slack.pictures import Pictures
-from fateforger.slack.poster import Poster
-from fateforger.slack.presence import Presence, Timing
-from fateforger.slack.proposals import ProposalCards, proposal_workers
-from fateforger.slack.sender import SENDING, sending_worker
-from fateforger.slack.statusline import StatusLines
-from fateforger.slack.stops import stop_workers
+from fateforger.slack.delivery import SENDING, Delivery, Dispatcher, sending_worker
+from fateforger.slack.forms import FormHandler
+from fateforger.slack.handlers import RequestHandler, with_welcome
+from fateforger.slack.home import Home, PersonalDataHandler, personal_data_workers, with_home_refresh
+from fateforger.slack.inbox import Intake
+from fateforger.slack.notices import ProposalCards, greeting_workers, notification_workers, proposal_workers
+from fateforger.slack.poster import EphemeralMessages, LatestMessages, Pictures, Poster
+from fateforger.slack.progress import BackgroundTasks, Presence, StatusLines, Timing, stop_workers
+from fateforger.workers.lane import LanePolicy, LaneWorkers
+from fateforger.workers.people import PersonalData
+from fateforger.workers.turns import build_turn_workers
 
 log = logging.getLogger(__name__)
 

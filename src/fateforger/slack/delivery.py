@@ -1,26 +1,159 @@
-"""Deliver one message of a session: to its thread, in place of the slot's last message, or as a new one."""
+"""Delivery of queued messages: each session's in order, each once, retried until confirmed.
+
+Pictures are added once a message is posted; no reply ever waits for one.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
-from fateforger.ports import Clock, Outbox, Sent, Sessions
+from fateforger.errors import FateforgerError, StoreError
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.cards import Card, Prose
 from fateforger.session.model import Outgoing, Session
+from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
-from fateforger.slack.arrivals import Place
-from fateforger.slack.asides import EphemeralMessages
-from fateforger.slack.audience import Audience, is_private
-from fateforger.slack.calling import CallRefused, MessageGone
-from fateforger.slack.gallery import PictureUpdater
-from fateforger.slack.pictures import Pictures
-from fateforger.slack.poster import Poster
-from fateforger.slack.render import remove_controls
-from fateforger.slack.turnstile import KeyedLocks
-from fateforger.turn.present import root_card
+from fateforger.slack.access import Audience, is_private
+from fateforger.slack.blocks import remove_controls
+from fateforger.slack.client import (
+    CallRefused,
+    MessageGone,
+    MessageTooLong,
+    SlackCallError,
+    SlackLoginError,
+    TransientSlackError,
+    lacks_scope,
+)
+from fateforger.slack.poster import EphemeralMessages, Pictures, Poster
+from fateforger.slack.requests import Place
+from fateforger.ui.session_cards import root_card
+from fateforger.values import replace
+from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+
+
+class KeyedLocks:
+    """Lock per key. Frames of one conversation arrive in order but run as separate tasks; this keeps their order."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def turn(self, key: str) -> AsyncIterator[None]:
+        lock, waiting = self._queues.get(key, (asyncio.Lock(), 0))
+        self._queues[key] = (lock, waiting + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, waiting = self._queues[key]
+            if waiting == 1:
+                del self._queues[key]
+            else:
+                self._queues[key] = (lock, waiting - 1)
+
 
 log = logging.getLogger(__name__)
+
+PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds before each try. Slack needs a moment before a message can show a new file."""
+PUT_SECONDS = 3.0
+"""Time that a message may delay the next one of its session while its picture is added."""
+
+
+class PictureUpdater:
+    """Adds the latest picture of each session.
+
+    ``turns`` is shared with the sender, so that an older card never replaces a newer one. A picture that cannot be
+    shown is left out and logged; if Slack rejects it, it is not tried again.
+    """
+
+    def __init__(
+        self,
+        pictures: Pictures,
+        poster: Poster,
+        outbox: Outbox,
+        turns: KeyedLocks,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._pictures = pictures
+        self._poster = poster
+        self._outbox = outbox
+        self._turns = turns
+        self._sleep = sleep
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def add_pictures(self, item: Outgoing) -> None:
+        """Add the picture of a posted message, if it has one that is not uploaded yet."""
+        if item.ephemeral_to is not None or not self._pictures.missing(item.card):
+            return
+        earlier = self._tasks.get(item.session_id)
+        if earlier is not None:
+            earlier.cancel()
+        task = asyncio.create_task(self._upload_and_show(item), name=f"picture of {item.id}")
+        self._tasks[item.session_id] = task
+        task.add_done_callback(lambda done, session_id=item.session_id: self._on_done(session_id, done))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+
+    async def close(self) -> None:
+        """Stop; pending pictures come with the next card."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _on_done(self, session_id: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(session_id) is task:
+            del self._tasks[session_id]
+        if not task.cancelled() and task.exception() is not None:
+            log.error("a picture failed", exc_info=task.exception())
+
+    async def _upload_and_show(self, item: Outgoing) -> None:
+        why = ""
+        for pause in PAUSES:
+            await self._sleep(pause)
+            try:
+                for picture in self._pictures.missing(item.card):
+                    await self._pictures.upload(picture)
+                await self._add_to_message(item)
+            except SlackLoginError as trouble:
+                if lacks_scope(trouble):
+                    self._pictures.switch_off()
+                    return
+                why = str(trouble)
+                break
+            except MessageTooLong as trouble:
+                why = str(trouble)
+            except TransientSlackError as trouble:
+                why = str(trouble)
+                await self._sleep(trouble.retry_after or 0.0)
+            except (SlackCallError, FateforgerError) as trouble:
+                self._pictures.give_up(item.card)
+                why = str(trouble)
+                break
+            else:
+                return
+        log.warning("the message %s stays without its picture: %s", item.id, why)
+
+    async def _add_to_message(self, item: Outgoing) -> None:
+        """Put the picture into the message, if it still shows this card."""
+        async with self._turns.turn(item.session_id):
+            shown = await self._outbox.find_shown(item.session_id, item.slot)
+            where = await self._outbox.slot(item.session_id, item.slot)
+            if where is None or shown is None or shown.id != item.id:
+                return
+            try:
+                async with asyncio.timeout(PUT_SECONDS):
+                    await self._poster.add_pictures(
+                        where, item.card, session=item.session_id, v=item.id, beside=item.beside
+                    )
+            except TimeoutError as error:
+                raise TransientSlackError("Slack is slow", unsure=True) from error
+
 
 ROOT = "root"
 MAX_THREADS = 5_000
@@ -66,7 +199,7 @@ class Delivery:
     async def deliver(self, item: Outgoing) -> None:
         """Send a message and record it; its picture follows later.
 
-        Raises :class:`~fateforger.slack.calling.SlackCallError` or ``StoreError``.
+        Raises :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(item.session_id):
             await self._deliver(item)
@@ -210,3 +343,178 @@ class Delivery:
     def _forget(self, item: Outgoing) -> None:
         self._doubtful.discard(item.id)
         self._placed.pop(item.id, None)
+
+
+BATCH = 20
+EVERYTHING = 10_000
+IDLE_SECONDS = 0.5
+GRACE_SECONDS = 10.0
+LONGEST_BACKOFF_SECONDS = 60.0
+_EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
+
+Wait = Callable[[asyncio.Event, float], Awaitable[None]]
+
+
+async def wait_for(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, for at most ``seconds``."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return
+
+
+class Dispatcher:
+    """Sends the outbox. Runs in one process per database at a time.
+
+    :meth:`wake` tells that a message may be due; otherwise the outbox is polled twice a second.
+    """
+
+    def __init__(self, outbox: Outbox, delivery: Delivery, *, clock: Clock, wait: Wait = wait_for) -> None:
+        self._outbox = outbox
+        self._delivery = delivery
+        self._clock = clock
+        self._wait = wait
+        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._failures: dict[str, int] = {}
+        self._awake = asyncio.Event()
+        self._halted = asyncio.Event()
+
+    def wake(self) -> None:
+        self._awake.set()
+
+    def halt(self) -> None:
+        """Begin nothing more; :meth:`run` returns once running sends have finished."""
+        self._halted.set()
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Send until :meth:`halt`; stop at once if cancelled. No send is running afterwards.
+
+        Messages that an earlier run or another process posted are recognized.
+        """
+        try:
+            await self._send_until_halted()
+            if self._sending:
+                await asyncio.wait(self._sending.values(), timeout=GRACE_SECONDS)
+        finally:
+            late = list(self._sending.values())
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+            await self._delivery.close()
+
+    async def _send_until_halted(self) -> None:
+        failures = 0
+        remembered = False
+        while not self._halted.is_set():
+            self._awake.clear()
+            try:
+                if not remembered:
+                    # Anything that waits now may have been sent by a process that died or lost its lease before
+                    # recording it.
+                    self._delivery.doubt(
+                        item.id for item in await self._outbox.pending(now=_EVER_AFTER, limit=EVERYTHING)
+                    )
+                    remembered = True
+                await self._send_due()
+                failures = 0
+                await self._wait(self._awake, IDLE_SECONDS)
+            except StoreError as error:
+                failures += 1
+                log.warning("the outbox cannot be read: %s", error.message)
+                await self._wait(self._awake, _backoff(failures))
+
+    async def _send_due(self) -> None:
+        due = await self._outbox.pending(now=self._clock.now(), limit=BATCH + len(self._sending))
+        for item in due:
+            if item.session_id not in self._sending:
+                task = asyncio.create_task(self._send(item))
+                self._sending[item.session_id] = task
+                task.add_done_callback(lambda _task, session_id=item.session_id: self._finish_send(session_id))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+
+    def _finish_send(self, session_id: str) -> None:
+        del self._sending[session_id]
+        self._awake.set()
+
+    async def _send(self, item: Outgoing) -> None:
+        try:
+            try:
+                await self._delivery.deliver(item)
+            except SlackLoginError as trouble:
+                log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
+                await self._retry_later(item, trouble)
+            except TransientSlackError as trouble:
+                log.warning("the message %s waits: %s", item.id, trouble)
+                await self._retry_later(item, trouble)
+            except SlackCallError as trouble:
+                await self._give_up(item, str(trouble), refused=isinstance(trouble, CallRefused))
+            else:
+                self._failures.pop(item.id, None)
+        except StoreError as error:
+            # The item stays queued; the post is remembered, so the next try only records it.
+            log.warning("the outbox cannot be written to: %s", error.message)
+            await self._wait(self._halted, self._next_backoff(item))
+        except Exception as error:  # Outermost edge of sending: one message must not end the dispatcher.
+            log.exception("the message %s failed", item.id)
+            await self._give_up_safely(item, f"{type(error).__name__}: {error}")
+
+    async def _retry_later(self, item: Outgoing, trouble: TransientSlackError) -> None:
+        if trouble.unsure:
+            self._delivery.doubt([item.id])
+        seconds = self._next_backoff(item) if trouble.retry_after is None else trouble.retry_after
+        retry_at = self._clock.now() + timedelta(seconds=seconds)
+        await self._outbox.mark_failed(item.id, str(trouble), retry_at=retry_at)
+        asyncio.get_running_loop().call_later(seconds, self._awake.set)
+
+    async def _give_up_safely(self, item: Outgoing, reason: str) -> None:
+        try:
+            await self._give_up(item, reason, refused=False)
+        except StoreError as error:
+            log.warning("the outbox cannot be written to: %s", error.message)
+
+    async def _give_up(self, item: Outgoing, reason: str, *, refused: bool) -> None:
+        log.error("the message %s of session %s is given up: %s", item.id, item.session_id, reason)
+        self._failures.pop(item.id, None)
+        await self._outbox.mark_failed(item.id, reason, retry_at=None)
+        await self._delivery.give_up(item, refused=refused)
+
+    def _next_backoff(self, item: Outgoing) -> float:
+        failures = self._failures[item.id] = self._failures.get(item.id, 0) + 1
+        return _backoff(failures)
+
+
+def _backoff(failures: int) -> float:
+    return min(0.5 * 2.0 ** min(failures - 1, 20), LONGEST_BACKOFF_SECONDS)
+
+
+SENDING_LANE = "sending"
+SENDING = NewJob(lane=SENDING_LANE, key="outbox", dedupe="outbox")
+"""Job of sending the outbox.
+
+It is queued once and never ends: the process that holds its lease is the sender. Two senders would post the same
+message twice.
+"""
+
+_FOR_EVER = 10**9
+
+
+def sending_worker(
+    jobs: Jobs, send: Callable[[], Awaitable[None]], *, owner: str, policy: LanePolicy, clock: Clock
+) -> LaneWorkers:
+    """Return the worker that calls ``send`` while it holds the job, and cancels it if it loses the job.
+
+    ``send`` returns when the program stops.
+    """
+
+    async def perform(_job: Job) -> None:
+        try:
+            await send()
+        except FateforgerError as error:
+            raise TryLater(error.message) from error
+        raise TryLater("the program stops", 0.0)
+
+    async def given_up(_job: Job, _error: str) -> None:
+        return
+
+    alone = replace(policy, workers=1, tries=_FOR_EVER)
+    return LaneWorkers(jobs, SENDING_LANE, perform, given_up, owner=owner, clock=clock, policy=alone)

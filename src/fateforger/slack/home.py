@@ -1,23 +1,40 @@
-"""App Home of a person, published from the database each time it is opened."""
+"""App Home: a person's days and queue, and the export and erasure of their data."""
 
 from __future__ import annotations
 
+import json
 import logging
+from typing import Any
 from uuid import uuid4
 
+import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.coordinator.door import CoordinatorPort
-from fateforger.errors import StoreError
+from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.errors import CalendarBusy, InternalError, StoreError
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.ports.people import ERASING_LANE
+from fateforger.session.cards import Card, ProgressCallback, Prose
 from fateforger.session.commands import InboxCommand, Opening
-from fateforger.session.commands.queue import QueueCommandBase
-from fateforger.session.progress import ProgressCallback
-from fateforger.slack.access import calendar_refusal
-from fateforger.slack.calling import SlackCallError, call_slack
-from fateforger.slack.errands import BackgroundTasks
-from fateforger.slack.presence import Handle
-from fateforger.slack.render import HOME, render
-from fateforger.turn.present.home import refused_home_card
+from fateforger.session.queue_commands import QueueCommandBase
+from fateforger.slack import phrases
+from fateforger.slack.access import People, calendar_refusal
+from fateforger.slack.blocks import HOME, render
+from fateforger.slack.client import (
+    SlackCallError,
+    SlackLoginError,
+    TransientSlackError,
+    call_slack,
+    lacks_scope,
+    upload,
+)
+from fateforger.slack.poster import Poster
+from fateforger.slack.progress import BackgroundTasks, Handle
+from fateforger.slack.requests import PersonalDataRequested
+from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
+from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.workers.people import PersonalData
 
 log = logging.getLogger(__name__)
 
@@ -56,3 +73,105 @@ class Home:
             log.warning("the home of %s is not published: %s", user_id, error.message)
         except SlackCallError as trouble:
             log.warning("the home of %s is not published: %s", user_id, trouble)
+
+
+EXPORT_FILE_NAME = "what-i-know-about-you.json"
+BUSY_TRIES = 8
+"""Tries while the calendar is being written to, before the person is told."""
+
+
+def personal_data_job(asked: PersonalDataRequested) -> NewJob:
+    """Return the job for a request. Erasure deletes it last, because it names the person."""
+    payload = {"user_id": asked.user_id, "wish": asked.wish}
+    return NewJob(lane=ERASING_LANE, key=asked.user_id, dedupe=asked.command_id, payload=payload)
+
+
+class PersonalDataHandler:
+    """Answers personal data requests in direct messages, and refreshes App Home."""
+
+    def __init__(
+        self,
+        dossiers: PersonalData,
+        jobs: Jobs,
+        poster: Poster,
+        people: People,
+        home: Home,
+        client: AsyncWebClient,
+        session: aiohttp.ClientSession,
+    ) -> None:
+        self._dossiers = dossiers
+        self._jobs = jobs
+        self._poster = poster
+        self._people = people
+        self._home = home
+        self._client = client
+        self._session = session
+
+    async def perform(self, job: Job) -> None:
+        """Carry out a request once. Raises like :data:`~fateforger.workers.lane.Perform`."""
+        user_id, wish = str(job.payload["user_id"]), job.payload["wish"]
+        try:
+            if wish == EXPORT.action:
+                await self._export(user_id, job)
+            elif wish == ERASE.action:
+                await self._erase(user_id, job)
+            else:
+                raise InternalError(f"job {job.id} wishes for nothing known")
+        except (TransientSlackError, SlackLoginError) as trouble:
+            after = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
+            raise TryLater(str(trouble), after) from trouble
+        except SlackCallError as trouble:
+            log.warning("an answer was not brought: %s", trouble)
+        self._home.show(user_id)
+
+    async def given_up(self, job: Job, _error: str) -> None:
+        """Tell the person that the request failed, if possible."""
+        try:
+            await self._say(str(job.payload["user_id"]), phrases.ABOUT_FAILED, job)
+        except SlackCallError as trouble:
+            log.warning("nobody could be told: %s", trouble)
+
+    async def _export(self, user_id: str, job: Job) -> None:
+        document = await self._dossiers.export(user_id)
+        entries = sum(map(len, document["held"].values()))
+        if not entries:
+            await self._say(user_id, phrases.NOTHING_KNOWN, job)
+            return
+        words = phrases.all_i_know(entries)
+        try:
+            await self._send(user_id, document, words)
+        except SlackLoginError as trouble:
+            if not lacks_scope(trouble):
+                raise
+            await self._say(user_id, f"{words} {phrases.no_file(user_id)}", job)
+
+    async def _send(self, user_id: str, document: dict[str, Any], words: str) -> None:
+        content = json.dumps(document, ensure_ascii=False, indent=1).encode()
+        channel = await self._people.direct_channel(user_id)
+        await upload(self._client, self._session, EXPORT_FILE_NAME, content, channel=channel, words=words)
+
+    async def _erase(self, user_id: str, job: Job) -> None:
+        try:
+            await self._dossiers.erase(user_id)
+        except CalendarBusy as busy:
+            if job.attempts < BUSY_TRIES:
+                raise TryLater(busy.message, 1.0) from busy
+            await self._say(user_id, phrases.NOT_FORGOTTEN, job)
+            return
+        closed = (await self._dossiers.ownership.owner()).closed
+        await self._say(user_id, f"{phrases.FORGOTTEN} {phrases.CLOSED_NOW if closed else phrases.AFRESH}", job)
+        # The job names the person as well, so it is finished before the files are scrubbed.
+        await self._jobs.finish(job)
+        await self._dossiers.people.scrub()
+
+    async def _say(self, user_id: str, words: str, job: Job) -> None:
+        channel, v = await self._people.direct_channel(user_id), f"about-{job.id}"
+        if job.attempts > 1 and await self._poster.find(channel, None, v) is not None:
+            return
+        await self._poster.post(channel, None, Card(text=words, parts=(Prose(text=words),)), session="", v=v)
+
+
+def personal_data_workers(jobs: Jobs, about: PersonalDataHandler, *, owner: str, clock: Clock) -> LaneWorkers:
+    """Return workers for personal data requests. They wait while another job of the person is running."""
+    policy = LanePolicy(workers=2, tries=100, longest_backoff_seconds=5.0)
+    return LaneWorkers(jobs, ERASING_LANE, about.perform, about.given_up, owner=owner, clock=clock, policy=policy)

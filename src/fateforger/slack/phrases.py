@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from fateforger.session.progress import Activity, Progress
+from fateforger.session.cards import Activity, Progress
 from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND
 
 

@@ -1,23 +1,137 @@
-"""Post cards, change them, show them to one person, and find posted ones."""
+"""Posted cards: sent, changed, shown to one person, and found again, with their pictures."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.ports import Sent
+from fateforger.ports.painter import Rasterizer
 from fateforger.session.cards import Card, Feedback, Picture
-from fateforger.slack.audience import is_private
-from fateforger.slack.calling import CallRefused, MessageTooLong, SlackLoginError, TransientSlackError, call_slack
-from fateforger.slack.latest import LatestMessages
-from fateforger.slack.pace import Pace
-from fateforger.slack.pictures import Pictures
-from fateforger.slack.render import COMPACT, MESSAGE, Rendered, Size, render
+from fateforger.session.store import Sent
+from fateforger.slack.access import People, is_private
+from fateforger.slack.blocks import COMPACT, MESSAGE, Rendered, Size, render
+from fateforger.slack.client import (
+    UPLOAD_SCOPE,
+    CallRefused,
+    MessageTooLong,
+    Pace,
+    SlackCallError,
+    SlackLoginError,
+    TransientSlackError,
+    call_slack,
+    upload,
+)
+from fateforger.slack.requests import Place
+from fateforger.ui.picture_svg import draw
 
 log = logging.getLogger(__name__)
+
+NO_SCOPE = (
+    f"Days are shown without pictures: the Slack app has no scope {UPLOAD_SCOPE}. Add it as in manifest.yaml and"
+    " install the app again, or set FATEFORGER_PICTURE=off."
+)
+MAX_KEPT = 500
+
+
+class Pictures:
+    """File id of each uploaded picture, in memory. Without a ``painter`` there are no pictures."""
+
+    def __init__(
+        self, client: AsyncWebClient, painter: Rasterizer | None, session: aiohttp.ClientSession | None = None
+    ) -> None:
+        self._client = client
+        self._painter = painter
+        self._session = session
+        self._files: OrderedDict[str, str] = OrderedDict()
+        self._refused: set[str] = set()
+
+    def file_of(self, picture: Picture) -> str | None:
+        """Return the file id of a picture, or ``None`` if it is not uploaded."""
+        return self._files.get(_digest(picture))
+
+    def missing(self, card: Card) -> tuple[Picture, ...]:
+        """Return the pictures of a card that are not uploaded and could be."""
+        if self._painter is None:
+            return ()
+        pictures = (part for part in card.parts if isinstance(part, Picture))
+        return tuple(p for p in pictures if self.file_of(p) is None and _digest(p) not in self._refused)
+
+    def forget(self, card: Card) -> None:
+        """Forget the files of a card, which Slack no longer shows; they are uploaded again later."""
+        for part in card.parts:
+            if isinstance(part, Picture):
+                self._files.pop(_digest(part), None)
+
+    def give_up(self, card: Card) -> None:
+        """Stop trying to show the pictures of a card, which Slack rejects."""
+        self.forget(card)
+        if len(self._refused) >= MAX_KEPT:
+            self._refused.clear()
+        self._refused.update(_digest(part) for part in card.parts if isinstance(part, Picture))
+
+    def apply_scopes(self, scopes: frozenset[str] | None) -> None:
+        """Switch pictures off if the app's scopes, where known, do not allow files."""
+        if self._painter is not None and scopes is not None and UPLOAD_SCOPE not in scopes:
+            self.switch_off()
+
+    def switch_off(self) -> None:
+        """Switch pictures off, and log that once."""
+        log.warning(NO_SCOPE)
+        self._painter = None
+
+    async def upload(self, picture: Picture) -> None:
+        """Render and upload a picture, unless it is uploaded.
+
+        Raises :class:`~fateforger.slack.client.SlackCallError` or ``InternalError``.
+        """
+        if self._painter is None or self._session is None or self.file_of(picture) is not None:
+            return
+        png = await self._painter.render_png(await asyncio.to_thread(draw, picture.day))
+        name = f"{picture.day.date.isoformat()}.png"
+        self._files[_digest(picture)] = await upload(self._client, self._session, name, png)
+        if len(self._files) > MAX_KEPT:
+            self._files.popitem(last=False)
+
+
+def _digest(picture: Picture) -> str:
+    return hashlib.sha256(picture.day.model_dump_json().encode()).hexdigest()
+
+
+MAX_THREADS = 5_000
+
+
+class LatestMessages:
+    """Newest message of each recently active thread, by the bot or a person."""
+
+    def __init__(self) -> None:
+        self._ts: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def observe(self, channel: str, thread_ts: str, ts: str) -> None:
+        """Record a message of a thread; one older than the newest known changes nothing."""
+        key = (channel, thread_ts)
+        known = self._ts.get(key)
+        if known is None or _order(known) < _order(ts):
+            self._ts[key] = ts
+        self._ts.move_to_end(key)
+        if len(self._ts) > MAX_THREADS:
+            self._ts.popitem(last=False)
+
+    def of(self, channel: str, thread_ts: str) -> str | None:
+        """Return the newest message known; ``None`` if none of this thread was seen."""
+        return self._ts.get((channel, thread_ts))
+
+
+def _order(ts: str) -> tuple[int, int]:
+    seconds, _, fraction = ts.partition(".")
+    return int(seconds), int(fraction or 0)
+
 
 MARK = "fateforger_message"
 """Metadata type under which a message carries its id."""
@@ -28,7 +142,7 @@ PAGE = 200
 class Poster:
     """Sends cards. Every message carries ``v``, the name of its rendering, in its metadata.
 
-    All calls raise :class:`~fateforger.slack.calling.SlackCallError`; a message that Slack finds too long is compacted
+    All calls raise :class:`~fateforger.slack.client.SlackCallError`; a message that Slack finds too long is compacted
     and sent again (S226). In a place that others read, only cards marked ``for_all`` are posted or changed (K14): by
     default a card is the person's own.
     """
@@ -235,3 +349,26 @@ def _mark(v: str, *, beside: bool) -> dict[str, Any]:
 def _is_beside(message: Mapping[str, Any]) -> bool:
     metadata = message.get("metadata", {})
     return metadata.get("event_type") == MARK and bool(metadata.get("event_payload", {}).get("beside"))
+
+
+class EphemeralMessages:
+    """Sends short messages to one person. They are not stored; a failure is only logged."""
+
+    def __init__(self, client: AsyncWebClient, people: People) -> None:
+        self._client = client
+        self._people = people
+
+    async def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+        """Send an ephemeral message to the thread, or a direct message if there is no channel."""
+        try:
+            if place.channel is None:
+                channel = await self._people.direct_channel(user_id)
+                await call_slack(self._client.chat_postMessage(channel=channel, text=words))
+            else:
+                await call_slack(
+                    self._client.chat_postEphemeral(
+                        channel=place.channel, user=user_id, thread_ts=place.thread_ts, text=words
+                    )
+                )
+        except SlackCallError as trouble:
+            log.warning("a sentence to %s was not delivered: %s", user_id, trouble)

@@ -1,7 +1,4 @@
-"""Decompose a goal into parts, assumptions, and probes; the parts wait for a review (S168).
-
-Pure functions.
-"""
+"""Parts, assumptions, and probes of a goal; the parts wait for a review (S168)."""
 
 from __future__ import annotations
 
@@ -10,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.errors import BadInput
-from fateforger.tasks.adding import NewTask
-from fateforger.tasks.model import TEXT_LENGTH, TITLE_LENGTH, Do, Origin, QueuedTask, ReviewParts, TaskSpec
-from fateforger.tasks.ruled import objections, refusal, with_steps
+from fateforger.tasks.queue import NewTask
+from fateforger.tasks.rules import objections, refusal, with_steps
+from fateforger.tasks.task import TEXT_LENGTH, TITLE_LENGTH, Do, Origin, QueuedTask, ReviewParts, TaskSpec
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")

@@ -1,17 +1,40 @@
-"""Read YAML with source positions, so that an error message can point to the line and column.
+"""Rules and predicates in YAML, read with source positions for error messages.
 
 Every scalar is a string: ``on``, ``yes`` and ``3`` are not converted.
-"""
+
+Predicates are written like this:
+
+    predicates:
+      plan_approved:
+        check: {task: body, contains: "## Approved Plan"}
+        or: {user_stated: approval}
+        set_by: [approve_plan]
+
+A check is ``{session: FACT}``, ``{task: FIELD, contains|equals: TEXT}``, ``{user_stated: KIND}``, ``{file: PATTERN,
+contains: TEXT}``, ``{command: NAME, succeeds: true|false}``, or a sentence that a person or a model judges."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from pathlib import PurePosixPath
 from typing import NoReturn
 
 import yaml
 
 from fateforger.errors import BadInput
-from fateforger.workflow.parsing import Place
+from fateforger.workflow.conformance import Necessity, StatedRule
+from fateforger.workflow.parser import Place, PlaceOf, read_rule
+from fateforger.workflow.predicates import (
+    Check,
+    CommandOutput,
+    Described,
+    FileContent,
+    Predicate,
+    SessionState,
+    TaskState,
+    UserStatement,
+)
+from fateforger.workflow.rules import RuleKind, Vocabulary, is_name, write_rule
 
 MOST_BYTES = 1024 * 1024
 
@@ -89,3 +112,164 @@ def place_of(node: yaml.Node) -> Place:
 def refuse(node: yaml.Node, sentence: str) -> NoReturn:
     """Raise :class:`BadInput` at the position of a value."""
     raise BadInput(sentence, where=str(place_of(node)))
+
+
+_PREDICATE = frozenset({"check", "or", "set_by", "cleared_by"})
+_CHECK = frozenset({"session", "task", "user_stated", "file", "command", "contains", "equals", "succeeds"})
+_FORMS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    "session": (frozenset(), frozenset()),
+    "task": (frozenset(), frozenset({"contains", "equals"})),
+    "user_stated": (frozenset(), frozenset()),
+    "file": (frozenset({"contains"}), frozenset()),
+    "command": (frozenset(), frozenset({"succeeds"})),
+}
+"""Required and optional keys of each kind of check."""
+
+
+def read_predicates(node: yaml.Node, actions: Collection[str]) -> dict[str, Predicate]:
+    """Return the predicates by name. Raises :class:`BadInput`."""
+    found: dict[str, Predicate] = {}
+    for key, value in pairs_of(node, "“predicates”"):
+        name: str = key.value.strip()
+        if not is_name(name):
+            refuse(key, f"“{name}” cannot be the name of a state.")
+        if name in found:
+            refuse(key, f"“{name}” is declared twice.")
+        found[name] = _predicate(name, value, actions)
+    return found
+
+
+def _predicate(name: str, node: yaml.Node, actions: Collection[str]) -> Predicate:
+    if isinstance(node, yaml.ScalarNode):
+        return Predicate(name, (Described(node.value.strip()),) if node.value.strip() else ())
+    fields = fields_of(node, _PREDICATE, "A predicate")
+    if "or" in fields and "check" not in fields:
+        refuse(node, "A predicate with “or” has a “check” first.")
+    checks = [check for key in ("check", "or") if key in fields for check in _checks(fields[key])]
+    return Predicate(
+        name,
+        tuple(checks),
+        set_by=_actions(fields.get("set_by"), actions),
+        cleared_by=_actions(fields.get("cleared_by"), actions),
+    )
+
+
+def _actions(node: yaml.Node | None, actions: Collection[str]) -> frozenset[str]:
+    names = () if node is None else texts_of(node, "What sets or clears a state")
+    for name in names:
+        if node is not None and name not in actions:
+            refuse(node, f"“{name}” is no declared action.")
+    return frozenset(names)
+
+
+def _checks(node: yaml.Node) -> list[Check]:
+    return [_check(item) for item in (node.value if isinstance(node, yaml.SequenceNode) else [node])]
+
+
+def _check(node: yaml.Node) -> Check:
+    if isinstance(node, yaml.ScalarNode):
+        return Described(text_of(node, "A check"))
+    fields = fields_of(node, _CHECK, "A check")
+    asked = [key for key in _FORMS if key in fields]
+    if len(asked) != 1:
+        refuse(node, f"A check asks one thing: {', '.join(_FORMS)}, or a sentence.")
+    needed, allowed = _FORMS[asked[0]]
+    beside = fields.keys() - {asked[0]}
+    if needed - beside or beside - needed - allowed or len(beside) > 1:
+        wanted = " or ".join(sorted(needed | allowed)) or "nothing"
+        refuse(node, f"Beside “{asked[0]}” stands {wanted}.")
+    values = {key: text_of(value, f"“{key}”") for key, value in fields.items()}
+    return _build_check(asked[0], values, node)
+
+
+def _build_check(asked: str, values: Mapping[str, str], node: yaml.Node) -> Check:
+    value = values[asked]
+    match asked:
+        case "session":
+            return SessionState(value)
+        case "task":
+            return TaskState(value, values.get("contains"), values.get("equals"))
+        case "user_stated":
+            return UserStatement(value)
+        case "file":
+            path = PurePosixPath(value)
+            if path.is_absolute() or ".." in path.parts:
+                refuse(node, "The pattern of a file is relative and stays inside its folder.")
+            return FileContent(value, values["contains"])
+        case _:
+            succeeds = values.get("succeeds", "true")
+            if not is_name(value) or succeeds not in {"true", "false"}:
+                refuse(node, "A command is the name under which it was allowed; “succeeds” is true or false.")
+            return CommandOutput(value, succeeds == "true")
+
+
+_BESIDE = frozenset({"id", "title", "remedy", "necessity"})
+_FORM = "A rule is its text; id, title, remedy and necessity may stand beside it."
+
+
+def read_stated(node: yaml.Node, vocabulary: Vocabulary, *, triggers: bool = False) -> StatedRule:
+    """Parse a rule of a list. Among ``triggers`` it must be an ON rule. Raises :class:`BadInput`."""
+    beside: dict[str, yaml.Node] = {}
+    rules: list[tuple[str, PlaceOf]] = []
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        name = text_of(key, "A key")
+        if name in beside:
+            refuse(key, f"“{name}” is here twice.")
+        if name in _BESIDE:
+            beside[name] = value
+        elif name == "rule":
+            rules.append(_text(value))
+        else:
+            rules.append(_pair(key, value))
+    if not isinstance(node, yaml.MappingNode):
+        rules.append(_text(node))
+    if len(rules) != 1:
+        refuse(
+            node, _FORM if not rules else f"There are {len(rules)} rules in this item; begin each with its own “- ”."
+        )
+    text, where = rules[0]
+    rule = read_rule(text, vocabulary, where)
+    if triggers and rule.kind is not RuleKind.ON:
+        refuse(node, "Among the triggers stand ON rules only; this one belongs to the constraints.")
+    return StatedRule(
+        id=text_of(beside["id"], "An id") if "id" in beside else write_rule(rule),
+        rule=rule,
+        text=text.strip(),
+        title=text_of(beside["title"], "A title") if "title" in beside else None,
+        remedy=text_of(beside["remedy"], "A remedy") if "remedy" in beside else None,
+        necessity=_necessity(beside["necessity"]) if "necessity" in beside else Necessity.MUST,
+    )
+
+
+def _necessity(node: yaml.Node) -> Necessity:
+    text = text_of(node, "The necessity of a rule")
+    if text not in set(Necessity):
+        refuse(node, f"A rule is a must or a should, not “{text}”.")
+    return Necessity(text)
+
+
+def _text(node: yaml.Node) -> tuple[str, PlaceOf]:
+    if isinstance(node, yaml.MappingNode) and len(node.value) == 1:
+        return _pair(*node.value[0])
+    return text_of(node, "A rule"), lambda offset: _place(node, offset)
+
+
+def _pair(key: yaml.Node, value: yaml.Node) -> tuple[str, PlaceOf]:
+    """Rejoin a rule that YAML split at its colon into a key and a value."""
+    if not isinstance(value, yaml.ScalarNode):
+        refuse(value, "What a rule wants is a text.")
+    beginning: str = key.value
+    colon = len(beginning)
+
+    def where(offset: int) -> Place:
+        return _place(key, offset) if offset <= colon else _place(value, max(0, offset - colon - 2))
+
+    return f"{beginning}: {value.value}", where
+
+
+def _place(node: yaml.Node, offset: int) -> Place:
+    """Return the position of a character; in a multi-line text, the position at which the text begins."""
+    place = place_of(node)
+    if node.start_mark.line != node.end_mark.line:
+        return place
+    return Place(place.line, place.column + offset + (1 if getattr(node, "style", None) in {"'", '"'} else 0))

@@ -9,25 +9,10 @@ from typing import Any
 import pytest
 from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, Script, in_turn, model_server
 
-from fateforger.adapters.model import (
-    Answers,
-    ChatModel,
-    Endpoint,
-    EndpointReport,
-    Price,
-    open_model,
-    probe_model,
-)
-from fateforger.bootstrap.ollama import find_ollama_models
-from fateforger.errors import (
-    ModelAuthFailed,
-    ModelBusy,
-    ModelError,
-    ModelRejected,
-    ModelTimedOut,
-    ModelUnreachable,
-)
-from fateforger.ports import Completion, Prompt, Role
+from fateforger.adapters.model import Answers, ChatModel, Endpoint, EndpointReport, Price, open_model, probe_model
+from fateforger.app.health import find_ollama_models
+from fateforger.errors import ModelAuthFailed, ModelBusy, ModelError, ModelRejected, ModelTimedOut, ModelUnreachable
+from fateforger.ports.model import Completion, Prompt, Role
 
 SCHEMA = {
     "type": "object",

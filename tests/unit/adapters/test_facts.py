@@ -9,11 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from fateforger.adapters.facts import AllowedCommand, AllowList, LocalFacts, read_allow_file, read_allow_list
-from fateforger.adapters.facts.files import MOST_BYTES, iter_regular_files, matches_pattern, read_file_bytes
-from fateforger.adapters.facts.local import NOTHING_ALLOWED
+from fateforger.adapters.facts import (
+    MOST_BYTES,
+    NOTHING_ALLOWED,
+    AllowedCommand,
+    AllowList,
+    LocalFacts,
+    iter_regular_files,
+    matches_pattern,
+    read_allow_file,
+    read_allow_list,
+    read_file_bytes,
+)
 from fateforger.errors import BadInput
-from fateforger.workflow.evaluating import CheckAnswer
+from fateforger.workflow.facts import CheckAnswer
 
 PYTHON = sys.executable
 

@@ -10,10 +10,9 @@ import pytest
 from tests.factories.mirror import mirror_file
 
 from fateforger.adapters.mirror import SqliteConstraintSource
-from fateforger.constraints import read_row, write_version
-from fateforger.constraints.migration import plan_migration
-from fateforger.constraints.moved import StoredRow
 from fateforger.errors import BadInput, SourceUnavailable
+from fateforger.memory.documents import write_version
+from fateforger.memory.migration import StoredRow, plan_migration, read_row
 
 FULL = {
     "name": "Bed by eleven", "description": "I want to be in bed by eleven", "necessity": "MUST", "tags": '["sleep"]',

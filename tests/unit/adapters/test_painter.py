@@ -10,9 +10,10 @@ from tests.factories.pictures import before_and_after
 
 from fateforger.adapters.painter import ResvgRasterizer, render_png
 from fateforger.errors import InternalError
-from fateforger.picture import DayView, draw, planned_blocks
-from fateforger.picture.layout import lay_out
-from fateforger.picture.metrics import split_by_font, width
+from fateforger.session.cards import DayView, planned_blocks
+from fateforger.ui.font_metrics import split_by_font, width
+from fateforger.ui.picture_layout import lay_out
+from fateforger.ui.picture_svg import draw
 
 
 def titled(title: str) -> str:

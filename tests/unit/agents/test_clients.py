@@ -10,9 +10,18 @@ import pytest
 from pydantic import ValidationError
 from tests.factories.agents import NOW, client
 
-from fateforger.agents import Scope, can_become, format_executor, read_scopes, shorten_arguments
+from fateforger.agents.clients import (
+    Scope,
+    format_executor,
+    format_token,
+    hash_token,
+    matches_hash,
+    parse_key,
+    read_scopes,
+    shorten_arguments,
+)
 from fateforger.agents.proposals import ProposalState as S
-from fateforger.agents.tokens import format_token, hash_token, matches_hash, parse_key
+from fateforger.agents.proposals import can_become
 from fateforger.errors import BadInput
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tests.doors import command_line
 
-import fateforger.adapters.calendar
-from fateforger.adapters.store.quota import SqlQuota
-from fateforger.ports import Login, RequestLimit, Reservation, Settlement
+import fateforger.adapters.calendar.budget
+from fateforger.adapters.store.calendars import SqlQuota
+from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
 
 SMALL = RequestLimit(50, seconds=3.0)
 SHORT = RequestLimit(180, seconds=2.0)
@@ -17,13 +17,13 @@ SHORT = RequestLimit(180, seconds=2.0)
 
 def with_a_small_limit(*arguments: str) -> int:
     """Run a command whose login may make :data:`SMALL` requests."""
-    fateforger.adapters.calendar.GOOGLE_LIMIT = SMALL
+    fateforger.adapters.calendar.budget.GOOGLE_LIMIT = SMALL
     return command_line(*arguments)
 
 
 def with_a_busy_login(*arguments: str) -> int:
     """Run a command that finds all requests of its login used, right when it needs the first one."""
-    fateforger.adapters.calendar.GOOGLE_LIMIT = SHORT
+    fateforger.adapters.calendar.budget.GOOGLE_LIMIT = SHORT
     reserve = SqlQuota.reserve
     somebody_else = Reservation("somebody else", SHORT.requests)
 

@@ -15,11 +15,11 @@ from tests.doors import through_the_door
 from tests.factories.constraints import line_of, random_context, random_history, record_of
 from tests.factories.inside import run_inside
 
-from fateforger.adapters.store import open_store
-from fateforger.bootstrap.claim import lock_data_dir
+from fateforger.adapters.store.store import open_store
+from fateforger.app.resources import lock_data_dir
 from fateforger.cli.documents import dump_json_line
-from fateforger.constraints import write_version
-from fateforger.constraints.asked import NO_INDEX
+from fateforger.memory.documents import write_version
+from fateforger.memory.retrieval import NO_INDEX
 
 EARLY, LATE = "2026-03-02T09:00:00+00:00", "2026-03-03T10:00:00+00:00"
 

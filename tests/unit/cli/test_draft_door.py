@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from fateforger.cli.plan import command
+from fateforger.cli.plan import plan_command
 from fateforger.drafting.instance import instance_schema
 from fateforger.errors import FateforgerError
 
@@ -41,7 +41,7 @@ def said(necessity: str, start: str, end: str, uid: str = "c1", **more: Any) -> 
 
 def run(document: Any, *options: str) -> Result:
     text = document if isinstance(document, str) else json.dumps(document)
-    return CliRunner().invoke(command, ["draft", "-", *options], input=text)
+    return CliRunner().invoke(plan_command, ["draft", "-", *options], input=text)
 
 
 def drafted(document: Any, *options: str) -> Any:
@@ -67,7 +67,7 @@ def test_draft_has_the_shape_of_the_contract() -> None:
 
 def test_a_batch_answers_line_by_line() -> None:
     lines = "\n".join([json.dumps(DAY), "{", json.dumps({**DAY, "tz": "Mars"})])
-    result = CliRunner().invoke(command, ["draft", "--batch", "-"], input=lines)
+    result = CliRunner().invoke(plan_command, ["draft", "--batch", "-"], input=lines)
     documents = [json.loads(line) for line in result.stdout.splitlines()]
     assert [sorted(d) == ["error"] for d in documents] == [False, True, True]
     assert documents[0] == drafted(DAY)
@@ -171,16 +171,16 @@ def check(plan: Any, said: Any, tmp_path: Path) -> Any:
     (tmp_path / "said.json").write_text(json.dumps(said))
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     arguments = ["check", str(tmp_path / "plan.json"), "--constraints", str(tmp_path / "said.json"), "--json"]
-    return json.loads(CliRunner().invoke(command, arguments).stdout)
+    return json.loads(CliRunner().invoke(plan_command, arguments).stdout)
 
 
 def test_check_asks_a_plan_for_nothing_that_only_an_instance_has() -> None:
     """S50: a plan names no tasks, so none can be the one thing; and an instance is told where it belongs."""
     plan = json.dumps(drafted(DAY)["plan"])
-    result = CliRunner().invoke(command, ["check", "-", "--json"], input=plan)
+    result = CliRunner().invoke(plan_command, ["check", "-", "--json"], input=plan)
     told = [finding["message"] for finding in json.loads(result.stdout)["findings"]]
     assert [text for text in told if "one thing" in text] == []
-    wrong = CliRunner().invoke(command, ["check", "-"], input=json.dumps(DAY)).exception
+    wrong = CliRunner().invoke(plan_command, ["check", "-"], input=json.dumps(DAY)).exception
     assert isinstance(wrong, FateforgerError)
     assert wrong.message == "This is an instance, which plan draft takes; plan check takes a plan."
 

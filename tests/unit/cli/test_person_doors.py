@@ -19,12 +19,12 @@ from tests.factories.inside import run_inside
 from tests.factories.people import Somebody, about, dump, tell
 from tests.fakes.memory_index import MemoryIndex
 
-from fateforger.adapters.store import open_store
 from fateforger.adapters.store.people import UNFINISHED
-from fateforger.background.indexing import Indexer, IndexingPolicy
-from fateforger.bootstrap.claim import lock_data_dir
-from fateforger.bootstrap.people import CALENDAR_STAYS, COPIES_STAY, PAGE_STAYS, erase_person
+from fateforger.adapters.store.store import open_store
+from fateforger.app.people import CALENDAR_STAYS, COPIES_STAY, PAGE_STAYS, erase_person
+from fateforger.app.resources import lock_data_dir
 from fateforger.config import read_settings
+from fateforger.workers.memory import Indexer, IndexingPolicy
 
 ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
 AT = "2026-03-03T10:00:00+00:00"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fateforger.cli.progress import ProgressLines
-from fateforger.commit.outside import Wait
+from fateforger.calendar.access import Wait
+from fateforger.cli.sync import ProgressLines
 
 LIMIT = "Google allows 200 requests a minute"
 

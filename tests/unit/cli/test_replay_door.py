@@ -11,11 +11,11 @@ import pytest
 from tests.doors import through_the_door
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.coordinator.person import Person, open_house_at
+from tests.unit.conversation.person import Person, open_house_at
 
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.coordinator.cleaning import Redaction
-from fateforger.coordinator.logbook import RecordingSink
+from fateforger.conversation.redaction import Redaction
+from fateforger.conversation.turn_log import RecordingSink
 
 Done = subprocess.CompletedProcess[str]
 

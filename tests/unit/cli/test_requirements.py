@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 import fateforger
-from fateforger.cli.requirements import NEEDED, describe_missing, find_missing
+from fateforger.cli import NEEDED, describe_missing, find_missing
 
 SOURCE = Path(fateforger.__file__).parents[1]
 BARE = f"import sys; sys.path.insert(0, {str(SOURCE)!r}); from fateforger.cli import main; main()"

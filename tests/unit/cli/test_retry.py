@@ -14,11 +14,12 @@ from tests.factories.trouble import SIDES, Died, DyingJournal, Side, WatchedCale
 from tests.fakes.google_calendar import Crash
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.cli.retry import NEWEST, Request, begin_attempt, hash_document
-from fateforger.commit import CalendarSubmitter, SyncResult
+from fateforger.calendar.model import SafetyCheckKind
+from fateforger.calendar.results import SyncResult
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.cli.sync import NEWEST, Request, begin_attempt, hash_document
 from fateforger.errors import NotUndoable
-from fateforger.plan import TBPlan
-from fateforger.sync.model import SafetyCheckKind
+from fateforger.planning.plan import TBPlan
 
 ONE = plan_of(block("a", "09:00"))
 TWO = plan_of(block("a", "09:30"), block("b", "10:30"))

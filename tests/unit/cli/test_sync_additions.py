@@ -13,7 +13,7 @@ from tests.fakes.google_mcp import Google, GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.unit.cli.test_sync_doors import Doors
 
-from fateforger.sync.model import EventImage
+from fateforger.calendar.event import EventImage
 
 pytestmark = pytest.mark.process
 

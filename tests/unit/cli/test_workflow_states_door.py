@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from fateforger.cli.workflow import command
+from fateforger.cli.workflow import workflow_command
 from fateforger.errors import BadInput
 
 SHIP = """\
@@ -44,7 +44,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(command, ["check", "ship.yaml", *arguments], input=stdin)
+    return CliRunner().invoke(workflow_command, ["check", "ship.yaml", *arguments], input=stdin)
 
 
 def document(*arguments: str, stdin: str | None = None) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
-from fateforger.drafting import Busy, Day, Draft, LunchWish, UnplacedItem, Work, draft
-from fateforger.plan import ET, instant_of, resolve, resolve_strict, zone
+from fateforger.drafting.day_draft import draft
+from fateforger.drafting.model import Busy, Day, Draft, LunchWish, UnplacedItem, Work
+from fateforger.planning.plan import ET, resolve, resolve_strict
+from fateforger.planning.timing import instant_of, zone
 
 MONDAY = date(2026, 3, 2)
 AMSTERDAM = "Europe/Amsterdam"

@@ -12,11 +12,11 @@ from tests.factories.moving import moved_share
 from tests.laws.drafting_checker import Judge
 
 from fateforger.drafting.instance import Instance, read_instance
-from fateforger.drafting.mend import repair_plan
-from fateforger.drafting.replan import drop_tasks, extend_current_block, finish_early
-from fateforger.drafting.solve import draft_instance
-from fateforger.drafting.writing import write_draft
-from fateforger.plan import TBPlan, overlaps, read_plan, resolve
+from fateforger.drafting.model import write_draft
+from fateforger.drafting.replanning import drop_tasks, extend_current_block, finish_early, repair_plan
+from fateforger.drafting.solver import draft_instance
+from fateforger.planning.plan import TBPlan, overlaps, resolve
+from fateforger.planning.wire import read_plan
 
 DAY: dict[str, Any] = {
     "date": "2026-03-02",

@@ -11,10 +11,9 @@ from tests.factories.instances import day_of
 
 from fateforger.drafting.instance import Pin, read_instance
 from fateforger.drafting.instance import Task as Piece
-from fateforger.drafting.refit import refit_plan
-from fateforger.drafting.replan import from_now, start_at
-from fateforger.drafting.solve import draft_instance
-from fateforger.plan import ET, overlaps, resolve
+from fateforger.drafting.replanning import from_now, refit_plan, start_at
+from fateforger.drafting.solver import draft_instance
+from fateforger.planning.plan import ET, overlaps, resolve
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.solve import draft_instance
+from fateforger.drafting.solver import draft_instance
 
 DAY: dict[str, Any] = {
     "date": "2026-03-02",

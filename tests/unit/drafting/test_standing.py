@@ -6,10 +6,10 @@ from datetime import date, time, timedelta
 
 import pytest
 
-from fateforger.drafting.instance import Frame, Immovable, Instance, Task
-from fateforger.drafting.policy import Policy
-from fateforger.drafting.standing import explain_place
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan
+from fateforger.drafting.explanations import explain_place
+from fateforger.drafting.instance import Frame, Immovable, Instance, Policy, Task
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.timing import FixedStart
 
 MONDAY, TZ = date(2026, 3, 2), "Europe/Amsterdam"
 

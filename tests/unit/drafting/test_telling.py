@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from tests.factories.constraints import record_of
 
-from fateforger.drafting.ground import build_context
+from fateforger.drafting.context import build_context
+from fateforger.drafting.explanations import explain_place
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.keeping import check_plan
-from fateforger.drafting.solve import draft_instance
-from fateforger.drafting.standing import explain_place
+from fateforger.drafting.solver import draft_instance
+from fateforger.drafting.violations import check_plan
 from fateforger.errors import BadInput
-from fateforger.plan import TBPlan, read_plan
+from fateforger.planning.plan import TBPlan
+from fateforger.planning.wire import read_plan
 
 DAY: dict[str, Any] = {
     "date": "2026-03-02",

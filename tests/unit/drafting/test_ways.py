@@ -9,11 +9,13 @@ from random import Random
 import pytest
 from tests.factories.constraints import record_of
 
-from fateforger.constraints import ConstraintRecord
-from fateforger.drafting import Busy, Day, Draft, LunchWish, Told, Work, draft
-from fateforger.drafting.model import OptionKind, PlacementOption
-from fateforger.drafting.naming import task_of
-from fateforger.plan import instant_of, resolve, zone
+from fateforger.drafting.context import task_of
+from fateforger.drafting.day_draft import draft
+from fateforger.drafting.instance import Told
+from fateforger.drafting.model import Busy, Day, Draft, LunchWish, OptionKind, PlacementOption, Work
+from fateforger.memory.record import ConstraintRecord
+from fateforger.planning.plan import resolve
+from fateforger.planning.timing import instant_of, zone
 
 MONDAY = date(2026, 3, 2)
 AMSTERDAM = "Europe/Amsterdam"

@@ -6,7 +6,8 @@ from datetime import date, time, timedelta
 from typing import Any
 
 from fateforger.drafting.instance import Instance, read_instance
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.timing import FixedStart
 
 MONDAY = date(2026, 3, 2)
 TZ = "Europe/Amsterdam"

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from tests.unit.quality.days import day, plan, said
 
-from fateforger.drafting import UnplacedItem
-from fateforger.ops import apply
-from fateforger.plan import TBPlan, resolve
-from fateforger.quality import find_fixes, grade_plan
+from fateforger.drafting.model import UnplacedItem
+from fateforger.planning.patch import apply
+from fateforger.planning.plan import TBPlan, resolve
+from fateforger.quality.fixes import find_fixes
+from fateforger.quality.rubric import grade_plan
 
 LONG: dict[str, Any] = {"frame": {"start": "09:00", "end": "17:00"}}
 ONE = {"tasks": [{"id": "a", "title": "a", "minutes": 60, "one_thing": True}]}

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
-from tests.unit.turn.rules import knowing
-from tests.unit.turn.sessions import event, session, task
+from tests.unit.conversation.rules import knowing
+from tests.unit.conversation.sessions import event, session, task
 
-from fateforger.drafting.day_rules import express_record
-from fateforger.session.day_rules import broken_day_rules
+from fateforger.drafting.rules import express_record
+from fateforger.session.checks import broken_day_rules
+from fateforger.session.draft import draft_day
 from fateforger.session.model import Depth, InputFacts, Session
-from fateforger.session.placing import by_time
-from fateforger.session.skeleton import draft_day
-from fateforger.stages import TimeboxingStage
+from fateforger.session.placement import by_time
+from fateforger.session.stages import TimeboxingStage
 
 DEEP, MAIL = task("Report", 120), task("Mail", 60, depth=Depth.SHALLOW)
 

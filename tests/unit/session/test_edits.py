@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.unit.turn.sessions import event, planned, said, session, task
+from tests.unit.conversation.sessions import event, planned, said, session, task
 
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid, UserError
-from fateforger.plan import ET, AfterPrevious, FixedStart, FixedWindow, TBEvent, TBPlan, overlaps, resolve
+from fateforger.planning.plan import ET, TBEvent, TBPlan, overlaps, resolve
+from fateforger.planning.timing import AfterPrevious, FixedStart, FixedWindow
 from fateforger.session.edits import apply_edit
 from fateforger.session.model import FrameFacts, Session
-from fateforger.session.placing import by_time
-from fateforger.stages import TimeboxingStage
+from fateforger.session.placement import by_time
+from fateforger.session.stages import TimeboxingStage
 
 REFINE = TimeboxingStage.REFINE
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
-from tests.unit.turn.sessions import at, session
+from tests.unit.conversation.sessions import at, session
 
 from fateforger.errors import BadInput
-from fateforger.session.days import day_to_plan, day_words, local_today
-from fateforger.session.frame import day_window, frame_span, frame_words, instant_in
+from fateforger.session.day import day_to_plan, day_window, day_words, frame_span, frame_words, instant_in, local_today
 from fateforger.session.model import FrameFacts
-from fateforger.stages import TimeboxingStage
+from fateforger.session.stages import TimeboxingStage
 
 TZ = "Europe/Amsterdam"
 

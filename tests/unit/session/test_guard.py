@@ -6,27 +6,37 @@ from __future__ import annotations
 from datetime import time, timedelta
 
 import pytest
-from tests.unit.turn.rules import avoiding
-from tests.unit.turn.sessions import MORNING, at, event, planned, session, task
+from tests.unit.conversation.rules import avoiding
+from tests.unit.conversation.sessions import MORNING, at, event, planned, session, task
 
-from fateforger.coordinator.keeping import end_turn, report_violations
-from fateforger.plan import ET, AfterPrevious, FixedStart, TBEvent, TBPlan
-from fateforger.session import guard
+from fateforger.calendar.model import Snapshot
+from fateforger.conversation.stage_checks import guard_output
+from fateforger.conversation.stage_nodes import run_stage
+from fateforger.conversation.turn_values import Effect, StageInput, StageOutput, TurnOutcome, WriteCalendar
+from fateforger.conversation.turns import end_turn, report_violations
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.timing import AfterPrevious, FixedStart
 from fateforger.session.cards import Card
-from fateforger.session.frame import frame_mistake
-from fateforger.session.gates import gate
+from fateforger.session.day import frame_mistake
+from fateforger.session.gates import (
+    FORWARD,
+    MOST_STEPS,
+    WORKFLOW,
+    gate,
+    known_facts,
+    make_step,
+    objections,
+    record_steps,
+)
 from fateforger.session.model import FrameFacts, Outgoing, RefineUpdate, Session, SyncReport, WriteCounts
-from fateforger.stages import TRANSITIONS, Move, TimeboxingStage
-from fateforger.sync.model import Snapshot
-from fateforger.turn.model import Effect, StageInput, StageOutput, TurnOutcome, WriteCalendar
-from fateforger.turn.nodes import guarding
-from fateforger.turn.nodes.stage import run_stage
-from fateforger.workflow import AtomKind, load_shipped
+from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
+from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.predicates import SessionState
+from fateforger.workflow.rules import AtomKind
 
 HOUR = timedelta(hours=1)
 REFINE, REVIEW, SKELETON = TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT, TimeboxingStage.SKELETON
-TIMEBOXING = load_shipped(guard.WORKFLOW)
+TIMEBOXING = load_shipped(WORKFLOW)
 DANGLING = TBPlan(
     date=session().date,
     tz=session().tz,
@@ -49,9 +59,9 @@ def lines(output: StageOutput) -> tuple[str, ...]:
 
 def test_each_way_of_the_table_is_an_action_of_the_workflow() -> None:
     """Every stage that has a next one has a gate, and every fact is a state that the session can tell."""
-    assert set(guard.FORWARD) == {stage for stage, moves in TRANSITIONS.items() if Move.PROCEED in moves}
+    assert set(FORWARD) == {stage for stage, moves in TRANSITIONS.items() if Move.PROCEED in moves}
     names = TIMEBOXING.vocabulary
-    actions = {*guard.FORWARD.values(), "write", "undo_change", "undo_all", "undo_write", "redo_write", "try_again"}
+    actions = {*FORWARD.values(), "write", "undo_change", "undo_all", "undo_write", "redo_write", "try_again"}
     assert {names.kind_of(name) for name in actions} == {AtomKind.ACTION}
     everything = planned(
         REVIEW,
@@ -60,7 +70,7 @@ def test_each_way_of_the_table_is_an_action_of_the_workflow() -> None:
         last_sync=SyncReport(status="partial"),
         problem="Away.",
     )
-    states = {*guard.known_facts(everything), "one_message_per_turn", "foreign_event_changed", "musts_kept"}
+    states = {*known_facts(everything), "one_message_per_turn", "foreign_event_changed", "musts_kept"}
     assert states == set(TIMEBOXING.predicates)
     assert all(p.checks == (SessionState(name),) for name, p in TIMEBOXING.predicates.items())
 
@@ -165,7 +175,7 @@ def test_no_way_leads_around_the_musts() -> None:
     now = planned(REFINE, task("Report", 60), said=(avoiding("quiet", "00:00", "20:00", session="s1"),))
     asking = StageInput(session=now, asked=Move.STAY, command=None, cause="c1", now=MORNING)
     wish = StageOutput(session=now, effects=(WriteCalendar(group="g", commit=True),))
-    output = guarding.guard_output(asking, wish)
+    output = guard_output(asking, wish)
     assert output.effects == ()
     assert lines(output)[-1] == "Rule: A plan that breaks a must reaches the calendar only with your yes."
 
@@ -183,18 +193,18 @@ def test_what_the_rules_allow_is_done_and_remembered() -> None:
 
 def test_a_session_remembers_only_so_much() -> None:
     busy = planned(REFINE)
-    for _ in range(3 * guard.MOST_STEPS):
-        busy = guard.record_steps(busy, guard.make_step(busy, "write"))
-    assert len(busy.trace) == guard.MOST_STEPS
+    for _ in range(3 * MOST_STEPS):
+        busy = record_steps(busy, make_step(busy, "write"))
+    assert len(busy.trace) == MOST_STEPS
 
 
 @pytest.mark.parametrize("stage", list(TimeboxingStage))
 def test_a_stage_is_ready_when_no_rule_stands_against_going_on(stage: TimeboxingStage) -> None:
     """What a card offers and what a turn does follow from the same rules."""
     sessions = [session(stage), session(stage, frame=WRONG), planned(stage), planned(stage, plan=DANGLING)]
-    forward = guard.FORWARD.get(stage)
+    forward = FORWARD.get(stage)
     for each in sessions:
-        assert gate(each).ready == (forward is None or not guard.objections(each, forward))
+        assert gate(each).ready == (forward is None or not objections(each, forward))
         assert gate(each).ready == (forward is None or not lines(asked(Move.PROCEED, each)))
 
 
@@ -259,12 +269,12 @@ def test_a_write_that_broke_off_offers_its_undo(after: Session, expected: list[s
     """ON sync_failed: INVOKE offer_undo, in the same turn; and only when it begins to be so."""
     before = planned(REVIEW)
     assert broke(before, after, WRITE) == expected
-    known = guard.record_steps(after, guard.make_step(after, "end_turn", "offer_undo", "offer_to_try_again"))
+    known = record_steps(after, make_step(after, "end_turn", "offer_undo", "offer_to_try_again"))
     assert broke(known, known) == []
 
 
 def test_a_turn_in_which_nothing_was_done_leaves_no_trace() -> None:
-    idle, busy = planned(REFINE), guard.record_steps(planned(REFINE), guard.make_step(planned(REFINE), "write"))
+    idle, busy = planned(REFINE), record_steps(planned(REFINE), make_step(planned(REFINE), "write"))
     kept = [end_turn(idle, TurnOutcome(session=after, gate=gate(after)), after, ONE)[0].trace for after in (idle, busy)]
     assert [[step.do for step in trace] for trace in kept] == [[], [("write",), ("end_turn",)]]
 

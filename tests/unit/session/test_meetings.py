@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import date, time, timedelta
 
-from tests.unit.turn.sessions import MONDAY, at, event, planned, session
+from tests.unit.conversation.sessions import MONDAY, at, event, planned, session
 
-from fateforger.session.meetings import busy_meetings, on_calendar, own_key
+from fateforger.calendar.event import EventImage, Marker
+from fateforger.calendar.ownership import mint
+from fateforger.session.day import busy_meetings, on_calendar, own_key
 from fateforger.session.model import FrameFacts
-from fateforger.stages import TimeboxingStage
-from fateforger.sync.ids import mint
-from fateforger.sync.model import EventImage, Marker
+from fateforger.session.stages import TimeboxingStage
 
 TUESDAY = date(2026, 3, 3)
 

@@ -11,19 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.factories.constraints import version_of
-from tests.unit.turn.rules import QUIET, avoiding, knowing
-from tests.unit.turn.sessions import event, said, session
+from tests.unit.conversation.rules import QUIET, avoiding, knowing
+from tests.unit.conversation.sessions import event, said, session
 
-from fateforger.constraints import Version
-from fateforger.constraints.kinds import Necessity
+from fateforger.calendar.event import EventImage
 from fateforger.errors import PlanInvalid, UserError
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, resolve
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
+from fateforger.planning.timing import FixedStart
+from fateforger.session.checks import new_violations
 from fateforger.session.edits import apply_edit, patch_for
-from fateforger.session.keeping import new_violations
 from fateforger.session.model import Session
-from fateforger.session.placing import apply_unchecked, by_time
-from fateforger.stages import TimeboxingStage
-from fateforger.sync.model import EventImage
+from fateforger.session.placement import apply_unchecked, by_time
+from fateforger.session.stages import TimeboxingStage
 
 REFINE = TimeboxingStage.REFINE
 MIDDAY = avoiding("midday", "12:00", "13:00", description="nothing at midday")

@@ -6,13 +6,13 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from tests.unit.turn.sessions import MORNING, session, task
+from tests.unit.conversation.sessions import MORNING, session, task
 
 from fateforger.errors import BadInput
 from fateforger.session.model import InputFacts, Session, Unplaced, WriteCounts
-from fateforger.session.offering import MOST_OFFERED, bring_tasks, carry_over, with_outside
-from fateforger.stages import TimeboxingStage
-from fateforger.tasks.outside import OutsideTask
+from fateforger.session.open_work import MOST_OFFERED, bring_tasks, carry_over, with_outside
+from fateforger.session.stages import TimeboxingStage
+from fateforger.tasks.task import OutsideTask
 
 TODAY = date(2026, 3, 2)
 TASKS = {name.casefold(): task(name, 30) for name in ("Taxes", "Plants", "Mail")}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from tests.unit.turn.sessions import at, event, planned, session, task
+from tests.unit.conversation.sessions import at, event, planned, session, task
 
-from fateforger.session.meetings import on_calendar
+from fateforger.session.day import on_calendar
 from fateforger.session.overview import collisions, overview
-from fateforger.stages import TimeboxingStage
+from fateforger.session.stages import TimeboxingStage
 
 
 def test_meetings_and_blocks_in_one_order() -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import time
 
 import pytest
-from tests.unit.turn.sessions import at, event, planned, session, task
+from tests.unit.conversation.sessions import at, event, planned, session, task
 
-from fateforger.picture.changes import changes_of
 from fateforger.session.cards import Picture
 from fateforger.session.commands import EditBlock
 from fateforger.session.edits import apply_edit
 from fateforger.session.model import FrameFacts, Notice, RefineUpdate, Session
-from fateforger.session.pictured import picture
-from fateforger.stages import TimeboxingStage
-from fateforger.turn.present import stage_card
+from fateforger.session.stages import TimeboxingStage
+from fateforger.ui.card_parts import picture
+from fateforger.ui.picture_words import changes_of
+from fateforger.ui.session_cards import stage_card
 
 
 def moved() -> Session:

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
-from tests.unit.turn.rules import CALLS, QUIET, avoiding, knowing
-from tests.unit.turn.sessions import MORNING, event, planned, session, task
+from tests.unit.conversation.rules import CALLS, QUIET, avoiding, knowing
+from tests.unit.conversation.sessions import MORNING, event, planned, session, task
 
-from fateforger.constraints import Version
-from fateforger.constraints.kinds import Necessity
-from fateforger.plan import ET, resolve
-from fateforger.session.frame import frame_of
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.plan import ET, resolve
+from fateforger.session.day import frame_of
+from fateforger.session.draft import basis, draft_constraints, draft_day
 from fateforger.session.memory import active
 from fateforger.session.model import FrameFacts, InputFacts, Session
 from fateforger.session.recall import (
@@ -24,8 +25,7 @@ from fateforger.session.recall import (
     query_constraints,
     recall,
 )
-from fateforger.session.skeleton import basis, draft_constraints, draft_day
-from fateforger.stages import TimeboxingStage
+from fateforger.session.stages import TimeboxingStage
 
 Stage = TimeboxingStage
 STANDUP = event("Standup", "09:30", "09:45")
@@ -74,7 +74,7 @@ def test_s15_a_day_that_is_full_has_no_gaps() -> None:
 )  # fmt: skip
 def test_s16_s18_each_stage_has_its_queries(stage: Stage, queries: list[Any]) -> None:
     """``query_types`` is asked at every stage but the first."""
-    from fateforger.constraints import Context
+    from fateforger.memory.applicability import Context
 
     now = session(stage)
     context = Context(user_id="U1", as_of=now.date, timezone=now.tz, session_id=now.id)

@@ -7,14 +7,14 @@ from datetime import time
 import pytest
 from pydantic import ValidationError
 from tests.factories.constraints import version_of
-from tests.unit.turn.sessions import MONDAY, MORNING, event, planned, question, session, task
+from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, question, session, task
 
 from fateforger.errors import BadInput
-from fateforger.ops import Patch
-from fateforger.plan import TBPlan
-from fateforger.quality import Criterion, Fix
+from fateforger.planning.patch import Patch
+from fateforger.planning.plan import TBPlan
+from fateforger.quality.rubric import Criterion, Fix
+from fateforger.session.commands import mint_key
 from fateforger.session.gates import gate
-from fateforger.session.keys import mint_key
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.model import (
     CatchUp,
@@ -23,11 +23,13 @@ from fateforger.session.model import (
     Facts,
     FrameFacts,
     HeldChange,
+    HistoryView,
     InputFacts,
     LastWords,
     Notice,
     Offer,
     OfferedInput,
+    PreviewView,
     RefineUpdate,
     Session,
     Sketch,
@@ -35,11 +37,10 @@ from fateforger.session.model import (
     Unplaced,
     WriteCounts,
 )
+from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import find_task, with_one_thing, with_task, with_tasks, without_task
-from fateforger.session.views import HistoryView, PreviewView
-from fateforger.stages import TimeboxingStage
-from fateforger.tasks import Mode
-from fateforger.workflow import Step
+from fateforger.tasks.task import Mode
+from fateforger.workflow.trace import Step
 
 FACTS = Facts(frame=FrameFacts(), inputs=InputFacts(), deferred=(), unplaced=(), draft_basis="b")
 

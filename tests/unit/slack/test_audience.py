@@ -6,15 +6,12 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 from tests.factories.agents import HandClock
 
-from fateforger.ports import Sent
 from fateforger.session.cards import Card, Prose
-from fateforger.slack.arrivals import Place
-from fateforger.slack.audience import Audience, is_private
-from fateforger.slack.calling import CallRefused
-from fateforger.slack.latest import LatestMessages
-from fateforger.slack.pace import Pace
-from fateforger.slack.people import People
-from fateforger.slack.poster import Poster
+from fateforger.session.store import Sent
+from fateforger.slack.access import Audience, People, is_private
+from fateforger.slack.client import CallRefused, Pace
+from fateforger.slack.poster import LatestMessages, Poster
+from fateforger.slack.requests import Place
 
 OWN = Card(text="Therapy", parts=(Prose(text="Therapy"),))
 

@@ -10,7 +10,7 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import open_store
 from fateforger.errors import WorldError
 from fateforger.slack.app import open_slack_app
-from fateforger.slack.connection import SlackLogin
+from fateforger.slack.client import SlackLogin
 
 
 async def test_sockets_that_do_not_open_end_in_one_sentence() -> None:

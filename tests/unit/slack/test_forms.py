@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from fateforger.session.cards import (
-    Button,
-    Choice,
+from fateforger.session.cards import Button, Choice, Prose
+from fateforger.session.forms import (
     ChoiceField,
     DateField,
     FlagField,
@@ -19,16 +18,14 @@ from fateforger.session.cards import (
     FormValue,
     ManyField,
     NumberField,
-    Prose,
     TextField,
     TextPart,
     TimeField,
 )
 from fateforger.slack.addresses import FormAddress
-from fateforger.slack.arrivals import FormSubmitted
 from fateforger.slack.forms import modal
-from fateforger.slack.inputs import NOT_A_NUMBER
-from fateforger.slack.payloads import parse_payload
+from fateforger.slack.payloads import NOT_A_NUMBER, parse_payload
+from fateforger.slack.requests import FormSubmitted
 from localslack.blocks.surfaces import check_view
 from localslack.form_state import state_values
 

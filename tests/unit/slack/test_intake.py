@@ -17,22 +17,19 @@ from tests.scenarios.store_faults import Failing
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.background.turns import TURN_LANE
-from fateforger.constraints.credentials import TOO_LONG
+from fateforger.memory.credentials import TOO_LONG
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.model import Session
-from fateforger.slack.asides import EphemeralMessages
-from fateforger.slack.connection import SlackLogin, new_app, new_client, new_session
-from fateforger.slack.desk import RequestHandler
-from fateforger.slack.errands import BackgroundTasks
-from fateforger.slack.formroom import FormHandler
+from fateforger.slack.access import People
+from fateforger.slack.blocks import render
+from fateforger.slack.client import Pace, SlackLogin, new_app, new_client, new_session
+from fateforger.slack.forms import FormHandler
+from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
-from fateforger.slack.intake import Intake
-from fateforger.slack.latest import LatestMessages
-from fateforger.slack.pace import Pace
-from fateforger.slack.people import People
-from fateforger.slack.poster import Poster
-from fateforger.slack.render import render
+from fateforger.slack.inbox import Intake
+from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
+from fateforger.slack.progress import BackgroundTasks
+from fateforger.workers.turns import TURN_LANE
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 NOWHERE = "http://127.0.0.1:9/api/"

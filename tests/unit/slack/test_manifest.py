@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND
-from fateforger.slack.manifest import BOT_EVENTS, BOT_SCOPES, app_manifest, as_yaml
+from fateforger.slack.client import BOT_EVENTS, BOT_SCOPES, app_manifest, as_yaml
 from localslack.manifest import EVENT_SCOPES, read_manifest
 
 FILE = Path(__file__).parents[3] / "manifest.yaml"

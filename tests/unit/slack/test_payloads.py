@@ -7,25 +7,14 @@ from typing import Any
 
 import pytest
 
-from fateforger.session.cards import (
-    Button,
-    Card,
-    Choice,
-    ChoiceField,
-    Control,
-    Controls,
-    DatePick,
-    Form,
-    FormRequest,
-    Menu,
-    Prose,
-    Select,
-    TextField,
-    TimePick,
-)
+from fateforger.session.cards import Button, Card, Choice, Control, Controls, DatePick, Menu, Prose, Select, TimePick
 from fateforger.session.commands import Click
+from fateforger.session.forms import ChoiceField, Form, FormRequest, TextField
 from fateforger.slack.addresses import WELCOME, FormAddress
-from fateforger.slack.arrivals import (
+from fateforger.slack.blocks import render
+from fateforger.slack.forms import modal
+from fateforger.slack.payloads import parse_payload
+from fateforger.slack.requests import (
     Arrival,
     Clicked,
     FormPressed,
@@ -44,10 +33,7 @@ from fateforger.slack.arrivals import (
     StartRequested,
     command_id,
 )
-from fateforger.slack.forms import modal
-from fateforger.slack.payloads import parse_payload
-from fateforger.slack.render import render
-from fateforger.turn.present.home import ERASE
+from fateforger.ui.session_cards import ERASE
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 Json = dict[str, Any]

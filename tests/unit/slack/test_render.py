@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.factories.pictures import before_and_after
 
-from fateforger.picture import describe
 from fateforger.session.cards import (
     Button,
     Card,
@@ -29,7 +28,8 @@ from fateforger.session.cards import (
     TimePick,
 )
 from fateforger.slack.addresses import Address, ControlAction, action_of, unpack
-from fateforger.slack.render import COMPACT, HOME, MESSAGE, Rendered, Size, remove_controls, render
+from fateforger.slack.blocks import COMPACT, HOME, MESSAGE, Rendered, Size, remove_controls, render
+from fateforger.ui.picture_words import describe
 from localslack.blocks.surfaces import check_message_blocks, check_view
 
 NAV = Controls(items=(Button(label="Back", action="back"), Button(label="Cancel", action="cancel", style="danger")))

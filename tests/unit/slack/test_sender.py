@@ -11,10 +11,10 @@ import pytest
 from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.clock import SystemClock
-from fateforger.adapters.store import Store
-from fateforger.background.lane import LanePolicy, LaneWorkers
+from fateforger.adapters.store.store import Store
 from fateforger.errors import InternalError
-from fateforger.slack.sender import SENDING, sending_worker
+from fateforger.slack.delivery import SENDING, sending_worker
+from fateforger.workers.lane import LanePolicy, LaneWorkers
 
 FAST = LanePolicy(backoff_seconds=0.01, longest_backoff_seconds=0.05, idle_seconds=0.02, lease_seconds=2.0)
 

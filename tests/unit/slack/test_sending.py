@@ -12,21 +12,24 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fateforger.slack.calling import (
+from fateforger.slack.access import KEPT, People
+from fateforger.slack.client import (
     CallRefused,
     MessageGone,
     MessageTooLong,
+    Pace,
+    PacePolicy,
     SlackCallError,
+    SlackLogin,
     SlackLoginError,
     TransientSlackError,
     call_slack,
+    new_client,
+    new_session,
 )
-from fateforger.slack.connection import SlackLogin, new_client, new_session
-from fateforger.slack.latest import LatestMessages
-from fateforger.slack.pace import Pace, PacePolicy
-from fateforger.slack.people import KEPT, People
-from fateforger.slack.splitting import split
-from fateforger.slack.turnstile import KeyedLocks
+from fateforger.slack.delivery import KeyedLocks
+from fateforger.slack.mrkdwn import split
+from fateforger.slack.poster import LatestMessages
 
 Json = dict[str, Any]
 Answers = Callable[[web.Request], web.Response]

@@ -6,10 +6,10 @@ import pytest
 from tests.factories.tasks import task
 
 from fateforger.errors import BadInput
-from fateforger.tasks import (
+from fateforger.tasks.task import TaskSpec, TaskState
+from fateforger.tasks.transitions import (
+    TASK_ACTIONS,
     TaskAction,
-    TaskSpec,
-    TaskState,
     apply_action,
     can_move,
     describe_action,
@@ -18,7 +18,6 @@ from fateforger.tasks import (
     replace_spec,
     set_priority,
 )
-from fateforger.tasks.edits import TASK_ACTIONS
 
 
 @pytest.mark.parametrize("state", list(TaskState))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.factories.tasks import task
 
-from fateforger.tasks import QueuedTask, TaskState, blockers, can_move, ready_tasks, sort_tasks
+from fateforger.tasks.queue import blockers, ready_tasks, sort_tasks
+from fateforger.tasks.task import QueuedTask, TaskState
+from fateforger.tasks.transitions import can_move
 
 
 def names(tasks: tuple[QueuedTask, ...]) -> list[str]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.factories.tasks import task
 
 from fateforger.errors import BadInput
-from fateforger.tasks import QueuedTask, QueuePlace, describe_move, move_task, sort_tasks
+from fateforger.tasks.queue import QueuePlace, describe_move, move_task, sort_tasks
+from fateforger.tasks.task import QueuedTask
 
 ABC = (task("a", rank=1), task("b", rank=2), task("c", rank=3))
 

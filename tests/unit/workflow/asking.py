@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fateforger.workflow import check_case
+from fateforger.workflow.conformance import check_case
 
 ACTIONS, STATES = ("x", "y", "other"), ("on", "p", "q")
 """Of the cases here: x and y are done; on, p and q hold."""

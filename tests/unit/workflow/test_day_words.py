@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fateforger.errors import BadInput
-from fateforger.workflow.day_words import describe_day_rule, suggest_day_remedy
-from fateforger.workflow.days import read_day_rule, read_day_rules
+from fateforger.workflow.day_names import describe_day_rule, suggest_day_remedy
+from fateforger.workflow.day_rules import read_day_rule, read_day_rules
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from datetime import date, datetime, time, timedelta
 import pytest
 
 from fateforger.errors import BadInput
-from fateforger.plan import ET, FixedStart, TBEvent, TBPlan, zone
-from fateforger.workflow.days import NAMES, DayBlock, JudgedDay, judge_day, read_day_rules
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.timing import FixedStart, zone
+from fateforger.workflow.day_rules import NAMES, DayBlock, JudgedDay, judge_day, read_day_rules
 
 MONDAY, TZ = date(2026, 3, 2), "Europe/Amsterdam"
 

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from fateforger.ports.facts import evaluate
-from fateforger.workflow import Step
-from fateforger.workflow.evaluating import (
+from fateforger.workflow.facts import (
     CheckAnswer,
     EvaluatedState,
     KnownValues,
     answer_check,
     as_step,
     collect_lookups,
+    evaluate,
     evaluate_state,
 )
 from fateforger.workflow.predicates import (
@@ -27,6 +26,7 @@ from fateforger.workflow.predicates import (
     TaskState,
     UserStatement,
 )
+from fateforger.workflow.trace import Step
 
 KNOWN = KnownValues(
     session={"plan_valid": True, "date_confirmed": False},

@@ -5,15 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fateforger.errors import BadInput
-from fateforger.workflow import Necessity, Workflow, read_workflow
-from fateforger.workflow.predicates import (
-    CommandOutput,
-    Described,
-    FileContent,
-    SessionState,
-    TaskState,
-    UserStatement,
-)
+from fateforger.workflow.conformance import Necessity
+from fateforger.workflow.definition import Workflow, read_workflow
+from fateforger.workflow.predicates import CommandOutput, Described, FileContent, SessionState, TaskState, UserStatement
 
 FEATURE = """\
 workflow: feature

@@ -6,9 +6,8 @@ from __future__ import annotations
 import pytest
 
 from fateforger.errors import BadInput
-from fateforger.workflow import Rule, RuleKind, declare_names, read_rule, write_rule
-from fateforger.workflow.expressions import And, Atom, Not, Or
-from fateforger.workflow.vocabulary import NAMING
+from fateforger.workflow.parser import read_rule
+from fateforger.workflow.rules import NAMING, And, Atom, Not, Or, Rule, RuleKind, declare_names, write_rule
 
 NAMES = declare_names(["a", "b", "plan-agent", "notes.md"], ["p", "q", "größe_ok"])
 a, b, p, q = map(Atom, "abpq")

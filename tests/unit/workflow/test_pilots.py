@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.workflow import Report, check, load_shipped
+from fateforger.workflow.conformance import Report, check
+from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.predicates import plan_steps
 
 TRACKED = {"one_task_in_progress": True, "changes_tracked_in_task": True}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.workflow import Step
 from fateforger.workflow.predicates import (
     Allowed,
     Check,
@@ -20,6 +19,7 @@ from fateforger.workflow.predicates import (
     observe_step,
     plan_steps,
 )
+from fateforger.workflow.trace import Step
 
 ALLOWED = Allowed(commands=frozenset({"tests"}), files=frozenset({"tests/*"}))
 

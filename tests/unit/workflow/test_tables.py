@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.workflow.asking import asked, verdict
 
-from fateforger.workflow.judging import Verdict, combine_verdicts
+from fateforger.workflow.conformance import Verdict, combine_verdicts
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The cost of tool calls in requests to Google, and the budget they are reserved from.
 
 One tool call is not one request: an update takes three, and the server repeats requests that Google does not answer.
-The table holds for google-calendar-mcp 2.6.3 and calls as :mod:`~fateforger.adapters.calendar.arguments` builds them.
+The table holds for google-calendar-mcp 2.6.3 and calls as :mod:`~fateforger.adapters.calendar.wire` builds them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from fateforger.adapters.calendar.refusals import Refusal
+from fateforger.calendar.ports import Login, Quota, RequestLimit, Reservation, Settlement
 from fateforger.errors import StoreError
-from fateforger.ports import Login, Quota, RequestLimit, Reservation, Settlement
 
 log = logging.getLogger(__name__)
 

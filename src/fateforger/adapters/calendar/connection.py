@@ -1,4 +1,4 @@
-"""One open session with a calendar server, from its handshake to its end.
+"""Connections to a calendar server: its address, its time limits, one open session, and reopening a lost one.
 
 A call returns a :class:`Reply` or raises a :class:`Trouble`, which says whether the call may have taken effect:
 
@@ -6,23 +6,132 @@ A call returns a :class:`Reply` or raises a :class:`Trouble`, which says whether
   Forgotten      the server no longer knows the session; nothing happened
   Lost           the connection broke during the call; it may have taken effect
   TimedOut       no answer in time; it may have taken effect, or may do so later
+
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
+import shlex
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, assert_never
+from urllib.parse import urlsplit
 
-from fateforger.adapters.calendar.endpoint import CommandEndpoint, Endpoint, HttpEndpoint
-from fateforger.adapters.calendar.limits import CLOSE_SECONDS, OPEN_SECONDS, START_SECONDS
+from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
     from mcp import Client, MCPError
     from mcp_types import CallToolResult
+
+
+CALL_SECONDS = 10.0
+"""Seconds for one tool call. The server gives Google 3 s a request, and an update is three requests."""
+
+WRITE_SECONDS = 14.0
+"""Seconds for one write of the port, including the read before it and a second try. Shorter than what must be left of
+the lease when a write starts (``commit.limits``), so that no write outlives its lease."""
+
+OPEN_SECONDS = 10.0
+"""Seconds to open a session with a server that is already running."""
+
+START_SECONDS = 60.0
+"""Seconds to start a server by its command line; a package runner may have to download it first."""
+
+CLOSE_SECONDS = 5.0
+"""Seconds for an orderly close; after that the connection is cut."""
+
+CALLS_AT_ONCE = 4
+"""Concurrent tool calls per calendar."""
+
+BUDGET_PATIENCE = 5.0
+"""Seconds a read waits for the login's request budget before it is refused."""
+
+PAGE_SIZE = 250
+"""A page with this many events is truncated: the server neither pages on nor says so."""
+
+SHORTEST_WINDOW = timedelta(minutes=1)
+"""The shortest window to split; one this short that still fills a page is an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpEndpoint:
+    """A running server that speaks streamable HTTP."""
+
+    url: str
+
+    @property
+    def name(self) -> str:
+        """Return the address without the parts that may be secret (user, query)."""
+        parts = urlsplit(self.url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEndpoint:
+    """A server that runs as a child process and speaks over standard input and output.
+
+    The child inherits only the environment a program needs to run, plus ``environment``.
+    """
+
+    program: str
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Return the program and a fingerprint of its command line, which may hold secrets."""
+        line = shlex.join((self.program, *self.arguments))
+        return f"stdio:{PurePath(self.program).name}-{hashlib.sha256(line.encode()).hexdigest()[:12]}"
+
+
+Endpoint = HttpEndpoint | CommandEndpoint
+
+
+def read_endpoint(text: str, environment: Mapping[str, str] | None = None) -> Endpoint:
+    """Parse ``http://...`` and ``https://...`` as URLs, anything else as a shell-quoted command line.
+
+    Raises :class:`~fateforger.errors.BadInput`.
+    """
+    if "://" in text.strip().split(" ", 1)[0]:
+        return HttpEndpoint(_check_url(text))
+    try:
+        words = shlex.split(text)
+    except ValueError as problem:
+        raise BadInput(f"I cannot read the calendar server's command line: {problem}.", where="calendar_url") from None
+    if not words:
+        raise BadInput("The calendar server needs a URL or a command line.", where="calendar_url")
+    return CommandEndpoint(words[0], tuple(words[1:]), dict(environment or {}))
+
+
+def _check_url(text: str) -> str:
+    try:
+        parts = urlsplit(text.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise BadInput(
+            f"“{text[:100]}” is not the address of a calendar server; it looks like http://127.0.0.1:3000/mcp.",
+            where="calendar_url",
+        )
+    return text.strip()
+
+
+def describe_server(endpoint: Endpoint) -> str:
+    """Return the server's name for use in a sentence."""
+    if isinstance(endpoint, HttpEndpoint):
+        return f"the calendar server at {endpoint.name}"
+    if isinstance(endpoint, CommandEndpoint):
+        return f"the calendar server “{PurePath(endpoint.program).name}”"
+    assert_never(endpoint)
+
 
 logger = logging.getLogger(__name__)
 _UNKNOWN_SESSION = ("unknown or expired session", "session not found", "session terminated", "no valid session")
@@ -210,3 +319,78 @@ def _describe_cause(error: BaseException | None) -> str:
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return f"{error}".strip() or type(error).__name__
+
+
+class McpSession:
+    """A session for any number of concurrent calls. Not bound to the task that uses it."""
+
+    def __init__(self, endpoint: Endpoint, *, call_seconds: float = CALL_SECONDS) -> None:
+        self.endpoint = endpoint
+        self.welcome: Welcome | None = None
+        self._call_seconds = call_seconds
+        self._connection: Connection | None = None
+        self._retired: set[Connection] = set()
+        self._opening: asyncio.Task[Connection] | None = None
+
+    async def open(self) -> Welcome:
+        """Ensure that a session is open. Raises :class:`NotConnected`."""
+        return (await self._open()).welcome
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], *, repeatable: bool) -> Reply:
+        """Call a tool.
+
+        A session that the server forgot is replaced and the call repeated, since it did nothing. After a lost
+        connection only a ``repeatable`` call is repeated. Raises :class:`Trouble`.
+        """
+        for last in (False, True):
+            connection = await self._open()
+            try:
+                return await connection.call(tool, arguments, self._call_seconds)
+            except Forgotten as trouble:
+                self._retire(connection)
+                if last:
+                    raise NotConnected(str(trouble)) from None
+            except Lost:
+                self._retire(connection)
+                if last or not repeatable:
+                    raise
+        raise AssertionError("the last round returns or raises")
+
+    async def aclose(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait({self._opening})
+        if self._connection is not None:
+            self._retire(self._connection)
+        await asyncio.gather(*(connection.close() for connection in self._retired))
+
+    async def _open(self) -> Connection:
+        """Return the open connection; concurrent callers wait for the same one."""
+        if self._connection is not None and not self._connection.is_over:
+            return self._connection
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._connect())
+            self._opening.add_done_callback(self._finish_opening)
+        return await asyncio.shield(self._opening)
+
+    async def _connect(self) -> Connection:
+        connection = Connection(self.endpoint)
+        try:
+            self.welcome = await connection.wait_opened()
+        except BaseException:
+            await connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _finish_opening(self, opening: asyncio.Task[Connection]) -> None:
+        self._opening = None
+        if not opening.cancelled():
+            opening.exception()  # marks it as retrieved; perhaps no caller waits any more
+
+    def _retire(self, connection: Connection) -> None:
+        """Stop using a connection, but let its calls in progress finish."""
+        if self._connection is connection:
+            self._connection = None
+        self._retired = {c for c in self._retired if not c.is_over} | {connection}
+        connection.retire()

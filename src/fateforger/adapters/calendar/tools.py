@@ -1,4 +1,7 @@
-"""Tool calls as reads and writes: each returns a model of the answer, or the reason there is none."""
+"""Tool calls as reads and writes, and the read of a whole span of time.
+
+The server's pages end at 250 events without saying so.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,45 @@ import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
 from fateforger.adapters.calendar.budget import WHY_WAIT, Allowance, RequestBudget, get_cost
-from fateforger.adapters.calendar.connection import NotConnected, Reply, TimedOut, Trouble
-from fateforger.adapters.calendar.endpoint import describe_server
-from fateforger.adapters.calendar.limits import BUDGET_PATIENCE, CALLS_AT_ONCE
-from fateforger.adapters.calendar.outcomes import Write, extract_sentence, to_error, to_outcome
-from fateforger.adapters.calendar.refusals import Refusal, classify_refusal
-from fateforger.adapters.calendar.session import McpSession
-from fateforger.adapters.calendar.wire import AccountsAnswer, Unreadable, read_answer
-from fateforger.errors import CalendarError, CalendarIncomplete, CalendarUnreachable
-from fateforger.ports import Limited, Outcome, Unknown
+from fateforger.adapters.calendar.connection import (
+    BUDGET_PATIENCE,
+    CALLS_AT_ONCE,
+    PAGE_SIZE,
+    SHORTEST_WINDOW,
+    McpSession,
+    NotConnected,
+    Reply,
+    TimedOut,
+    Trouble,
+    describe_server,
+)
+from fateforger.adapters.calendar.refusals import (
+    Refusal,
+    Write,
+    classify_refusal,
+    extract_sentence,
+    to_error,
+    to_outcome,
+)
+from fateforger.adapters.calendar.wire import (
+    AccountsAnswer,
+    EventsAnswer,
+    Target,
+    Unreadable,
+    build_list_arguments,
+    read_answer,
+    read_event,
+    resolve_start,
+)
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.ports import Limited, Outcome, Unknown, Window
+from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -210,3 +238,67 @@ class CalendarTools:
         """Return the refusal for an exhausted budget; nothing was sent."""
         text = f"I asked your calendar very often in the last minute; please try again in {math.ceil(seconds)} seconds."
         return Refused(Refusal.LIMITED, text, CalendarUnreachable(text, retry_after=seconds, reason=WHY_WAIT), seconds)
+
+
+_OVERLAP = timedelta(seconds=1)
+
+
+async def read_window(tools: CalendarTools, target: Target, start: datetime, end: datetime) -> Window:
+    """Return all live events that end after ``start`` and begin before ``end``, by start, then id.
+
+    Raises :class:`~fateforger.errors.CalendarError`; ``CalendarIncomplete`` when the answer may not be complete.
+    """
+    start, end = start.astimezone(UTC), end.astimezone(UTC)
+    if end <= start:
+        return Window()
+    left_out: set[str] = set()
+    found = {event.id: event for event in await _read_span(tools, target, start, end, left_out)}
+
+    def inside(event: EventImage) -> bool:
+        begins, ends = (resolve_start(moment, target.time_zone) for moment in (event.start, event.end))
+        # The calendar's own zone places all-day events, so the server's selection is used for those.
+        return not event.gone and (event.all_day or (begins < end and ends > start))
+
+    shown = sorted(filter(inside, found.values()), key=lambda e: (resolve_start(e.start, target.time_zone), e.id))
+    return Window(shown, left_out)
+
+
+async def _read_span(
+    tools: CalendarTools, target: Target, start: datetime, end: datetime, left_out: set[str]
+) -> list[EventImage]:
+    events = await _read_page(tools, target, start, end, left_out)
+    if len(events) < PAGE_SIZE:
+        return events
+    if end - start <= SHORTEST_WINDOW:
+        raise CalendarIncomplete(
+            f"More than {PAGE_SIZE - 1} events lie within a minute of {start:%Y-%m-%d %H:%M} UTC; "
+            "the calendar server cannot show them all."
+        )
+    middle = (start + (end - start) / 2).replace(microsecond=0)
+    # The halves overlap, or a zero-length event in the very middle would be in neither.
+    return [
+        *await _read_span(tools, target, start, middle + _OVERLAP, left_out),
+        *await _read_span(tools, target, middle, end, left_out),
+    ]
+
+
+async def _read_page(
+    tools: CalendarTools, target: Target, start: datetime, end: datetime, left_out: set[str]
+) -> list[EventImage]:
+    answer = await tools.ask("list-events", build_list_arguments(target, start, end), EventsAnswer)
+    if isinstance(answer, Refused):
+        raise answer.error
+    if answer.partial_failures or answer.total_count != len(answer.events):
+        raise CalendarIncomplete(
+            f"{tools.server[:1].upper()}{tools.server[1:]} could read only a part of the calendar."
+        )
+    if target.account is None and len(answer.accounts) > 1:
+        raise CalendarNotFound(
+            f"The calendar server is logged in to several accounts ({', '.join(answer.accounts)}); "
+            "say which one with FATEFORGER_CALENDAR_ACCOUNT."
+        )
+    left_out.update(event.summary for event in answer.left_out)
+    try:
+        return [read_event(event) for event in answer.events]
+    except Unreadable as problem:
+        raise tools.unreadable(problem).error from None

@@ -1,8 +1,10 @@
-"""Implement :class:`fateforger.ports.Memory` with Mem0; all calls run one by one on the index thread."""
+"""Implementation of :class:`Memory` with Mem0; all calls run one by one on the index thread."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -11,16 +13,37 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from fateforger.adapters.memory.embedders import Embedder
-from fateforger.adapters.memory.faults import translate_error
-from fateforger.adapters.memory.places import Embedded, Place
-from fateforger.adapters.memory.quiet import configure_mem0
-from fateforger.constraints import Version
-from fateforger.errors import FateforgerError, MemoryUnavailable
-from fateforger.ports import MemoryReport, Recollection
+from fateforger.adapters.memory.vectors import Embedded, Embedder, Place
+from fateforger.errors import FateforgerError, MemoryUnavailable, RebuildNeeded
+from fateforger.memory.ports import MemoryReport, Recollection
+from fateforger.memory.versions import Version
 
 if TYPE_CHECKING:
     from fateforger.adapters.memory.index import Index
+
+
+def configure_mem0(home: Path) -> None:
+    """Turn telemetry off, keep Mem0's files in ``home``, and keep people's words out of the log."""
+    home.mkdir(parents=True, exist_ok=True)
+    os.environ["MEM0_TELEMETRY"] = "false"
+    os.environ["MEM0_DIR"] = str(home)
+    # Mem0 logs the text of each write, and each failure with its traceback. Failures are reported once, as our errors.
+    for name in ("mem0", "psycopg.pool"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+_LONGEST = 200
+
+
+def translate_error(error: Exception, place: Place) -> MemoryUnavailable:
+    """Return the error to raise instead."""
+    said = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
+    if not isinstance(place, Embedded):
+        return MemoryUnavailable(f"The index of constraints cannot be used: {place.words} says: {said}.")
+    if isinstance(error, OSError | sqlite3.OperationalError):
+        return MemoryUnavailable(f"The index of constraints cannot be used: {said}.")
+    return RebuildNeeded("The files of the index of constraints are damaged; it has to be made anew.")
+
 
 _T = TypeVar("_T")
 

@@ -11,8 +11,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fateforger.constraints import ConstraintRecord, Version, build_filter_fields, read_version, write_version
 from fateforger.errors import BadInput, RebuildNeeded
+from fateforger.memory.documents import read_version, write_version
+from fateforger.memory.record import ConstraintRecord, build_filter_fields
+from fateforger.memory.versions import Version
 
 OWNER, KEY = "user_id", "key"
 

@@ -1,15 +1,142 @@
-"""Find the databases of constraints in Notion, by their titles or by options."""
+"""The databases of constraints in Notion and their columns, found by titles or by options."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from notion_client.helpers import extract_notion_id
 
 from fateforger.adapters.notion.client import NotionPages
-from fateforger.adapters.notion.columns import TABLES, Columns, Table, find_columns
 from fateforger.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A database: its key in options, its title, and the titles of its columns by field name.
+
+    The first title of a column is the usual one. The migration can do without a table that is not ``needed``.
+    """
+
+    key: str
+    title: str
+    columns: Mapping[str, tuple[str, ...]]
+    needed: bool = True
+
+
+CONSTRAINTS = Table(
+    "constraints",
+    "TB Constraints",
+    {
+        "name": ("Name",),
+        "description": ("Description",),
+        "uid": ("UID",),
+        "necessity": ("Necessity",),
+        "status": ("Status",),
+        "source": ("Source",),
+        "confidence": ("Confidence",),
+        "scope": ("Scope",),
+        "start_date": ("Start Date",),
+        "end_date": ("End Date",),
+        "days_of_week": ("Days Of Week",),
+        "timezone": ("Timezone",),
+        "recurrence": ("Recurrence",),
+        "ttl_days": ("TTL Days",),
+        "applies_stages": ("Applies Stages",),
+        "applies_event_types": ("Applies Event Types",),
+        "topics": ("Topics",),
+        "rule_kind": ("Rule Kind",),
+        "duration_min": ("Duration Min (min)", "Duration Min"),
+        "duration_max": ("Duration Max (min)", "Duration Max"),
+        "contiguity": ("Contiguity",),
+        "supersedes": ("Supersedes",),
+    },
+)
+WINDOWS = Table(
+    "windows",
+    "TB Constraint Windows",
+    {
+        "constraint": ("Constraint",),
+        "kind": ("Kind",),
+        "start": ("Start Time (local)", "Start Time"),
+        "end": ("End Time (local)", "End Time"),
+    },
+)
+TOPICS = Table("topics", "TB Topics", {"name": ("Name",)})
+EVENTS = Table(
+    "events",
+    "TB Constraint Events",
+    {"uid": ("Extracted UID",), "words": ("User Utterance",), "at": ("Occurred At",)},
+    needed=False,
+)
+TABLES = (CONSTRAINTS, WINDOWS, TOPICS, EVENTS)
+
+Columns = Mapping[str, str]
+"""The title of the column for each field; fields without a column are left out."""
+
+
+def parse_columns(options: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Parse options like ``ttl_days=Lives`` or ``windows.kind=Sort`` into titles by table and field.
+
+    Raises ``BadInput``.
+    """
+    tables = {table.key: table for table in TABLES}
+    found = {}
+    for given, title in options:
+        key, dot, name = given.rpartition(".")
+        table = tables.get(key if dot else CONSTRAINTS.key)
+        if table is None or name not in table.columns:
+            known = [
+                column if each is CONSTRAINTS else f"{each.key}.{column}" for each in TABLES for column in each.columns
+            ]
+            raise BadInput(f"“{given}” is nothing I look for; use one of {', '.join(known)}.", where="column")
+        found[table.key, name] = title.strip()
+    return found
+
+
+def find_columns(table: Table, schema: Mapping[str, Any], said: Mapping[tuple[str, str], str]) -> Columns:
+    """Return the columns of this database.
+
+    Raises :class:`BadInput` with the missing columns, and the ones they could be.
+    """
+    by_fold = {title.casefold(): title for title in schema}
+    found: dict[str, str] = {}
+    missing: list[str] = []
+    for name, usual in table.columns.items():
+        given = said.get((table.key, name))
+        if given == "":
+            continue
+        candidates = usual if given is None else (given,)
+        title = next((by_fold[each.casefold()] for each in candidates if each.casefold() in by_fold), None)
+        if title is None and name == "name":
+            title = next((each for each, column in schema.items() if column["type"] == "title"), None)
+        if title is None and given is not None:
+            raise BadInput(
+                f"“{table.title}” has no column “{given}”; it has {_quote_titles(sorted(schema))}.", where="column"
+            )
+        if title is None:
+            missing.append(name)
+        else:
+            found[name] = title
+    if missing:
+        raise BadInput(_describe_missing(table, missing, sorted(set(schema) - set(found.values()))), where="column")
+    return found
+
+
+def _describe_missing(table: Table, missing: Sequence[str], unknown: Sequence[str]) -> str:
+    usual = _quote_titles(table.columns[name][0] for name in missing)
+    option = missing[0] if table is CONSTRAINTS else f"{table.key}.{missing[0]}"
+    others = f" I do not know {_quote_titles(unknown)}." if unknown else ""
+    return (
+        f"“{table.title}” has no column {usual}. If it goes by another name, say so: --column {option}=NAME; if there"
+        f" is none, --column {option}= leaves it out.{others}"
+    )
+
+
+def _quote_titles(titles: Iterable[str]) -> str:
+    return ", ".join(f"“{title}”" for title in titles)
+
 
 WITHOUT = "none"
 

@@ -1,4 +1,7 @@
-"""Short transactions outside the event loop."""
+"""The database: its address, its tables' migration, short transactions outside the event loop, and its errors.
+
+The revision stamped in the database is compared first, in plain SQL; Alembic is loaded only for a migration.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,252 @@ import asyncio
 import hashlib
 import logging
 import random
+import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    NoSuchModuleError,
+    ProgrammingError,
+    SQLAlchemyError,
+    StatementError,
+)
 
-from fateforger.adapters.store.faults import IN_EACH_OTHERS_WAY, get_sqlstate, translate_errors
-from fateforger.adapters.store.place import POOL_SIZE, READING, describe_database
-from fateforger.errors import StoreUnavailable
+from fateforger.errors import BadInput, InternalError, StoreUnavailable
+
+BUSY_SECONDS = 5.0
+"""Seconds to wait for another process that is writing to the same SQLite file."""
+
+POOL_SIZE = 8
+"""Connections, and threads, for a database server."""
+
+READING = {"fateforger_reading": True}
+"""Execution options of a transaction that writes nothing."""
+
+
+def parse_database_url(where: str | Path) -> URL:
+    """Parse a path, or an SQLAlchemy URL of SQLite or PostgreSQL.
+
+    ``:memory:`` is a database that is gone when closed. Raises ``BadInput``.
+    """
+    text = str(where)
+    if text == ":memory:":
+        return URL.create("sqlite+pysqlite")
+    if "://" not in text:
+        return URL.create("sqlite+pysqlite", database=text)
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError) as error:
+        raise BadInput("That is not a database URL; give a file path or postgresql://user@host/name.") from error
+    if url.drivername == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() not in {"sqlite", "postgresql"}:
+        raise BadInput(f"A {url.drivername} database is not supported; use a SQLite file or PostgreSQL.")
+    return url
+
+
+def describe_database(url: URL) -> str:
+    """Return the name of the database for messages, without its password."""
+    if url.get_backend_name() == "sqlite":
+        return f"“{url.database or ':memory:'}”"
+    return url.render_as_string(hide_password=True)
+
+
+def make_engine(url: URL) -> Engine:
+    """Create an engine whose transactions are serializable in any database. Raises ``StoreUnavailable``."""
+    if url.get_backend_name() == "sqlite":
+        return _make_sqlite_engine(url)
+    try:
+        return create_engine(
+            url, isolation_level="SERIALIZABLE", pool_size=POOL_SIZE, max_overflow=0, pool_pre_ping=True
+        )
+    except (ModuleNotFoundError, NoSuchModuleError) as error:
+        raise StoreUnavailable(
+            "PostgreSQL needs a driver that is not installed here; run: pip install 'psycopg[binary]'."
+        ) from error
+
+
+def _make_sqlite_engine(url: URL) -> Engine:
+    """Create an engine with one connection, used by one thread at a time."""
+    if url.database not in {None, "", ":memory:"} and "uri" not in url.query:
+        path = Path(str(url.database))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600, exist_ok=True)  # SQLite gives its side files the same permissions
+    engine = create_engine(
+        url,
+        poolclass=StaticPool,
+        pool_reset_on_return=None,  # ``begin()`` ends each transaction; a further rollback costs as much
+        connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS, "isolation_level": None},
+    )
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: Any, _record: object) -> None:
+    _switch_to_wal(connection)
+    # Deleted data is overwritten, so that erased data does not remain in the file.
+    for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _switch_to_wal(connection: Any) -> None:
+    """Switch to WAL, with retries.
+
+    SQLite does not wait for other processes here as it does elsewhere: when several open a new file at once, some get
+    the error that it is locked.
+    """
+    ends = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").close()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                raise
+            time.sleep(0.005)
+        else:
+            return
+
+
+def _begin(connection: Connection) -> None:
+    # The driver would start a transaction only at the first write, when two processes that had already read could not
+    # both proceed. Taking the lock first makes the second one wait instead.
+    reading = connection.get_execution_options().get("fateforger_reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+_SQLITE = {
+    sqlite3.SQLITE_FULL: "there is no space left for it; free some disk space and try again",
+    sqlite3.SQLITE_BUSY: "another program keeps it locked; try again in a moment",
+    sqlite3.SQLITE_LOCKED: "another program keeps it locked; try again in a moment",
+    sqlite3.SQLITE_READONLY: "it cannot be written to; check the permissions of the file and its folder",
+    sqlite3.SQLITE_PERM: "access to it is denied; check the permissions of the file and its folder",
+    sqlite3.SQLITE_AUTH: "access to it is denied; check the permissions of the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that the folder exists and can be written to",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; put a backup in its place, or move it away to start afresh",
+    sqlite3.SQLITE_NOTADB: "the file is not a database; name another file, or move this one away to start afresh",
+    sqlite3.SQLITE_IOERR: "the disk reports an error; check that it has space left and works",
+}
+
+IN_EACH_OTHERS_WAY = frozenset({"40001", "40P01", "23505"})
+"""PostgreSQL's codes for two transactions that conflict (serialization failure, deadlock, a row that the other one
+inserted first). A new try sees what the other one did."""
+
+_ACCESS_DENIED = "42501"
+
+
+@contextmanager
+def translate_errors(place: str) -> Iterator[None]:
+    """Raise our error for a database error.
+
+    Raises ``StoreUnavailable`` for anything the database at ``place`` or its disk cannot do, and ``InternalError`` for
+    statements and values that no database would accept.
+    """
+    try:
+        yield
+    except DBAPIError as error:
+        if isinstance(error, IntegrityError | ProgrammingError | DataError) and get_sqlstate(error) != _ACCESS_DENIED:
+            raise InternalError(
+                f"The database {place} refused what we asked of it: {_describe_error(error)}."
+            ) from error
+        raise StoreUnavailable(f"The database {place} cannot be used: {_describe_reason(error)}.") from error
+    except StatementError as error:
+        raise InternalError(f"The database {place} was asked something impossible: {error.orig}.") from error
+    except SQLAlchemyError as error:
+        raise StoreUnavailable(f"The database {place} cannot be used: {error}.") from error
+    except OSError as error:
+        raise StoreUnavailable(f"The database {place} cannot be used: {error.strerror or error}.") from error
+
+
+def get_sqlstate(error: DBAPIError) -> str | None:
+    """Return PostgreSQL's five-character code of an error."""
+    return getattr(error.orig, "sqlstate", None)
+
+
+def _describe_reason(error: DBAPIError) -> str:
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    known = None if code is None else _SQLITE.get(code & 0xFF)  # the higher bits give the subtype
+    return known or _describe_error(error)
+
+
+def _describe_error(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split()).rstrip(".") or type(error.orig).__name__
+
+
+HEAD_REVISION = "0009"
+"""The newest revision in ``migrations/versions``."""
+
+VERSION_TABLE = "fateforger_revision"
+
+_ADVISORY_LOCK = 0x46464442
+"""An arbitrary number, the same for every fateforger; its holder migrates."""
+
+
+def migrate_database(engine: Engine, place: str) -> None:
+    """Create or migrate the tables, in one transaction that other processes wait for.
+
+    Raises ``StoreUnavailable`` for a database of a newer fateforger or of another program.
+    """
+    with translate_errors(place):
+        with engine.connect() as connection:
+            if read_revision(connection) == HEAD_REVISION:
+                return
+        with _lock_database(engine) as connection:
+            found = read_revision(connection)
+            if found != HEAD_REVISION:
+                _refuse_foreign(connection, found, place)
+                _migrate(connection, found, place)
+
+
+@contextmanager
+def _lock_database(engine: Engine) -> Iterator[Connection]:
+    if engine.dialect.name == "sqlite":
+        with engine.begin() as connection:
+            yield connection
+        return
+    # Not serializable: that would show the database as it was before the lock was acquired.
+    with engine.execution_options(isolation_level="READ COMMITTED").begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _ADVISORY_LOCK})
+        yield connection
+
+
+def read_revision(connection: Connection) -> str | None:
+    """Return the revision of the database, ``None`` when it has none of our tables."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    return connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalar()  # noqa: S608  a constant
+
+
+def _refuse_foreign(connection: Connection, found: str | None, place: str) -> None:
+    # A PostgreSQL database is often shared on purpose; a file is not.
+    if found is None and connection.dialect.name == "sqlite" and inspect(connection).get_table_names():
+        raise StoreUnavailable(f"The database {place} belongs to another program; name another file.")
+
+
+def _migrate(connection: Connection, found: str | None, place: str) -> None:
+    from alembic import command  # noqa: PLC0415  slow to load and seldom needed
+    from alembic.config import Config  # noqa: PLC0415  heavy, and only a migration needs it
+    from alembic.script import ScriptDirectory  # noqa: PLC0415  heavy, and only a migration needs it
+
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", "fateforger.adapters.store:migrations")
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if found is not None and found not in known:
+        raise StoreUnavailable(
+            f"The database {place} was written by a newer fateforger (tables {found}, this one knows {HEAD_REVISION}); "
+            "please upgrade, or name another file."
+        )
+    command.upgrade(config, "head")
+
 
 log = logging.getLogger(__name__)
 

@@ -3,23 +3,291 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Table,
+    and_,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
 
-from fateforger.adapters.store.constraint_list import UNINDEXED, put_on_list
-from fateforger.adapters.store.constraint_rows import VERSION
+from fateforger.adapters.store.agents import CLIENT, PROPOSAL
+from fateforger.adapters.store.calendars import OWNER, close_calendar
+from fateforger.adapters.store.constraints import UNINDEXED, VERSION, Damaged, put_on_list, read_version_row
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.journal_rows import TX
-from fateforger.adapters.store.owners import OWNER, close_calendar
-from fateforger.adapters.store.person_rows import Share, find_holding, to_values
-from fateforger.adapters.store.tables import Erasure, table
-from fateforger.constraints import check_person
+from fateforger.adapters.store.documents import parse_mapping
+from fateforger.adapters.store.jobs import JOB, RECEIPT
+from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
+from fateforger.adapters.store.sessions import OUTBOX, SESSION
+from fateforger.adapters.store.tables import AgentCall, Erasure, FeedbackRow, table
+from fateforger.adapters.store.tasks import BLOCKER, TASK
+from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
-from fateforger.ports import Closing, Counts
+from fateforger.memory.documents import check_person, write_version
+from fateforger.ports.people import ERASING_LANE, Closing, Counts
+from fateforger.values import replace
+
+_JOBS = select(JOB).where(JOB.c.lane != ERASING_LANE).order_by(JOB.c.seq)
+_RECEIPTS = select(RECEIPT).order_by(RECEIPT.c.lane, RECEIPT.c.dedupe)
+_WORD = re.compile(r"\w+", re.ASCII)
+_DIRECT = "D"
+"""The first letter of Slack's ids of direct messages, conversations of the bot with one person."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a person: their id, sessions, proposals, and the threads and channels where they talk to the bot."""
+
+    user_id: str
+    sessions: frozenset[str]
+    proposals: frozenset[str]
+    threads: frozenset[tuple[str, str | None]]
+    direct: frozenset[str]
+
+    @cached_property
+    def _all(self) -> frozenset[str]:
+        return self.sessions | self.proposals | self.direct | {self.user_id}
+
+    @cached_property
+    def _odd(self) -> tuple[re.Pattern[str], ...]:
+        """The names that are more than one word."""
+        odd = (name for name in self._all if not _WORD.fullmatch(name))
+        return tuple(re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.ASCII) for name in odd)
+
+    def occur_in(self, text: str) -> bool:
+        """Check whether a text contains one of the names as a word of its own."""
+        return not self._all.isdisjoint(_WORD.findall(text)) or any(odd.search(text) for odd in self._odd)
+
+
+def collect_names(
+    user_id: str, sessions: Mapping[str, tuple[str, str | None]], proposals: Mapping[str, str | None]
+) -> Names:
+    """Return the names of a person.
+
+    ``sessions`` gives channel and thread of each session, ``proposals`` the channel of each proposal's card.
+    """
+    channels = {*(channel for channel, _ in sessions.values()), *(filter(None, proposals.values()))}
+    return Names(
+        user_id=user_id,
+        sessions=frozenset(sessions),
+        proposals=frozenset(proposals),
+        threads=frozenset((channel, thread) for channel, thread in sessions.values() if thread is not None),
+        direct=frozenset(channel for channel in channels if channel.startswith(_DIRECT)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JobShare:
+    """A person's jobs by number, and receipts by lane and name. ``at_work``: one of the jobs is running."""
+
+    jobs: tuple[int, ...]
+    receipts: tuple[tuple[str, str], ...]
+    at_work: bool
+
+
+def find_job_share(connection: Connection, names: Names, *, now: datetime | None) -> JobShare:
+    """Return a person's share of the jobs. Without ``now``, ``at_work`` is false."""
+    rows = [(row, parse_mapping(row.payload, f"Job {row.seq}")) for row in connection.execute(_JOBS)]
+    said = {str(p["channel"]) for _, p in rows if p.get("user_id") == names.user_id and p.get("channel")}
+    names = replace(names, direct=names.direct | {channel for channel in said if channel.startswith(_DIRECT)})
+    theirs = [row for row, payload in rows if _concerns(names, row.key, payload)]
+    marks = [(mark.lane, mark.dedupe) for mark in connection.execute(_RECEIPTS) if names.occur_in(mark.dedupe)]
+    at_work = now is not None and any(
+        row.state == "open" and row.leased_until is not None and row.leased_until > now for row in theirs
+    )
+    return JobShare(tuple(row.seq for row in theirs), tuple(marks), at_work)
+
+
+def _concerns(names: Names, key: str, payload: Mapping[str, Any]) -> bool:
+    """Check whether a job is about the person it names; if it names none, use its session, proposal, place or key.
+
+    Quoted text proves nothing, since people mention each other.
+    """
+    if isinstance(person := payload.get("user_id"), str):
+        return person == names.user_id
+    channel = payload.get("channel")
+    return (
+        payload.get("session_id") in names.sessions
+        or payload.get("proposal") in names.proposals
+        or channel in names.direct
+        or (channel, payload.get("thread_ts")) in names.threads
+        or names.occur_in(key)
+    )
+
+
+_UNFINISHED = frozenset({TxState.APPLYING.value, TxState.PAUSED.value})
+_ALL = select(TX.c.id, TX.c.calendar, TX.c.day, TX.c.state, TX.c.undoes, TX.c.context).order_by(TX.c.seq)
+_LEASES = select(LEASE.c.calendar, LEASE.c.expires_at)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalShare:
+    """A person's part of the journal.
+
+    ``calendars`` are theirs alone; of the others, ``days`` are those on which only they wrote. ``unfinished``: one of
+    their writes is running, paused, or was cut off.
+    """
+
+    transactions: tuple[str, ...]
+    calendars: frozenset[str]
+    days: frozenset[tuple[str, date]]
+    unfinished: bool
+
+
+def find_journal_share(
+    connection: Connection, user_id: str, owners: Mapping[str, str], *, calendar: str | None, now: datetime | None
+) -> JournalShare:
+    """Return a person's part of the journal.
+
+    ``owners`` maps sessions to people. A transaction without a session belongs to the person of the calendar if there
+    is only one, or to the only person there is. ``calendar`` is known to be theirs.
+    """
+    rows, leases = connection.execute(_ALL).all(), connection.execute(_LEASES).all()
+    writers: dict[str, str | None] = {}
+    people: dict[str, set[str]] = {row.calendar: set() for row in (*rows, *leases)}
+    if calendar is not None:
+        people[calendar] = {user_id}
+    for row in rows:
+        session = parse_mapping(row.context, f"Transaction {row.id}").get("session")
+        writer = owners.get(session) if isinstance(session, str) else writers.get(row.undoes)
+        writers[row.id] = writer
+        people[row.calendar].update(() if writer is None else (writer,))
+    if set(owners.values()) == {user_id}:
+        people = {name: found or {user_id} for name, found in people.items()}
+    alone = frozenset(name for name, found in people.items() if found == {user_id})
+    theirs = [r for r in rows if writers[r.id] == user_id or (writers[r.id] is None and r.calendar in alone)]
+    ids = {row.id for row in theirs}
+    others = {(row.calendar, row.day) for row in rows if row.id not in ids}
+    touched = alone | {row.calendar for row in theirs}
+    held = now is not None and any(
+        row.calendar in touched and row.expires_at is not None and row.expires_at > now for row in leases
+    )
+    return JournalShare(
+        transactions=tuple(row.id for row in theirs),
+        calendars=alone,
+        days=frozenset({(row.calendar, row.day) for row in theirs if row.calendar not in alone} - others),
+        unfinished=held or any(row.state in _UNFINISHED for row in theirs),
+    )
+
+
+CALL, RATING = table(AgentCall), table(FeedbackRow)
+
+_DOCUMENTS = frozenset(
+    {"session", "message", "payload", "plan", "context", "op", "observed", "head", "task", "proposal", "record"}
+)
+"""Columns that hold JSON texts."""
+_WITHHELD = frozenset({"token_hash", "code_hash", "code_salt", "closed_for"})
+_AT_ONCE = 400
+"""The most values in one statement; databases accept some thousands."""
+
+_SESSIONS = select(SESSION.c.id, SESSION.c.user_id, SESSION.c.channel, SESSION.c.thread_ts)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The rows of one table that are about a person, as disjoint ``conditions``."""
+
+    kind: str
+    table: Table
+    conditions: tuple[ColumnElement[bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """All shares of a person, in an order in which they can be deleted."""
+
+    shares: tuple[Share, ...]
+    journal: JournalShare
+    jobs: JobShare
+
+
+def find_holding(connection: Connection, user_id: str, *, calendar: str | None, now: datetime | None = None) -> Holding:
+    """Return all data about a person that ``connection`` sees. With ``now``, also check whether any of it is in use."""
+    every = connection.execute(_SESSIONS).all()
+    sessions = {row.id: (row.channel, row.thread_ts) for row in every if row.user_id == user_id}
+    mine = select(PROPOSAL.c.id, PROPOSAL.c.channel).where(PROPOSAL.c.user_id == user_id)
+    proposals = {row.id: row.channel for row in connection.execute(mine)}
+    owners = {row.id: row.user_id for row in every}
+    journal = find_journal_share(connection, user_id, owners, calendar=calendar, now=now)
+    jobs = find_job_share(connection, collect_names(user_id, sessions, proposals), now=now)
+    return Holding(tuple(_iter_shares(user_id, tuple(sessions), journal, jobs)), journal, jobs)
+
+
+def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare, jobs: JobShare) -> Iterator[Share]:
+    tasks = select(TASK.c.id).where(TASK.c.user_id == user_id)
+    yield Share("constraints", VERSION, (VERSION.c.user_id == user_id,))
+    yield Share("task_order", BLOCKER, (or_(BLOCKER.c.task_id.in_(tasks), BLOCKER.c.blocker_id.in_(tasks)),))
+    yield Share("tasks", TASK, (TASK.c.user_id == user_id,))
+    yield Share("messages", OUTBOX, _match_any(OUTBOX.c.session_id, sessions))
+    yield Share("sessions", SESSION, (SESSION.c.user_id == user_id,))
+    yield Share("jobs", JOB, _match_any(JOB.c.seq, jobs.jobs))
+    yield Share("receipts", RECEIPT, _match_pairs(RECEIPT.c.lane, RECEIPT.c.dedupe, jobs.receipts))
+    yield Share("ratings", RATING, (RATING.c.user_id == user_id,))
+    yield Share("calendar_ops", OP, _match_any(OP.c.tx_id, journal.transactions))
+    yield Share("calendar_writes", TX, _match_any(TX.c.id, journal.transactions))
+    days, texts = journal.days, {(name, day.isoformat()) for name, day in journal.days}
+    yield Share(
+        "calendar_blocks", HEAD, (*_match_calendars(HEAD, journal), *_match_pairs(HEAD.c.calendar, HEAD.c.day, days))
+    )
+    ids = (*_match_calendars(GENERATION, journal), *_match_pairs(GENERATION.c.calendar, GENERATION.c.day, texts))
+    yield Share("event_ids", GENERATION, ids)
+    yield Share("calendars", LEASE, _match_calendars(LEASE, journal))
+    yield Share("agents", CLIENT, (CLIENT.c.user_id == user_id,))
+    yield Share("agent_calls", CALL, (CALL.c.user_id == user_id,))
+    yield Share("proposals", PROPOSAL, (PROPOSAL.c.user_id == user_id,))
+    yield Share("ownership", OWNER, (OWNER.c.person == user_id,))
+
+
+def _match_calendars(of: Table, journal: JournalShare) -> tuple[ColumnElement[bool], ...]:
+    return _match_any(of.c.calendar, sorted(journal.calendars))
+
+
+def _match_any(column: Column[Any], values: Collection[Any]) -> tuple[ColumnElement[bool], ...]:
+    given = list(values)
+    return tuple(column.in_(given[first : first + _AT_ONCE]) for first in range(0, len(given), _AT_ONCE))
+
+
+def _match_pairs(
+    one: Column[Any], two: Column[Any], values: Collection[tuple[Any, Any]]
+) -> tuple[ColumnElement[bool], ...]:
+    given = sorted(values)
+    groups = (given[first : first + _AT_ONCE] for first in range(0, len(given), _AT_ONCE))
+    return tuple(or_(*(and_(one == a, two == b) for a, b in group)) for group in groups)
+
+
+def to_values(share: Share, row: Row[Any]) -> dict[str, Any]:
+    """Return a row as plain JSON values. A readable constraint becomes the line of an export."""
+    if share.table is VERSION and not isinstance(version := read_version_row(row), Damaged):
+        return write_version(version)
+    return {name: _to_plain(name, value) for name, value in row._asdict().items() if name not in _WITHHELD}
+
+
+def _to_plain(name: str, value: Any) -> Any:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if name not in _DOCUMENTS or not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value  # damaged, but still theirs
+
 
 ERASURE = table(Erasure)
 UNFINISHED = (
@@ -31,7 +299,7 @@ _INSERT = insert(ERASURE)
 
 
 class SqlPeople:
-    """Implements :class:`fateforger.ports.People` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.people.People` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,20 +1,185 @@
-"""Planning sessions, in SQL."""
+"""Planning sessions and outgoing messages, in SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import SESSION_VERSION, expect_version, parse
-from fateforger.adapters.store.outbox import queue_messages
-from fateforger.adapters.store.tables import SessionRow, table
+from fateforger.adapters.store.documents import OUTBOX_VERSION, SESSION_VERSION, expect_version, parse
+from fateforger.adapters.store.tables import OutboxRow, SessionRow, table
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.session.model import Outgoing, Session
+from fateforger.session.store import Sent
 from fateforger.values import replace
+
+OUTBOX = table(OutboxRow)
+
+# Literal in the statements: SQLite uses a partial index only if it sees the value.
+_QUEUED: ColumnElement[str] = literal_column("'queued'")
+_SENT = "sent"
+
+_earlier = OUTBOX.alias("earlier")
+_KNOWN = select(OUTBOX.c.id).where(OUTBOX.c.id.in_(bindparam("of_ids", expanding=True))).limit(1)
+_INSERT_MESSAGES = insert(OUTBOX)
+_PENDING = (
+    select(OUTBOX)
+    .where(
+        OUTBOX.c.state == _QUEUED,
+        or_(OUTBOX.c.retry_at.is_(None), OUTBOX.c.retry_at <= bindparam("now")),
+        ~exists().where(
+            _earlier.c.session_id == OUTBOX.c.session_id, _earlier.c.state == _QUEUED, _earlier.c.seq < OUTBOX.c.seq
+        ),
+    )
+    .order_by(OUTBOX.c.seq)
+    .limit(bindparam("at_most"))
+)
+_IT = select(OUTBOX.c.session_id, OUTBOX.c.slot, OUTBOX.c.ephemeral, OUTBOX.c.seq).where(
+    OUTBOX.c.id == bindparam("of_id"), OUTBOX.c.state != _SENT
+)
+_ARRIVED = (
+    update(OUTBOX)
+    .where(OUTBOX.c.seq == bindparam("of_seq"))
+    .values(
+        state=_SENT, retry_at=None, sent_channel=bindparam("channel"), sent_ts=bindparam("ts"), sent_at=bindparam("at")
+    )
+)
+_OUTLIVED = delete(OUTBOX).where(
+    OUTBOX.c.session_id == bindparam("of_session"),
+    OUTBOX.c.slot == bindparam("of_slot"),
+    OUTBOX.c.ephemeral == bindparam("as_ephemeral"),
+    OUTBOX.c.state == _SENT,
+    OUTBOX.c.seq < bindparam("of_seq"),
+)
+_FAILED = (
+    update(OUTBOX)
+    .where(OUTBOX.c.id == bindparam("of_id"), OUTBOX.c.state == _QUEUED)
+    .values(
+        state=bindparam("new_state"),
+        retry_at=bindparam("again"),
+        error=bindparam("why"),
+        attempts=OUTBOX.c.attempts + 1,
+    )
+)
+_LATEST = (
+    select(OUTBOX)
+    .where(OUTBOX.c.session_id == bindparam("of_session"), OUTBOX.c.state == _SENT, OUTBOX.c.ephemeral.is_(False))
+    .order_by(OUTBOX.c.seq.desc())
+)
+_OWED = select(OUTBOX.c.seq).where(OUTBOX.c.session_id == bindparam("of_session"), OUTBOX.c.state == _QUEUED).limit(1)
+_SLOT = (
+    select(OUTBOX)
+    .where(
+        OUTBOX.c.session_id == bindparam("of_session"),
+        OUTBOX.c.slot == bindparam("of_slot"),
+        OUTBOX.c.state == _SENT,
+        OUTBOX.c.ephemeral.is_(False),
+    )
+    .order_by(OUTBOX.c.seq.desc())
+    .limit(1)
+)
+
+
+def queue_messages(connection: Connection, session_id: str, outgoing: tuple[Outgoing, ...]) -> None:
+    """Append messages of one session, in the transaction that saves it. Raises ``InternalError``."""
+    if not outgoing:
+        return
+    if any(message.session_id != session_id for message in outgoing):
+        raise InternalError(f"Session {session_id} cannot send messages of another session.")
+    if connection.execute(_KNOWN, {"of_ids": [message.id for message in outgoing]}).first() is not None:
+        raise InternalError(f"Session {session_id} has queued one of these messages before.")
+    connection.execute(_INSERT_MESSAGES, [_build_message_values(message) for message in outgoing])
+
+
+class SqlOutbox:
+    """Implements :class:`fateforger.session.store.Outbox` over a :class:`Database`.
+
+    Only the last sent message of each slot is kept. A message that can never be sent stays.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
+        values = {"now": now, "at_most": limit}
+        return await self._all(_PENDING, values)
+
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
+        await self._database.write(lambda connection: _mark_sent(connection, outgoing_id, where, now))
+
+    async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
+        state = "dead" if retry_at is None else "queued"
+        values = {"of_id": outgoing_id, "new_state": state, "again": retry_at, "why": error}
+        await self._database.write(lambda connection: connection.execute(_FAILED, values).rowcount)
+
+    async def owes(self, session_id: str) -> bool:
+        return await self._database.read(
+            lambda connection: connection.execute(_OWED, {"of_session": session_id}).first() is not None
+        )
+
+    async def slot(self, session_id: str, slot: str) -> Sent | None:
+        values = {"of_session": session_id, "of_slot": slot}
+        row = await self._database.read(lambda connection: connection.execute(_SLOT, values).first())
+        return None if row is None else Sent(row.sent_channel, row.sent_ts)
+
+    async def latest(self, session_id: str) -> Outgoing | None:
+        sent = await self._all(_LATEST, {"of_session": session_id})
+        return next((message for message in sent if not message.beside), None)
+
+    async def find_shown(self, session_id: str, slot: str) -> Outgoing | None:
+        found = await self._all(_SLOT, {"of_session": session_id, "of_slot": slot})
+        return found[0] if found else None
+
+    async def _all(self, query: Select[Any], values: Mapping[str, Any]) -> tuple[Outgoing, ...]:
+        return await self._database.read(
+            lambda connection: tuple(_to_outgoing(row) for row in connection.execute(query, values))
+        )
+
+
+def _mark_sent(connection: Connection, outgoing_id: str, where: Sent, now: datetime) -> None:
+    row = connection.execute(_IT, {"of_id": outgoing_id}).first()
+    if row is None:
+        return
+    connection.execute(_ARRIVED, {"of_seq": row.seq, "channel": where.channel, "ts": where.ts, "at": now})
+    same_slot = {"of_session": row.session_id, "of_slot": row.slot, "as_ephemeral": row.ephemeral}
+    connection.execute(_OUTLIVED, same_slot | {"of_seq": row.seq})
+
+
+def _build_message_values(message: Outgoing) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "session_id": message.session_id,
+        "slot": message.slot,
+        "ephemeral": message.ephemeral_to is not None,
+        "state": "queued",
+        "attempts": 0,
+        "error": "",
+        "schema_version": OUTBOX_VERSION,
+        "message": message.model_dump_json(),
+    }
+
+
+def _to_outgoing(row: Row[Any]) -> Outgoing:
+    what = f"Message {row.id}"
+    expect_version(what, row.schema_version, OUTBOX_VERSION)
+    return parse(Outgoing, row.message, what)
+
 
 SESSION = table(SessionRow)
 
@@ -35,7 +200,7 @@ _OF_USER = (
 _SINCE = select(SESSION).where(SESSION.c.touched_at >= bindparam("moment")).order_by(*_LATEST_FIRST)
 _ANY = select(SESSION.c.id).limit(1)
 _STANDS = select(SESSION.c.version, SESSION.c.channel, SESSION.c.thread_ts).where(SESSION.c.id == bindparam("of_id"))
-_INSERT = insert(SESSION)
+_INSERT_SESSION = insert(SESSION)
 _SAVE = (
     update(SESSION)
     .where(SESSION.c.id == bindparam("of_id"), SESSION.c.version == bindparam("expected"))
@@ -49,7 +214,7 @@ _ATTACH = (
 
 
 class SqlSessions:
-    """Implements :class:`fateforger.ports.Sessions` over a :class:`Database`."""
+    """Implements :class:`fateforger.session.store.Sessions` over a :class:`Database`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -97,14 +262,14 @@ def _save(connection: Connection, session: Session, expected: int, outgoing: tup
         # A turn that began before the first message was posted does not know its thread.
         saved = replace(saved, channel=stands.channel, thread_ts=stands.thread_ts)
     if stands is None:
-        connection.execute(_INSERT, _to_values(saved))
+        connection.execute(_INSERT_SESSION, _build_session_values(saved))
     else:
-        connection.execute(_SAVE, {"of_id": session.id, "expected": expected} | _to_values(saved))
+        connection.execute(_SAVE, {"of_id": session.id, "expected": expected} | _build_session_values(saved))
     queue_messages(connection, saved.id, outgoing)
     return saved
 
 
-def _to_values(session: Session) -> dict[str, Any]:
+def _build_session_values(session: Session) -> dict[str, Any]:
     return {
         "id": session.id,
         "version": session.version,

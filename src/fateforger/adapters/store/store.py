@@ -5,24 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from fateforger.adapters.store.agent_calls import SqlCalls
-from fateforger.adapters.store.agent_clients import SqlClients
+from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
+from fateforger.adapters.store.calendars import SqlOwners, SqlQuota
 from fateforger.adapters.store.constraints import SqlConstraints
-from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.faults import translate_errors
-from fateforger.adapters.store.feedback import SqlFeedbacks
+from fateforger.adapters.store.database import (
+    Database,
+    describe_database,
+    make_engine,
+    migrate_database,
+    parse_database_url,
+    translate_errors,
+)
 from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
-from fateforger.adapters.store.outbox import SqlOutbox
-from fateforger.adapters.store.owners import SqlOwners
 from fateforger.adapters.store.people import SqlPeople
-from fateforger.adapters.store.place import describe_database, make_engine, parse_database_url
-from fateforger.adapters.store.proposals import SqlProposals
-from fateforger.adapters.store.quota import SqlQuota
-from fateforger.adapters.store.schema import migrate_database
-from fateforger.adapters.store.sessions import SqlSessions
+from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tasks import SqlTasks
-from fateforger.adapters.store.usage import SqlUsage
+from fateforger.adapters.store.usage import SqlFeedbacks, SqlUsage
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
-from fateforger.adapters.calendar import McpCalendar, open_mcp_calendar
+from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
 
 BERLIN = "Europe/Berlin"
 

@@ -7,7 +7,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from tests.unit.adapters.calendar.test_wire import EXTRAS
 
-from fateforger.adapters.calendar.arguments import (
+from fateforger.adapters.calendar.wire import (
+    SHOWN_FIELDS,
     Target,
     build_create_arguments,
     build_delete_arguments,
@@ -17,8 +18,7 @@ from fateforger.adapters.calendar.arguments import (
     format_time,
     resolve_start,
 )
-from fateforger.adapters.calendar.wire import SHOWN_FIELDS
-from fateforger.sync.model import EventFields, Marker
+from fateforger.calendar.event import EventFields, Marker
 
 PRIMARY = Target("primary", None, "Europe/Berlin")
 TEAM = Target("team@example.com", "work", "Europe/Berlin")

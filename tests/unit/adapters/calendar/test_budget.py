@@ -16,13 +16,12 @@ from tests.fakes.google_mcp import GoogleMcp, Says
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.adapters.calendar import McpCalendar, open_mcp_calendar
 from fateforger.adapters.calendar.budget import WHY_WAIT, Allowance, NoBudget
-from fateforger.adapters.calendar.limits import BUDGET_PATIENCE
-from fateforger.commit import Limits
-from fateforger.commit.outside import Wait
+from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
+from fateforger.adapters.calendar.connection import BUDGET_PATIENCE
+from fateforger.calendar.access import Limits, Wait
+from fateforger.calendar.ports import Done, Limited, RequestLimit
 from fateforger.errors import CalendarUnreachable
-from fateforger.ports import Done, Limited, RequestLimit
 
 # --- counting ---
 

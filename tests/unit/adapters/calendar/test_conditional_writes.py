@@ -12,8 +12,8 @@ from tests.fakes.google_mcp import Does, GoogleMcp
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
-from fateforger.adapters.calendar import McpCalendar, open_mcp_calendar
-from fateforger.ports import CalendarTraits, Done, Gone, Rejected, Stale
+from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
+from fateforger.calendar.ports import CalendarTraits, Done, Gone, Rejected, Stale
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

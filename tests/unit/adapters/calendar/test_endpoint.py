@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.adapters.calendar import open_mcp_calendar
-from fateforger.adapters.calendar.endpoint import CommandEndpoint, HttpEndpoint, describe_server, read_endpoint
+from fateforger.adapters.calendar.calendars import open_mcp_calendar
+from fateforger.adapters.calendar.connection import CommandEndpoint, HttpEndpoint, describe_server, read_endpoint
 from fateforger.errors import BadInput
 
 

@@ -12,8 +12,9 @@ from tests.fakes.google_mcp import Answers, Does, Google, GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
-from fateforger.adapters.calendar import McpCalendar
-from fateforger.adapters.calendar.outcomes import NO_LOGIN, READ_ONLY, Write
+from fateforger.adapters.calendar.calendars import McpCalendar
+from fateforger.adapters.calendar.refusals import NO_LOGIN, READ_ONLY, Write
+from fateforger.calendar.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -22,7 +23,6 @@ from fateforger.errors import (
     CalendarReadOnly,
     CalendarUnreachable,
 )
-from fateforger.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -23,10 +23,10 @@ from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 from tests.fakes.google_tools import OneCalendar
 
-from fateforger.adapters.calendar import McpCalendar
+from fateforger.adapters.calendar.calendars import McpCalendar
+from fateforger.calendar.event import EventFields
+from fateforger.calendar.ports import Done, Exists, Limited, Outcome, Rejected, Unauthorized, Unknown
 from fateforger.errors import CalendarAuthFailed, CalendarIncomplete, CalendarReadOnly, CalendarUnreachable
-from fateforger.ports import Done, Exists, Limited, Outcome, Rejected, Unauthorized, Unknown
-from fateforger.sync.model import EventFields
 
 
 class Killed(BaseException):

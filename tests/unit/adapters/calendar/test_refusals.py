@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.adapters.calendar.outcomes import Write, to_error, to_outcome
-from fateforger.adapters.calendar.refusals import Refusal, classify_refusal, strip_wrapping
+from fateforger.adapters.calendar.refusals import Refusal, Write, classify_refusal, strip_wrapping, to_error, to_outcome
+from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -14,7 +14,6 @@ from fateforger.errors import (
     CalendarReadOnly,
     CalendarUnreachable,
 )
-from fateforger.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 
 QUOTA = """Rate limit exceeded. This may be due to missing quota project configuration.
 

@@ -19,10 +19,10 @@ from tests.fakes.google_mcp import Drops, Forgets, GoogleMcp, Hangs, Waits
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.serving import served
 
-from fateforger.adapters.calendar import McpCalendar, open_mcp_calendar
-from fateforger.adapters.calendar.limits import CALLS_AT_ONCE
+from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
+from fateforger.adapters.calendar.connection import CALLS_AT_ONCE
+from fateforger.calendar.ports import Done, Exists, Unknown
 from fateforger.errors import CalendarUnreachable
-from fateforger.ports import Done, Exists, Unknown
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -18,18 +18,13 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.adapters.calendar import (
-    CalendarEntry,
-    SeveralCalendars,
-    choose_read,
-    find_calendar,
-    open_mcp_calendar,
-)
-from fateforger.adapters.calendar.several import LIST_KEPT_SECONDS
+from fateforger.adapters.calendar.calendars import LIST_KEPT_SECONDS, SeveralCalendars, open_mcp_calendar
+from fateforger.adapters.calendar.directory import CalendarEntry, choose_read, find_calendar
+from fateforger.calendar.event import EventImage, OwnedId
+from fateforger.calendar.model import Ledger, Snapshot
+from fateforger.calendar.ownership import sort_sides
+from fateforger.calendar.ports import Gone
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
-from fateforger.ports import Gone
-from fateforger.sync.model import EventImage, Ledger, OwnedId, Snapshot
-from fateforger.sync.ownership import sort_sides
 
 FAMILY, WORK = "family123@group.calendar.google.com", "ada@work.example"
 DAY = (NINE - 9 * HOUR, NINE + 15 * HOUR)

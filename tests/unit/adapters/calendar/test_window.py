@@ -12,11 +12,10 @@ from tests.fakes.google_mcp import Answers, GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import PAGE
 
-from fateforger.adapters.calendar import McpCalendar
-from fateforger.commit.limits import Limits
-from fateforger.commit.read import read_snapshot
+from fateforger.adapters.calendar.calendars import McpCalendar
+from fateforger.calendar.access import Limits, read_snapshot
+from fateforger.calendar.model import Ledger
 from fateforger.errors import CalendarIncomplete, CalendarNotFound, CalendarUnreachable
-from fateforger.sync.model import Ledger
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 DAY_START, DAY_END = NINE - 9 * HOUR, NINE + 15 * HOUR

@@ -17,7 +17,7 @@ from fateforger.adapters.calendar.wire import (
     read_answer,
     read_event,
 )
-from fateforger.sync.model import PLAIN, EventExtras, EventImage
+from fateforger.calendar.event import PLAIN, EventExtras, EventImage
 
 BERLIN = {"start": "2027-05-04T10:00:00+02:00", "end": "2027-05-04T11:00:00+02:00"}
 MINE = {"email": "owner@example.com", "self": True}

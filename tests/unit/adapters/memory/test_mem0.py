@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.factories.constraints import version_of
 
-from fateforger.adapters.memory import Embedded, Embedder, LocalNgrams, Mem0Memory
+from fateforger.adapters.memory.adapter import Mem0Memory
 from fateforger.adapters.memory.rows import hash_owner
-from fateforger.constraints import build_filter_fields, read_record
+from fateforger.adapters.memory.vectors import Embedded, Embedder, LocalNgrams
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
+from fateforger.memory.documents import read_record
+from fateforger.memory.record import build_filter_fields
 
 if TYPE_CHECKING:
     from fateforger.adapters.memory.index import Index
@@ -184,7 +186,8 @@ def listening(event, arguments):
 sys.addaudithook(listening)
 from pathlib import Path
 from tests.factories.constraints import version_of
-from fateforger.adapters.memory import Embedded, LocalNgrams, Mem0Memory
+from fateforger.adapters.memory.vectors import Embedded, LocalNgrams
+from fateforger.adapters.memory.adapter import Mem0Memory
 
 async def work():
     home = Path(sys.argv[1])

@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from fateforger.adapters.memory.ngrams import DIMENSIONS, FLOOR, embed, split_words
+from fateforger.adapters.memory.vectors import NGRAM_DIMENSIONS, NGRAM_FLOOR, embed_ngrams, split_words
 
 
 def likeness(one: str, other: str) -> float:
-    return sum(a * b for a, b in zip(embed(one), embed(other), strict=True))
+    return sum(a * b for a, b in zip(embed_ngrams(one), embed_ngrams(other), strict=True))
 
 
 def test_words_are_folded() -> None:
@@ -22,11 +22,11 @@ def test_words_are_folded() -> None:
 
 def test_a_vector_has_length_one_and_is_always_the_same() -> None:
     """The numbers are those of this version of the recipe: others need another name, and make every index anew."""
-    vector = embed("Keine Besprechungen vor zehn")
-    assert (len(vector), math.isclose(sum(v * v for v in vector), 1.0)) == (DIMENSIONS, True)
-    assert vector == embed("keine  BESPRECHUNGEN vor zehn!")
-    assert [(n, round(v, 6)) for n, v in enumerate(embed("9")) if v] == NINE
-    assert set(embed("!?")) == {0.0}
+    vector = embed_ngrams("Keine Besprechungen vor zehn")
+    assert (len(vector), math.isclose(sum(v * v for v in vector), 1.0)) == (NGRAM_DIMENSIONS, True)
+    assert vector == embed_ngrams("keine  BESPRECHUNGEN vor zehn!")
+    assert [(n, round(v, 6)) for n, v in enumerate(embed_ngrams("9")) if v] == NINE
+    assert set(embed_ngrams("!?")) == {0.0}
 
 
 NINE = [(52, -0.588348), (73, 0.588348), (469, -0.392232), (503, -0.392232)]
@@ -47,10 +47,10 @@ NINE = [(52, -0.588348), (73, 0.588348), (469, -0.392232), (503, -0.392232)]
 )
 def test_words_are_recognised(text: str, question: str) -> None:
     strangers = ["Invoices on Fridays", "Rechnungen am Freitag", "Счета по пятницам", "金曜日に請求書", "금요일 청구서"]
-    assert likeness(text, question) > max(FLOOR, *(likeness(stranger, question) for stranger in strangers)) + 0.1
+    assert likeness(text, question) > max(NGRAM_FLOOR, *(likeness(stranger, question) for stranger in strangers)) + 0.1
 
 
 def test_what_it_cannot() -> None:
     """Meaning without common letters, and other languages: so that nobody expects it."""
-    assert likeness("The gym is closed on Mondays", "exercise") < FLOOR
+    assert likeness("The gym is closed on Mondays", "exercise") < NGRAM_FLOOR
     assert likeness("Mittagessen um zwölf", "lunch at noon") < 0.15

@@ -15,8 +15,8 @@ from starlette.routing import Route
 from tests.factories.constraints import version_of
 from tests.fakes.serving import served
 
-from fateforger.adapters.memory import Embedded, FastEmbed, Mem0Memory, OpenAiEmbeddings
-from fateforger.adapters.memory.ngrams import embed
+from fateforger.adapters.memory.adapter import Mem0Memory
+from fateforger.adapters.memory.vectors import Embedded, FastEmbed, OpenAiEmbeddings, embed_ngrams
 from fateforger.errors import MemoryUnavailable
 
 
@@ -33,7 +33,7 @@ class EmbeddingServer:
         self.asked.append((request.headers.get("authorization"), body))
         if self.says is not None:
             return self.says()
-        whole = embed(body["input"])
+        whole = embed_ngrams(body["input"])
         vector = [sum(whole[n::16]) for n in range(16)]
         return JSONResponse({"object": "list", "data": [{"object": "embedding", "index": 0, "embedding": vector}]})
 

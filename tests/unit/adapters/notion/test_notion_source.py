@@ -11,9 +11,11 @@ from tests.factories.notion import TbDatabases, prop, table
 from tests.fakes.notion_server import TOKEN, Failure, NotionServer, notion_server, text_of
 
 from fateforger.adapters.clock import SystemClock
-from fateforger.adapters.notion import NotionConstraints, NotionPages, parse_columns, parse_databases
-from fateforger.constraints.moved import StoredRow
+from fateforger.adapters.notion.client import NotionPages
+from fateforger.adapters.notion.databases import parse_columns, parse_databases
+from fateforger.adapters.notion.source import NotionConstraints
 from fateforger.errors import BadInput, SourceUnavailable
+from fateforger.memory.migration import StoredRow
 
 
 @asynccontextmanager

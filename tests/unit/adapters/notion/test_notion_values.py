@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.factories.notion import prop
 
-from fateforger.adapters.notion.values import is_whole, to_list, to_plain, to_single
+from fateforger.adapters.notion.source import is_whole, to_list, to_plain, to_single
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from tests.contracts.journal_examples import applied, create, event_id, head, im
 from tests.contracts.session_examples import message, session
 from tests.factories.constraints import version_of
 
-from fateforger.adapters.store import open_store
-from fateforger.journal.model import OpState, TxState
-from fateforger.ports import NewJob, Sent
+from fateforger.adapters.store.store import open_store
+from fateforger.calendar.transactions import OpState, TxState
+from fateforger.ports.jobs import NewJob
+from fateforger.session.store import Sent
 
 LEASE = 2.0
 

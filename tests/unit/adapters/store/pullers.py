@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
-from fateforger.adapters.store import Store, open_store
+from fateforger.adapters.store.store import Store, open_store
 from fateforger.errors import StoreUnavailable
-from fateforger.tasks import QueuedTask, TaskState
+from fateforger.tasks.task import QueuedTask, TaskState
 
 USER = "U1"
 LEASE = 3.0

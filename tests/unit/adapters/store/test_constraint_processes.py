@@ -17,8 +17,8 @@ import pytest
 from tests.contracts.stores import Kind, new_database
 from tests.unit.adapters.store.test_processes import Running, program
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.constraints import Version, select_newest
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.memory.versions import Version, select_newest
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(3_600)]
 KILLS = int(os.environ.get("CONSTRAINT_KILLS", "3"))

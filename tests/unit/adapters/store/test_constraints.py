@@ -12,9 +12,9 @@ from sqlalchemy import text
 from tests.contracts.stores import Kind, new_database, new_file
 from tests.factories.constraints import version_of
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.constraints import Version
+from fateforger.adapters.store.store import Store, open_store
 from fateforger.errors import ConstraintUnreadable
+from fateforger.memory.versions import Version
 
 EARLIER, LATER = "2026-02-01T08:00:00+00:00", "2026-02-02T08:00:00+00:00"
 

@@ -18,11 +18,11 @@ from tests.contracts.journal_examples import create, transaction
 from tests.contracts.session_examples import message, session
 from tests.contracts.stores import new_file
 
-from fateforger.adapters.store import Store, open_store
 from fateforger.adapters.store.documents import JOURNAL_VERSION, OUTBOX_VERSION, SESSION_VERSION
+from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.tables import CalendarLease, table
 from fateforger.errors import InternalError, StoreUnavailable
-from fateforger.ports import NewJob
+from fateforger.ports.jobs import NewJob
 
 BIG = "x" * 400_000
 
@@ -89,9 +89,9 @@ def test_a_disk_that_takes_no_more_bytes(tmp_path: Path) -> None:
     script = """
 import asyncio, resource, sys
 from pathlib import Path
-from fateforger.adapters.store import open_store
+from fateforger.adapters.store.store import open_store
 from fateforger.errors import StoreUnavailable
-from fateforger.ports import NewJob
+from fateforger.ports.jobs import NewJob
 from tests.contracts.jobs_contract import NOON
 
 async def main() -> None:

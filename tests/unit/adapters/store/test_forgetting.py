@@ -10,7 +10,7 @@ import pytest
 from tests.contracts.stores import new_file
 from tests.factories.constraints import version_of
 
-from fateforger.adapters.store import open_store
+from fateforger.adapters.store.store import open_store
 
 WORDS = "the surgeon said so in March"
 

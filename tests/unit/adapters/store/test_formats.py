@@ -13,10 +13,10 @@ from alembic.config import Config
 from tests.contracts.journal_examples import CALENDAR, DAY, NOON, applied, create, event_id, fields, head, image, later
 from tests.contracts.session_examples import session
 
-from fateforger.adapters.store import Store, open_store
+from fateforger.adapters.store.database import make_engine, parse_database_url
 from fateforger.adapters.store.documents import JOURNAL_VERSION, SESSION_VERSION
-from fateforger.adapters.store.place import make_engine, parse_database_url
-from fateforger.journal.model import TxState
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.calendar.transactions import TxState
 
 FIELDS = {
     "summary": "Deep work",

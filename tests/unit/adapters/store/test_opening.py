@@ -22,9 +22,8 @@ from sqlalchemy import Engine, create_engine
 from tests.contracts.stores import new_file
 from tests.postgres import PostgresServer
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.adapters.store.place import make_engine, parse_database_url
-from fateforger.adapters.store.schema import HEAD, VERSION_TABLE
+from fateforger.adapters.store.database import HEAD_REVISION, VERSION_TABLE, make_engine, parse_database_url
+from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.tables import metadata
 from fateforger.errors import BadInput, StoreUnavailable
 
@@ -65,7 +64,7 @@ def statements(engine: Engine) -> dict[str, list[str]]:
 
 
 def test_the_head_that_the_code_knows_is_the_newest_script() -> None:
-    assert scripts().get_heads() == [HEAD]
+    assert scripts().get_heads() == [HEAD_REVISION]
 
 
 def test_the_migrations_are_valid_for_postgresql() -> None:
@@ -106,7 +105,7 @@ def test_a_new_database_appears_with_its_folder_and_is_private(tmp_path: Path) -
 
 def test_an_up_to_date_database_opens_without_alembic(tmp_path: Path) -> None:
     script = (
-        "import sys; from fateforger.adapters.store import open_store; open_store(sys.argv[1]).database.engine.dispose();"
+        "import sys; from fateforger.adapters.store.store import open_store; open_store(sys.argv[1]).database.engine.dispose();"
         "print([name for name in sys.modules if name.split('.')[0] in ('alembic', 'mako')])"
     )
     ran = subprocess.run(
@@ -131,7 +130,7 @@ def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(opened_and_closed, [path] * 4))
     with sqlite3.connect(path) as connection:
-        assert connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HEAD,)]
+        assert connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HEAD_REVISION,)]
     connection.close()
 
 
@@ -158,7 +157,9 @@ def test_many_may_open_a_new_server_database_at_once(postgres_server: PostgresSe
             list(threads.map(opened_and_closed, [where] * 4))
         engine = create_engine(parse_database_url(where))
         with engine.connect() as connection:
-            assert connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars().all() == [HEAD]
+            assert connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars().all() == [
+                HEAD_REVISION
+            ]
         engine.dispose()
 
 
@@ -169,7 +170,7 @@ def test_a_database_of_a_newer_program_is_refused_and_left_alone(tmp_path: Path)
     connection.close()
     before = path.read_bytes()
     assert refusal(path) == (
-        f"The database “{path}” was written by a newer fateforger (tables 9999, this one knows {HEAD}); "
+        f"The database “{path}” was written by a newer fateforger (tables 9999, this one knows {HEAD_REVISION}); "
         "please upgrade, or name another file."
     )
     assert path.read_bytes() == before

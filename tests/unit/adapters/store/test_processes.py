@@ -21,9 +21,10 @@ from tests.doors import programs
 from tests.forks import Fork
 from tests.unit.adapters.store.programs import LEASE
 
-from fateforger.adapters.store import Store, open_store
-from fateforger.journal.model import OpState, TxState
-from fateforger.ports import NewJob, Sent
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.calendar.transactions import OpState, TxState
+from fateforger.ports.jobs import NewJob
+from fateforger.session.store import Sent
 
 pytestmark = pytest.mark.process
 PROGRAM = "tests.unit.adapters.store.programs:run"

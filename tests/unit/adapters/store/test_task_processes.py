@@ -17,8 +17,8 @@ from tests.contracts.stores import Kind, new_database
 from tests.doors import programs
 from tests.factories.tasks import NOON, new_task
 
-from fateforger.adapters.store import open_store
-from fateforger.tasks import QueuedTask, TaskState
+from fateforger.adapters.store.store import open_store
+from fateforger.tasks.task import QueuedTask, TaskState
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(3_600)]
 PULLERS = int(os.environ.get("TASK_PULLERS", "6"))

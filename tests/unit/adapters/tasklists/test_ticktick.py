@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from tests.fakes.task_server import TOKEN, TaskServer
 
-from fateforger.adapters.tasklists import TickTick
-from fateforger.adapters.tasklists.ticktick import SENTENCE
+from fateforger.adapters.tasklists import SENTENCE, TickTick
 from fateforger.errors import TasksUnavailable
-from fateforger.tasks.outside import OutsideTask
+from fateforger.tasks.task import OutsideTask
 
 ROWS: list[Any] = [
     {"id": "a1", "title": " Call\nAnn ", "content": "About <b>it</b>", "priority": 5, "status": 0},

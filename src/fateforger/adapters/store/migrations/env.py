@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from fateforger.adapters.store.schema import VERSION_TABLE
+from fateforger.adapters.store.database import VERSION_TABLE
 from fateforger.adapters.store.tables import metadata
 
 if context.is_offline_mode():

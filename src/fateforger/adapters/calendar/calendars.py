@@ -1,0 +1,437 @@
+"""The calendar port over a server with the tools of google-calendar-mcp: one calendar, or several to plan around."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from fateforger.adapters.calendar.budget import Allowance, NoBudget, RequestBudget, get_cost
+from fateforger.adapters.calendar.connection import (
+    BUDGET_PATIENCE,
+    CALL_SECONDS,
+    WRITE_SECONDS,
+    McpSession,
+    read_endpoint,
+)
+from fateforger.adapters.calendar.directory import CalendarEntry, choose_read, list_calendars
+from fateforger.adapters.calendar.refusals import Refusal, Write
+from fateforger.adapters.calendar.tools import CalendarTools, Refused, read_window
+from fateforger.adapters.calendar.wire import (
+    Arguments,
+    DeleteAnswer,
+    EventAnswer,
+    EventsAnswer,
+    Target,
+    Unreadable,
+    build_create_arguments,
+    build_delete_arguments,
+    build_get_arguments,
+    build_list_arguments,
+    build_update_arguments,
+    read_event,
+    resolve_start,
+)
+from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.ports import (
+    CalendarTraits,
+    Done,
+    Gone,
+    Limited,
+    Outcome,
+    Rejected,
+    Stale,
+    Unknown,
+    Window,
+)
+from fateforger.errors import BadInput, CalendarError, CalendarUnreachable
+from fateforger.planning.timing import zone
+from fateforger.values import replace
+
+_LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
+GuardedWrite = Callable[[EventImage, str | None, Allowance], Awaitable[Outcome]]
+"""A write over the event that was read, conditional if the server supports it, paid from an allowance."""
+
+
+class McpCalendar:
+    """One calendar behind an MCP server. Opens its session on first use.
+
+    Each update and delete reads the event first. It refuses an event without our marker, a series, an occurrence, an
+    invitation by another person, and an event that changed since ``expect``. A server that takes ``ifMatch`` also
+    closes the gap between that read and the write (``traits.conditional_write``, known once the session is open). An
+    update uses ``seen`` in place of that read, unless it moves only one end: the other end is then taken as it is now.
+    A colour can be changed but not removed (``traits.can_clear_color``). Among other changes ``color_id: None`` is left
+    out, which the image in :class:`~fateforger.calendar.ports.Done` shows; alone it is rejected.
+    """
+
+    def __init__(
+        self, tools: CalendarTools, target: Target, *, key: str | None = None, write_seconds: float = WRITE_SECONDS
+    ) -> None:
+        """Use ``key``, or build one from the server's address and the calendar's id."""
+        self._tools = tools
+        self._session = tools.session
+        self._target = target
+        self._key = key or f"{tools.session.endpoint.name}#{target.name}"
+        self._write_seconds = write_seconds
+
+    def for_calendar(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
+        """Return another calendar of the same login, over the same session and budget. Closing one closes both."""
+        target = replace(self._target, calendar_id=calendar_id)
+        return McpCalendar(self._tools, target, key=key, write_seconds=self._write_seconds)
+
+    def in_background(self) -> McpCalendar:
+        """Return the same calendar for background reads, which leave most of the budget to others."""
+        return McpCalendar(self._tools.in_background(), self._target, key=self._key, write_seconds=self._write_seconds)
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def calendar_id(self) -> str:
+        """The id, the name or ``primary``, as the server knows the calendar."""
+        return self._target.calendar_id
+
+    @property
+    def time_zone(self) -> str:
+        """The IANA zone in which all-day events are placed."""
+        return self._target.time_zone
+
+    async def list_calendars(self) -> tuple[CalendarEntry, ...]:
+        """Return all calendars of the login. Raises :class:`~fateforger.errors.CalendarError`."""
+        return await list_calendars(self._tools, account=self._target.account)
+
+    @property
+    def traits(self) -> CalendarTraits:
+        welcome = self._session.welcome
+        conditional = welcome is not None and welcome.conditional_write
+        return CalendarTraits(conditional_write=conditional, compares_on_delete=True)
+
+    async def window(self, start: datetime, end: datetime) -> Window:
+        return await read_window(self._tools, self._target, start, end)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        found = await self._find(event_id)
+        if isinstance(found, Refused):
+            raise found.error
+        return found
+
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        async def write() -> Outcome:
+            arguments = build_create_arguments(self._target, _to_owned_id(event_id), fields, marker, extras)
+            outcome = await self._write("create", "create-event", event_id, arguments)
+            if not isinstance(outcome, Rejected) or extras == PLAIN:
+                return outcome
+            # A guest or an attachment that the calendar refuses must not prevent the event itself.
+            arguments = build_create_arguments(self._target, event_id, fields, marker)
+            return await self._write("create", "create-event", event_id, arguments)
+
+        return await self._in_time(write())
+
+    async def update(
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        if seen is not None and seen.id != event_id:
+            raise ValueError(f"event {seen.id} was seen, not {event_id}")
+        if unmanaged := changes.keys() - set(MANAGED):
+            raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
+        if changes and all(name == "color_id" and value is None for name, value in changes.items()):
+            return Rejected("This calendar can change a colour but not take it away.")
+
+        async def write(image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
+            whole = _add_missing_end(changes, image)
+            if isinstance(whole, Rejected):
+                return whole
+            arguments = build_update_arguments(self._target, event_id, whole, marker, if_match)
+            return await self._write("update", "update-event", event_id, arguments, allowance)
+
+        vouching = seen if seen is not None and self._can_trust_seen(seen, changes) else None
+        return await self._in_time(self._write_guarded("update", _to_owned_id(event_id), expect, write, vouching))
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        async def write(_image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
+            arguments = build_delete_arguments(self._target, event_id, if_match)
+            answer = await self._tools.tell("delete", "delete-event", arguments, DeleteAnswer, allowance=allowance)
+            return Done(None) if isinstance(answer, DeleteAnswer) else answer
+
+        return await self._in_time(self._write_guarded("delete", _to_owned_id(event_id), expect, write))
+
+    async def aclose(self) -> None:
+        await self._tools.aclose()
+
+    async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
+        try:
+            async with asyncio.timeout(self._write_seconds):
+                return await write
+        except TimeoutError:
+            return Unknown(f"no answer within {self._write_seconds:g} s")
+
+    async def _write_guarded(
+        self,
+        kind: Write,
+        event_id: OwnedId,
+        expect: str | None,
+        write: GuardedWrite,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        """Read the event and write only if it is ours.
+
+        Without ``expect``, a write that finds the event changed is tried once more. ``seen`` saves the first read; only
+        a real read can establish that an event is gone.
+        """
+        outcome: Outcome = Gone()
+        for look in range(2 if seen is None else 3):
+            vouched = None if look else seen
+            reserved = await self._tools.reserve(get_cost(f"{kind}-event") + (vouched is None) * get_cost("get-event"))
+            if isinstance(reserved, Limited):
+                return reserved
+            with reserved:
+                found = vouched or await self._find(event_id, reserved)
+                if isinstance(found, Refused):
+                    return found.outcome(kind)
+                if found is None or found.gone:
+                    return Gone()
+                if (refused := _check_refusal(found, expect)) is not None:
+                    return refused
+                outcome = await write(found, self._get_etag(found), reserved)
+            unsure = isinstance(outcome, Gone) and found is seen
+            if not unsure and (expect is not None or not isinstance(outcome, Stale)):
+                return outcome
+        return outcome
+
+    def _can_trust_seen(self, seen: EventImage, changes: Mapping[str, Any]) -> bool:
+        """Check whether ``seen`` can replace a read.
+
+        It cannot when only one end moves: the other end is sent along, and the person may just have moved it.
+        """
+        return not seen.gone and (self._get_etag(seen) is not None or len({"start", "end"} & changes.keys()) != 1)
+
+    def _get_etag(self, image: EventImage) -> str | None:
+        """Return the etag to send, so that the write does not overwrite a change made since the event was read."""
+        etag = image.raw.get("etag")
+        return etag if self.traits.conditional_write and isinstance(etag, str) else None
+
+    async def _find(self, event_id: str, allowance: Allowance | None = None) -> EventImage | Refused | None:
+        arguments = build_get_arguments(self._target, event_id)
+        answer = await self._tools.ask("get-event", arguments, EventAnswer, allowance=allowance)
+        if isinstance(answer, Refused):
+            absent = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
+            return await self._check_absence(allowance) if absent else answer
+        try:
+            image = read_event(answer.event)
+        except Unreadable as problem:
+            return self._tools.unreadable(problem)
+        if image.id != event_id:
+            return self._tools.unreadable(Unreadable(f"it shows event {image.id} when asked for {event_id}"))
+        return image
+
+    async def _check_absence(self, allowance: Allowance | None) -> Refused | None:
+        """Return ``None`` if the event is absent, or the refusal if the calendar itself cannot be found.
+
+        An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence. A write
+        whose event is absent pays for this call with requests it no longer needs.
+        """
+        arguments = build_list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
+        answer = await self._tools.ask("list-events", arguments, EventsAnswer, allowance=allowance)
+        if not isinstance(answer, Refused):
+            return None
+        missing = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
+        return replace(answer, refusal=Refusal.NO_CALENDAR) if missing else answer
+
+    async def _write(
+        self, kind: Write, tool: str, event_id: OwnedId, arguments: Arguments, allowance: Allowance | None = None
+    ) -> Outcome:
+        answer = await self._tools.tell(kind, tool, arguments, EventAnswer, allowance=allowance)
+        if not isinstance(answer, EventAnswer):
+            return answer
+        try:
+            image = read_event(answer.event)
+        except Unreadable as problem:
+            return Unknown(f"an answer that cannot be read: {problem}")
+        if image.id != event_id:
+            return Unknown(f"an answer about event {image.id}")
+        # The server reports success for a change to a deleted event.
+        return Gone() if image.gone else Done(image)
+
+
+def _to_owned_id(event_id: str) -> OwnedId:
+    """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
+    return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
+
+
+def _is_ours(image: EventImage) -> bool:
+    own_kind = image.series_id is None and image.event_type == "default" and image.organized_by_me
+    return own_kind and image.marker is not None
+
+
+def _check_refusal(found: EventImage, expect: str | None) -> Outcome | None:
+    """Return the reason an event may not be written to; ``None`` if it may."""
+    if not _is_ours(found):
+        return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
+    return Stale() if expect is not None and found.version != expect else None
+
+
+def _add_missing_end(changes: Mapping[str, Any], image: EventImage) -> dict[str, Any] | Rejected:
+    """Add the unchanged end, since the server requires start and end together."""
+    whole = dict(changes)
+    if not {"start", "end"} & whole.keys():
+        return whole
+    for name in ("start", "end"):
+        moment = whole.setdefault(name, getattr(image, name))
+        if not isinstance(moment, datetime):
+            return Rejected(f"“{image.summary[:60]}” is an all-day event; it has no {name} to keep.")
+    return whole
+
+
+LIST_KEPT_SECONDS = 600.0
+"""Seconds for which the list of calendars is cached."""
+
+
+class SeveralCalendars:
+    """The calendar port that writes to ``main`` and reads other calendars as well.
+
+    An event of another calendar can never be mistaken for ours: it has an id of another form and no marker (see
+    :meth:`EventImage.elsewhere`), and every write and every read by id goes to ``main`` only. A meeting that is on
+    several calendars is returned once. If any calendar cannot be read there is no answer at all, since its time would
+    seem to be free.
+    """
+
+    def __init__(self, main: McpCalendar, wanted: str, *, now: Callable[[], float] = time.monotonic) -> None:
+        """Take ``wanted`` as in :func:`~fateforger.adapters.calendar.directory.choose_read`; on first use."""
+        self._main = main
+        self._wanted = wanted
+        self._now = now
+        self._known: tuple[float, tuple[CalendarEntry, ...]] | None = None
+
+    def in_background(self) -> SeveralCalendars:
+        """Return the same calendars for background reads."""
+        return SeveralCalendars(self._main.in_background(), self._wanted, now=self._now)
+
+    @property
+    def key(self) -> str:
+        return self._main.key
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return self._main.traits
+
+    async def window(self, start: datetime, end: datetime) -> Window:
+        others = await self._list_others()
+        own, *rest = await asyncio.gather(
+            self._main.window(start, end), *(self._read_window(other, start, end) for other in others)
+        )
+        events = [*own, *drop_copies(own, (event for events in rest for event in events))]
+        zone = self._main.time_zone
+        ordered = sorted(events, key=lambda event: (resolve_start(event.start, zone), event.id))
+        return Window(ordered, (title for window in (own, *rest) for title in window.left_out))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await self._main.get(event_id)
+
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        return await self._main.create(event_id, fields, marker, extras)
+
+    async def update(
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        return await self._main.update(event_id, changes, marker, expect=expect, seen=seen)
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        return await self._main.delete(event_id, expect=expect)
+
+    async def aclose(self) -> None:
+        await self._main.aclose()
+
+    async def _list_others(self) -> tuple[CalendarEntry, ...]:
+        if self._known is None or self._now() - self._known[0] > LIST_KEPT_SECONDS:
+            entries = await self._main.list_calendars()
+            self._known = (self._now(), choose_read(entries, self._wanted, written=self._main.calendar_id))
+        return self._known[1]
+
+    async def _read_window(self, other: CalendarEntry, start: datetime, end: datetime) -> Window:
+        try:
+            events = await self._main.for_calendar(other.id).window(start, end)
+        except CalendarError as error:
+            raise _name_calendar(error, other) from error
+        return Window((event.elsewhere(other.id, other.summary) for event in events), events.left_out)
+
+
+def drop_copies(own: Iterable[EventImage], others: Iterable[EventImage]) -> list[EventImage]:
+    """Return the events of other calendars that are not copies of an earlier one.
+
+    The same meeting has the same ``iCalUID`` and the same time. A copy that takes up time is kept even if an earlier
+    one was declined.
+    """
+    kept: list[EventImage] = []
+    known: dict[tuple[object, ...], bool] = {}
+    for event in own:
+        known[_meeting_key(event)] = event.busy or known.get(_meeting_key(event), False)
+    for event in others:
+        meeting = _meeting_key(event)
+        if meeting not in known or (event.busy and not known[meeting]):
+            kept.append(event)
+            known[meeting] = event.busy
+    return kept
+
+
+def _meeting_key(event: EventImage) -> tuple[object, ...]:
+    return event.raw.get("iCalUID") or event.id, event.start, event.end
+
+
+def _name_calendar(error: CalendarError, other: CalendarEntry) -> CalendarError:
+    said = f"I cannot read your calendar “{other.summary}”, so I do not know your whole day. {error.message}"
+    if isinstance(error, CalendarUnreachable):
+        return CalendarUnreachable(said, where=error.where, retry_after=error.retry_after, reason=error.reason)
+    return type(error)(said, where=error.where)
+
+
+def open_mcp_calendar(
+    where: str,
+    *,
+    time_zone: str,
+    calendar_id: str = "primary",
+    account: str | None = None,
+    key: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    budget: RequestBudget | None = None,
+    patience: float = BUDGET_PATIENCE,
+    call_seconds: float = CALL_SECONDS,
+    write_seconds: float = WRITE_SECONDS,
+) -> McpCalendar:
+    """Return a calendar behind the MCP server at ``where``. Nothing is connected yet.
+
+    ``where`` is a URL, or a command line that is started with ``environment`` added to a minimal environment.
+    ``time_zone`` is the person's IANA zone, in which all-day events are placed. ``account`` names the login when the
+    server has several. ``key`` identifies the calendar in the journal; pass one when the address may change after a
+    restart, otherwise it is built from the address and the calendar's id. ``budget`` is shared by everything that uses
+    the same login; without one nothing is counted. ``patience`` is the number of seconds a read waits for the budget
+    before it is refused. Raises :class:`~fateforger.errors.BadInput`.
+    """
+    endpoint = read_endpoint(where, environment)
+    try:
+        target = Target(calendar_id, account, zone(time_zone).key)
+    except ValueError as problem:
+        raise BadInput(f"{problem}.", where="time_zone") from None
+    if not calendar_id.strip():
+        raise BadInput("A calendar needs an id; “primary” is the main one.", where="calendar_id")
+    session = McpSession(endpoint, call_seconds=call_seconds)
+    tools = CalendarTools(session, budget or NoBudget(), patience=patience)
+    return McpCalendar(tools, target, key=key, write_seconds=write_seconds)

@@ -1,0 +1,290 @@
+"""The agents' clients, their proposals and the audit log of their calls, in SQL."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, update
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.documents import PROPOSAL_VERSION, dump_mapping, expect_version, parse
+from fateforger.adapters.store.jobs import enqueue
+from fateforger.adapters.store.tables import AgentCall, AgentClient, AgentProposal, table
+from fateforger.agents.clients import Call, Client, NewCall
+from fateforger.agents.ports import build_expire_job, build_show_job
+from fateforger.agents.proposals import MAX_PENDING, Proposal, ProposalState, can_become
+from fateforger.errors import BadInput
+from fateforger.ports.jobs import NewJob
+from fateforger.values import replace
+
+CALL = table(AgentCall)
+TOO_MANY_CALLS = "refused: too many calls"
+
+_SINCE = select(func.count()).where(CALL.c.client == bindparam("of_client"), CALL.c.at > bindparam("after"))
+_LATEST = select(CALL).order_by(CALL.c.number.desc()).limit(bindparam("at_most"))
+_OF_CLIENT = _LATEST.where(CALL.c.client == bindparam("of_client"))
+_END = (
+    update(CALL)
+    .where(CALL.c.number == bindparam("of_number"))
+    .values(outcome=bindparam("what"), ended_at=bindparam("now"))
+)
+
+
+class SqlCalls:
+    """Implements :class:`fateforger.agents.ports.Calls` over a :class:`Database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, asked: NewCall, *, since: datetime, most: int) -> int | None:
+        # One call of a client after another, or concurrent ones would each find room for themselves.
+        return await self._database.write_alone(
+            f"calls of {asked.client}", lambda connection: _begin(connection, asked, since, most)
+        )
+
+    async def end(self, number: int, outcome: str, *, now: datetime) -> None:
+        values = {"of_number": number, "what": outcome.replace("\x00", "\ufffd"), "now": now}
+        await self._database.write(lambda connection: connection.execute(_END, values))
+
+    async def latest(self, *, limit: int = 100, client: str | None = None) -> tuple[Call, ...]:
+        statement = _LATEST if client is None else _OF_CLIENT
+        values = {"at_most": limit} | ({} if client is None else {"of_client": client})
+        return await self._database.read(
+            lambda connection: tuple(map(Call.model_validate, connection.execute(statement, values).mappings()))
+        )
+
+
+def _begin(connection: Connection, asked: NewCall, since: datetime, most: int) -> int | None:
+    count = connection.execute(_SINCE, {"of_client": asked.client, "after": since}).scalar_one()
+    if count > most:
+        return None
+    refused = {"outcome": TOO_MANY_CALLS, "ended_at": asked.at} if count == most else {}
+    key = connection.execute(insert(CALL), asked.model_dump() | refused).inserted_primary_key
+    assert key is not None  # noqa: S101  for the type checker: an insert of one row has one
+    number: int = key.number
+    return None if refused else number
+
+
+PROPOSAL = table(AgentProposal)
+CLIENT = table(AgentClient)
+
+TOO_MANY_PROPOSALS = (
+    f"{MAX_PENDING} proposals of yours wait for the person already; wait until they answered, or propose"
+    " something else about the same, which takes its place."
+)
+NO_ACCESS = "This token was revoked."
+AGAIN = "The agent proposed something else instead."
+REVOKED = "The agent's access was revoked."
+
+_IT = select(PROPOSAL).where(PROPOSAL.c.id == bindparam("of_id"))
+_WAITING = select(PROPOSAL).where(PROPOSAL.c.client == bindparam("of_client"), PROPOSAL.c.state == "pending")
+_WAITING_FOR = select(PROPOSAL).where(PROPOSAL.c.user_id == bindparam("of_user"), PROPOSAL.c.state == "pending")
+_SETTLE = (
+    update(PROPOSAL)
+    .where(PROPOSAL.c.id == bindparam("of_id"))
+    .values(state=bindparam("as_state"), settled_at=bindparam("now"), outcome=bindparam("because"))
+)
+_TOLD = update(PROPOSAL).where(PROPOSAL.c.id == bindparam("of_id")).values(outcome=bindparam("because"))
+_PLACED = (
+    update(PROPOSAL)
+    .where(PROPOSAL.c.id == bindparam("of_id"))
+    .values(channel=bindparam("in_channel"), ts=bindparam("at_ts"))
+)
+_IN_USE = select(func.count()).where(CLIENT.c.name == bindparam("of_client"), CLIENT.c.revoked_at.is_(None))
+
+
+class SqlProposals:
+    """Implements :class:`fateforger.agents.ports.Proposals` over a :class:`Database`.
+
+    Changes to the proposals of one client are serialized.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def stage(self, proposal: Proposal) -> Proposal:
+        return await self._database.write_alone(
+            f"proposals of {proposal.client}", lambda connection: _stage(connection, proposal)
+        )
+
+    async def get(self, proposal_id: str) -> Proposal | None:
+        return await self._database.read(lambda connection: _get(connection, proposal_id))
+
+    async def waiting(self, user_id: str) -> tuple[Proposal, ...]:
+        found = await self._database.read(lambda connection: _list_waiting_for(connection, user_id))
+        return tuple(sorted(found, key=lambda proposal: (proposal.made_at, proposal.id)))
+
+    async def settle(
+        self, proposal_id: str, state: ProposalState, *, outcome: str, now: datetime
+    ) -> tuple[Proposal, bool] | None:
+        known = await self.get(proposal_id)
+        if known is None:
+            return None
+        return await self._database.write_alone(
+            f"proposals of {known.client}", lambda connection: _settle(connection, known, state, outcome, now)
+        )
+
+    async def record_outcome(self, proposal_id: str, outcome: str) -> None:
+        values = {"of_id": proposal_id, "because": outcome.replace("\x00", "\ufffd")}
+        await self._database.write(lambda connection: connection.execute(_TOLD, values))
+
+    async def record_place(self, proposal_id: str, channel: str, ts: str) -> None:
+        values = {"of_id": proposal_id, "in_channel": channel, "at_ts": ts}
+        await self._database.write(lambda connection: connection.execute(_PLACED, values))
+
+
+def expire_proposals(connection: Connection, client: str, now: datetime) -> None:
+    """Expire the pending proposals of a client that was just revoked."""
+    for proposal in _list_waiting(connection, client):
+        _change_state(connection, proposal, ProposalState.EXPIRED, REVOKED, now)
+
+
+def _stage(connection: Connection, proposal: Proposal) -> Proposal:
+    if not _is_in_use(connection, proposal.client):
+        raise BadInput(NO_ACCESS)
+    waiting = _list_waiting(connection, proposal.client)
+    same = [other for other in waiting if other.subject == proposal.subject]
+    if len(waiting) - len(same) >= MAX_PENDING:
+        raise BadInput(TOO_MANY_PROPOSALS)
+    for other in same:
+        _change_state(connection, other, ProposalState.SUPERSEDED, AGAIN, proposal.made_at)
+    connection.execute(insert(PROPOSAL), _to_values(proposal))
+    for job in (build_show_job(proposal), build_expire_job(proposal)):
+        _enqueue(connection, job, proposal.made_at)
+    return proposal
+
+
+def _settle(
+    connection: Connection, known: Proposal, state: ProposalState, outcome: str, now: datetime
+) -> tuple[Proposal, bool]:
+    proposal = _get(connection, known.id) or known
+    if not can_become(proposal.state, state):
+        return proposal, False
+    if state is ProposalState.APPROVED and not _is_in_use(connection, proposal.client):
+        return _change_state(connection, proposal, ProposalState.EXPIRED, REVOKED, now), True
+    return _change_state(connection, proposal, state, outcome, now), True
+
+
+def _change_state(
+    connection: Connection, proposal: Proposal, state: ProposalState, outcome: str, now: datetime
+) -> Proposal:
+    values = {"of_id": proposal.id, "as_state": state.value, "now": now, "because": outcome}
+    connection.execute(_SETTLE, values)
+    settled = replace(proposal, state=state, settled_at=now, outcome=outcome)
+    _enqueue(connection, build_show_job(settled), now)
+    return settled
+
+
+def _enqueue(connection: Connection, job: NewJob, now: datetime) -> None:
+    enqueue(connection, job, dump_mapping(job.payload, "The payload of a job about a proposal"), now)
+
+
+def _is_in_use(connection: Connection, client: str) -> bool:
+    return connection.execute(_IN_USE, {"of_client": client}).scalar_one() > 0
+
+
+def _list_waiting(connection: Connection, client: str) -> list[Proposal]:
+    return [_to_proposal(row) for row in connection.execute(_WAITING, {"of_client": client}).mappings()]
+
+
+def _list_waiting_for(connection: Connection, user_id: str) -> list[Proposal]:
+    return [_to_proposal(row) for row in connection.execute(_WAITING_FOR, {"of_user": user_id}).mappings()]
+
+
+def _get(connection: Connection, proposal_id: str) -> Proposal | None:
+    row = connection.execute(_IT, {"of_id": proposal_id}).mappings().first()
+    return None if row is None else _to_proposal(row)
+
+
+def _to_values(proposal: Proposal) -> dict[str, object]:
+    return {
+        "id": proposal.id,
+        "client": proposal.client,
+        "user_id": proposal.user_id,
+        "subject": proposal.subject,
+        "state": proposal.state.value,
+        "settled_at": proposal.settled_at,
+        "outcome": proposal.outcome,
+        "channel": None,
+        "ts": None,
+        "schema_version": PROPOSAL_VERSION,
+        "proposal": proposal.model_dump_json(),
+    }
+
+
+def _to_proposal(row: RowMapping) -> Proposal:
+    what = f"The proposal {row['id']}"
+    expect_version(what, row["schema_version"], PROPOSAL_VERSION)
+    return replace(
+        parse(Proposal, row["proposal"], what),
+        state=ProposalState(row["state"]),
+        settled_at=row["settled_at"],
+        outcome=row["outcome"],
+        place=None if row["ts"] is None else (row["channel"], row["ts"]),
+    )
+
+
+_ALL = select(CLIENT).order_by(CLIENT.c.name)
+_NAMED = select(CLIENT).where(CLIENT.c.name == bindparam("of_name"))
+_WITH_KEY = select(CLIENT).where(CLIENT.c.key == bindparam("of_key"))
+_REVOKE = (
+    update(CLIENT)
+    .where(CLIENT.c.name == bindparam("of_name"), CLIENT.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("now"))
+)
+
+
+class SqlClients:
+    """Implements :class:`fateforger.agents.ports.Clients` over a :class:`Database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, client: Client, token_hash: str) -> None:
+        await self._database.write(lambda connection: _add(connection, client, token_hash))
+
+    async def all(self) -> tuple[Client, ...]:
+        return await self._database.read(lambda connection: tuple(map(_to_client, connection.execute(_ALL).mappings())))
+
+    async def get(self, name: str) -> Client | None:
+        return await self._database.read(lambda connection: _find_by_name(connection, name))
+
+    async def with_key(self, key: str) -> tuple[Client, str] | None:
+        def look(connection: Connection) -> tuple[Client, str] | None:
+            row = connection.execute(_WITH_KEY, {"of_key": key}).mappings().first()
+            return None if row is None else (_to_client(row), row["token_hash"])
+
+        return await self._database.read(look)
+
+    async def revoke(self, name: str, *, now: datetime) -> Client | None:
+        return await self._database.write_alone(
+            f"proposals of {name}", lambda connection: _revoke(connection, name, now)
+        )
+
+
+def _add(connection: Connection, client: Client, token_hash: str) -> None:
+    if _find_by_name(connection, client.name) is not None:
+        raise BadInput(
+            f"There is a client called {client.name} already, perhaps a revoked one; a name is used once, because the"
+            " audit log speaks of it. Choose another one.",
+            where="name",
+        )
+    values = client.model_dump() | {"scopes": json.dumps(client.scopes), "token_hash": token_hash}
+    connection.execute(insert(CLIENT), values)
+
+
+def _find_by_name(connection: Connection, name: str) -> Client | None:
+    row = connection.execute(_NAMED, {"of_name": name}).mappings().first()
+    return None if row is None else _to_client(row)
+
+
+def _revoke(connection: Connection, name: str, now: datetime) -> Client | None:
+    if connection.execute(_REVOKE, {"of_name": name, "now": now}).rowcount:
+        expire_proposals(connection, name, now)
+    return _find_by_name(connection, name)
+
+
+def _to_client(row: RowMapping) -> Client:
+    values = {name: value for name, value in row.items() if name != "token_hash"}
+    return Client.model_validate({**values, "scopes": json.loads(row["scopes"])})

@@ -1,0 +1,190 @@
+"""The owners of calendars and the request counts of logins, in SQL."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text, update
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.tables import CalendarOwnerRow, QuotaUse, table
+from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
+from fateforger.ports.people import Claim, Closing, OwnerRecord
+
+OWNER = table(CalendarOwnerRow)
+THE_ROW = "calendar"
+CLAIMED = "claimed"
+
+_READ = select(OWNER).where(OWNER.c.id == THE_ROW)
+_NO_CODE: dict[str, Any] = {"code_hash": None, "code_salt": None, "tries_left": 0}
+
+
+class SqlOwners:
+    """Implements :class:`fateforger.ports.people.Owners` over a :class:`Database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read(self) -> OwnerRecord:
+        return await self._database.read(_read_record)
+
+    async def offer(self, code_hash: str, salt: str, *, tries: int) -> None:
+        values = {"code_hash": code_hash, "code_salt": salt, "tries_left": tries}
+        await self._database.write_alone(THE_ROW, lambda connection: _write(connection, values))
+
+    async def claim(self, user_id: str, code_hash: str, *, now: datetime) -> Claim:
+        return await self._database.write_alone(THE_ROW, lambda connection: _claim(connection, user_id, code_hash, now))
+
+
+def close_calendar(connection: Connection, closing: Closing, now: datetime) -> None:
+    """Remove the owner of the calendar, until a person claims it."""
+    values: dict[str, Any] = {"person": None, "origin": None, "since": None, "closed_at": now, **_NO_CODE}
+    if closing.closed_for is not None:
+        values["closed_for"] = closing.closed_for
+    _write(connection, values)
+
+
+def _read_record(connection: Connection) -> OwnerRecord:
+    row = connection.execute(_READ).first()
+    if row is None:
+        return OwnerRecord()
+    return OwnerRecord(row.person, row.origin, row.since, row.closed_at, row.closed_for, row.code_salt)
+
+
+def _claim(connection: Connection, user_id: str, code_hash: str, now: datetime) -> Claim:
+    row = connection.execute(_READ).first()
+    if row is None or row.code_hash is None:
+        return Claim.NO_CODE
+    if hmac.compare_digest(row.code_hash, code_hash):
+        owner = {"person": user_id, "origin": CLAIMED, "since": now, "closed_at": None}
+        _write(connection, {**owner, **_NO_CODE})
+        return Claim.CLAIMED
+    if row.tries_left > 1:
+        _write(connection, {"tries_left": row.tries_left - 1})
+        return Claim.WRONG
+    _write(connection, _NO_CODE)
+    return Claim.WRONG_FOR_THE_LAST_TIME
+
+
+def _write(connection: Connection, values: dict[str, Any]) -> None:
+    if not connection.execute(update(OWNER).where(OWNER.c.id == THE_ROW).values(values)).rowcount:
+        connection.execute(insert(OWNER).values({"id": THE_ROW, "tries_left": 0, **values}))
+
+
+USE = table(QuotaUse)
+Now = Callable[[], datetime]
+
+_SERVER_CLOCK = text("SELECT clock_timestamp()")
+_EXPIRED = delete(USE).where(USE.c.server == bindparam("of_server"), USE.c.counts_until <= bindparam("now"))
+_BRING_BACK = (
+    update(USE)
+    .where(USE.c.server == bindparam("of_server"), USE.c.counts_until > bindparam("latest"))
+    .values(counts_until=bindparam("latest"))
+)
+_OF_SERVER = (
+    select(USE.c.requests, USE.c.background, USE.c.counts_until)
+    .where(USE.c.server == bindparam("of_server"))
+    .order_by(USE.c.counts_until)
+)
+_OF_LOGIN = _OF_SERVER.where(or_(USE.c.account == bindparam("of_account"), USE.c.account == ""))
+_RESERVE = insert(USE)
+_SETTLE = (
+    update(USE)
+    .where(USE.c.id == bindparam("of_id"))
+    .values(requests=bindparam("cost"), counts_until=bindparam("until"))
+)
+
+
+class _Use(NamedTuple):
+    requests: int
+    background: bool
+    counts_until: datetime
+
+
+class SqlQuota:
+    """Implements :class:`fateforger.calendar.ports.Quota` over a :class:`Database`.
+
+    With PostgreSQL the clock is the server's, which all replicas share; with SQLite it is the machine's, which all
+    processes on one file share. ``now`` replaces either.
+    """
+
+    def __init__(self, database: Database, now: Now | None = None) -> None:
+        self._database = database
+        self._now = now
+
+    async def reserve(
+        self, login: Login, wanted: Reservation, limit: RequestLimit, *, settled: Sequence[Settlement] = ()
+    ) -> float:
+        def work(connection: Connection) -> float:
+            now = self._time(connection)
+            _settle(connection, limit, settled, now)
+            return _reserve(connection, login, wanted, limit, now)
+
+        # One reservation of a server after another, or two at once would each find room for themselves.
+        return await self._database.write_alone(f"quota of {login.server}", work)
+
+    async def settle(self, limit: RequestLimit, settled: Sequence[Settlement]) -> None:
+        if settled:
+            await self._database.write(lambda connection: _settle(connection, limit, settled, self._time(connection)))
+
+    def _time(self, connection: Connection) -> datetime:
+        """Return the time, read while the lock is held: a wait for the lock must not shorten how long others count."""
+        if self._now is not None:
+            return self._now()
+        if connection.dialect.name == "sqlite":
+            return datetime.now(UTC)
+        instant: datetime = connection.execute(_SERVER_CLOCK).scalar_one()
+        return instant.astimezone(UTC)
+
+
+def _settle(connection: Connection, limit: RequestLimit, settled: Sequence[Settlement], now: datetime) -> None:
+    for each in settled:
+        until = now + timedelta(seconds=limit.seconds - each.ago)
+        connection.execute(_SETTLE, {"of_id": each.id, "cost": each.requests, "until": until})
+
+
+def _reserve(connection: Connection, login: Login, wanted: Reservation, limit: RequestLimit, now: datetime) -> float:
+    until = now + timedelta(seconds=limit.seconds + limit.call_seconds)
+    server, account = {"of_server": login.server}, _hash_account(login.account)
+    connection.execute(_EXPIRED, {**server, "now": now})
+    # Nothing counts longer than this; a row that does was written before the clock was set back.
+    connection.execute(_BRING_BACK, {**server, "latest": until})
+    statement, values = (_OF_LOGIN, {**server, "of_account": account}) if account else (_OF_SERVER, server)
+    uses = [_Use(*row) for row in connection.execute(statement, values)]
+    wait = _compute_wait(wanted, limit, uses, now)
+    if wait <= 0:
+        row = {"id": wanted.id, "requests": wanted.requests, "background": wanted.background, "counts_until": until}
+        connection.execute(_RESERVE, {**row, "server": login.server, "account": account})
+    return wait
+
+
+def _hash_account(account: str) -> str:
+    """Return a digest that identifies a login without naming it."""
+    return hashlib.sha256(account.encode()).hexdigest()[:16] if account else ""
+
+
+def _compute_wait(wanted: Reservation, limit: RequestLimit, uses: Sequence[_Use], now: datetime) -> float:
+    """Return the seconds until there is room; 0 means now."""
+    waits = [_compute_until_room(wanted.requests, limit.requests, uses, now)]
+    if wanted.background:
+        waits.append(_compute_until_room(wanted.requests, limit.requests - limit.kept, uses, now))
+        waits.append(
+            _compute_until_room(wanted.requests, limit.background, [use for use in uses if use.background], now)
+        )
+    # A running call counts for longer than it will once it is settled, so wait a window at most and ask again.
+    return min(max(waits), limit.seconds)
+
+
+def _compute_until_room(requests: int, most: int, uses: Sequence[_Use], now: datetime) -> float:
+    over = sum(use.requests for use in uses) + requests - max(most, requests)
+    wait = 0.0
+    for use in uses:
+        if over <= 0:
+            break
+        over -= use.requests
+        wait = (use.counts_until - now).total_seconds()
+    return wait

@@ -1,0 +1,160 @@
+"""Handler of the calls of agents: authentication, authorization, the audit log, and the tool."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from fateforger.agents.access import AgentAccess, Caller, Tool, read_input
+from fateforger.agents.clients import (
+    MAX_CALLS_PER_MINUTE,
+    Client,
+    NewCall,
+    matches_hash,
+    parse_key,
+    shorten_arguments,
+)
+from fateforger.agents.ports import Calls, Clients
+from fateforger.agents.proposal_tools import CONSTRAINT_TOOLS, PLAN_TOOLS, PROPOSAL_TOOLS
+from fateforger.agents.task_tools import TASK_TOOLS
+from fateforger.errors import FateforgerError, UserError
+from fateforger.ports.clock import Clock
+
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*TASK_TOOLS, *PLAN_TOOLS, *CONSTRAINT_TOOLS, *PROPOSAL_TOOLS)}
+
+
+log = logging.getLogger(__name__)
+
+NO_TOKEN = (
+    "A token is missing. Its owner makes one with fateforger mcp client add; it goes into FATEFORGER_MCP_TOKEN, or over"  # noqa: S105  a message, not a token
+    " HTTP into the header Authorization: Bearer."
+)
+WRONG_TOKEN = "I don't know this token. Its owner makes one with fateforger mcp client add."  # noqa: S105  a message, not a token
+TOO_FAST = f"Too many calls: a client may make {MAX_CALLS_PER_MINUTE} a minute. Try again in a moment."
+BROKEN = "Something went wrong on my side, and I can't say whether that was done. The log of fateforger says more."
+_LONGEST_OUTCOME = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The result of a call: a document, or with ``is_error`` the error."""
+
+    document: Mapping[str, Any]
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """The document as JSON, or the message of an error."""
+        if self.is_error:
+            error = self.document["error"]
+            return str(error["message"]) if error["where"] is None else f"{error['message']} ({error['where']})"
+        return json.dumps(self.document, ensure_ascii=False)
+
+
+class Refused(UserError):
+    """A call was refused before anything was done."""
+
+
+class CallHandler:
+    """Carries out calls. Every call is in the audit log before it has any effect."""
+
+    def __init__(self, reach: AgentAccess, clients: Clients, calls: Calls, clock: Clock) -> None:
+        self._reach = reach
+        self._clients = clients
+        self._calls = calls
+        self._clock = clock
+
+    async def authenticate(self, token: str | None) -> Client:
+        """Return the client of a token.
+
+        Raises :class:`Refused` for a token that is missing, wrong, expired or revoked, and ``StoreError``.
+        """
+        client = await self._find_client(token)
+        barred = client.explain_refusal(self._clock.now())
+        if barred is not None:
+            raise Refused(barred)
+        return client
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | None, token: str | None) -> Answer:
+        """Run a tool. Every error becomes an answer; nothing is raised."""
+        given = arguments or {}
+        try:
+            client = await self._find_client(token)
+            number = await self._begin_call(client, name, given)
+        except FateforgerError as error:
+            log.warning("a call of %s was refused: %s", name[:80], error.message)
+            return _error_answer(error)
+        caller = Caller(client, number, self._clock.now())
+        answer = await self._answer(name, given, caller)
+        return await self._end_call(number, answer)
+
+    async def _find_client(self, token: str | None) -> Client:
+        if not token:
+            raise Refused(NO_TOKEN)
+        key = parse_key(token)
+        found = None if key is None else await self._clients.with_key(key)
+        if found is None or not matches_hash(token, found[1]):
+            raise Refused(WRONG_TOKEN)
+        return found[0]
+
+    async def _begin_call(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
+        now = self._clock.now()
+        asked = NewCall(
+            client=client.name,
+            user_id=client.user_id,
+            tool=_make_printable(name[:80]),
+            asked=shorten_arguments(given),
+            at=now,
+        )
+        number = await self._calls.begin(asked, since=now - timedelta(minutes=1), most=MAX_CALLS_PER_MINUTE)
+        if number is None:
+            raise Refused(TOO_FAST)
+        return number
+
+    async def _answer(self, name: str, given: Mapping[str, Any], caller: Caller) -> Answer:
+        try:
+            return Answer(await self._run_tool(name, given, caller))
+        except FateforgerError as error:
+            return _error_answer(error)
+        except Exception as error:  # outermost edge of a call: a fault in one tool must not end the server
+            log.exception("the call %s of %s failed", caller.number, name)
+            return Answer({"error": {"kind": type(error).__name__, "message": BROKEN, "where": None}}, is_error=True)
+
+    async def _run_tool(self, name: str, given: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+        barred = caller.client.explain_refusal(caller.at)
+        if barred is not None:
+            raise Refused(barred)
+        tool = TOOLS.get(name)
+        if tool is None:
+            raise Refused(f"There is no tool “{name[:80]}”. Tools are {', '.join(TOOLS)}.")
+        _check_scope(tool, caller.client)
+        return await tool.run(read_input(tool.takes, given), caller, self._reach)
+
+    async def _end_call(self, number: int, answer: Answer) -> Answer:
+        outcome = f"refused: {answer.text}" if answer.is_error else "done"
+        if answer.is_error and answer.document["error"]["message"] == BROKEN:
+            outcome = "failed"
+        try:
+            await self._calls.end(number, _make_printable(outcome[:_LONGEST_OUTCOME]), now=self._clock.now())
+        except FateforgerError as error:
+            log.warning("what came of the call %s is not in the log: %s", number, error.message)
+        return answer
+
+
+def _check_scope(tool: Tool, client: Client) -> None:
+    needed = tool.scope if isinstance(tool.scope, tuple) else (tool.scope,)
+    if set(needed).isdisjoint(client.scopes):
+        raise Refused(f"This token may not do that; {tool.name} needs the scope {' or '.join(needed)}.")
+
+
+def _error_answer(error: FateforgerError) -> Answer:
+    said = {"kind": error.kind, "message": _make_printable(error.message), "where": error.where}
+    return Answer({"error": said}, is_error=True)
+
+
+def _make_printable(text: str) -> str:
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

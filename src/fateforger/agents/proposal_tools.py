@@ -1,0 +1,254 @@
+"""Tools for the plan of a day and for constraints: reading them, and staging proposals."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type  # noqa: N812  as elsewhere
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from fateforger.agents.access import AgentAccess, Caller, Input, Tool, find_day, require_session
+from fateforger.agents.clients import Scope
+from fateforger.agents.proposals import (
+    LONGEST_REASON,
+    PROPOSAL_LIFETIME,
+    ConstraintChange,
+    PlanChange,
+    Proposal,
+)
+from fateforger.errors import BadInput
+from fateforger.memory.applicability import Context, decide_applicability
+from fateforger.memory.documents import read_record, write_record
+from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.versions import Version, select_newest
+from fateforger.planning.plan import TBPlan, resolve
+from fateforger.planning.wire import TBPatch, read_patch, to_keys
+from fateforger.session.day import busy_meetings
+from fateforger.session.model import Session, SessionStatus
+from fateforger.session.proposals import (
+    describe_constraint,
+    describe_patch,
+    prepare_record,
+    preview_constraint,
+    preview_patch,
+)
+
+WAITS = "The person is asked in Slack. Until they approve it, nothing changes; get_proposal says what became of it."
+
+
+async def stage_proposal(
+    change: PlanChange | ConstraintChange,
+    subject: str,
+    preview: tuple[str, ...],
+    reason: str,
+    caller: Caller,
+    reach: AgentAccess,
+) -> dict[str, Any]:
+    """Store a proposal; the running program asks the person. Raises ``BadInput`` if too many are pending."""
+    proposal = Proposal(
+        id=secrets.token_hex(8),
+        client=caller.client.name,
+        user_id=caller.user_id,
+        change=change,
+        subject=subject,
+        preview=preview,
+        reason=reason,
+        made_at=caller.at,
+        expires_at=caller.at + PROPOSAL_LIFETIME,
+    )
+    return {"proposal": _write_proposal(await reach.proposals.stage(proposal)), "message": WAITS}
+
+
+class GetProposal(Input):
+    id: Annotated[str, Field(min_length=1, max_length=64, description="As it was given back")]
+
+
+async def get_proposal(given: GetProposal, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
+    """Return the state of a proposal of this client."""
+    proposal = await reach.proposals.get(given.id)
+    if proposal is None or (proposal.client, proposal.user_id) != (caller.client.name, caller.user_id):
+        raise BadInput("You made no proposal of that id.", where="id")
+    return {"proposal": _write_proposal(proposal)}
+
+
+def _write_proposal(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "id": proposal.id,
+        "kind": proposal.change.kind,
+        "state": proposal.state.value,
+        "preview": list(proposal.preview),
+        "outcome": proposal.outcome,
+        "expires_at": proposal.expires_at.isoformat(),
+    }
+
+
+PROPOSAL_TOOLS = (
+    Tool("get_proposal", "What became of a proposal of yours: pending, approved, denied, expired, superseded, undone.",
+         (Scope.PLAN_PROPOSE, Scope.CONSTRAINTS_PROPOSE), GetProposal, get_proposal),
+)  # fmt: skip
+
+
+class GetPlan(Input):
+    date: Date | None = Field(None, description="The day, like 2026-03-05; left out, today")
+
+
+async def get_plan(given: GetPlan, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
+    """Return a day as the person's session has it."""
+    day, tz, session = await find_day(reach, caller, given.date)
+    if session is None:
+        nothing: dict[str, Any] = {"version": None, "blocks": [], "busy": [], "not_placed": [], "quality": None}
+        return {"date": day.isoformat(), "tz": tz, "session": None, **nothing}
+    return {
+        "date": day.isoformat(),
+        "tz": session.tz,
+        "session": {
+            "open": session.status is SessionStatus.ACTIVE,
+            "step": session.stage.heading,
+            "on_calendar": session.written is not None,
+        },
+        "version": compute_version(session),
+        "blocks": _describe_blocks(session.plan),
+        "busy": [{"start": m.start.isoformat(), "end": m.end.isoformat()} for m in busy_meetings(session)],
+        "not_placed": [{"title": each.title, "reason": each.reason} for each in session.unplaced],
+        "quality": None if session.quality is None else session.quality.model_dump(mode="json"),
+    }
+
+
+def compute_version(session: Session) -> str:
+    """Return a hash of the session id and the plan: a plan that differs has another version."""
+    text = session.id if session.plan is None else f"{session.id}{session.plan.model_dump_json()}"
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _describe_blocks(plan: TBPlan | None) -> list[dict[str, Any]]:
+    if plan is None:
+        return []
+    return [
+        {
+            "position": block.index,
+            "title": block.event.name,
+            "notes": block.event.description,
+            "type": block.event.type.value,
+            "start": block.start.isoformat(),
+            "end": block.end.isoformat(),
+            "minutes": block.minutes,
+        }
+        for block in resolve(plan)
+    ]
+
+
+class ProposePatch(Input):
+    date: Date = Field(description="The day, like 2026-03-05")
+    version: str = Field(min_length=1, max_length=64, description="The version of the plan it is made for (get_plan)")
+    patch: dict[str, Any] = Field(description="The changes, with the positions of get_plan")
+    reason: str = Field(min_length=1, max_length=LONGEST_REASON, description="Why; the person reads it as a quotation")
+
+
+class _PatchShape(ProposePatch):
+    """The arguments of the tool, with all fields of a patch."""
+
+    model_config = ConfigDict(title="ProposePatch")
+    patch: TBPatch  # type: ignore[assignment]  # only for the schema; `read_patch` has better error messages
+
+
+async def propose_patch(given: ProposePatch, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
+    """Stage a change of a day's plan for the person to approve."""
+    day, _, found = await find_day(reach, caller, given.date)
+    session = require_session(day, found)
+    if given.version != compute_version(session):
+        raise BadInput("The plan has changed since that version; get_plan has the new one.", where="version")
+    plan = session.plan or TBPlan(date=session.date, tz=session.tz)
+    patch = to_keys(plan, read_patch(given.patch))
+    result = preview_patch(session, patch, at=caller.at)
+    change = PlanChange(session_id=session.id, patch=patch, before=result.before, after=result.after)
+    lines = describe_patch(result.before, result.after)
+    return await stage_proposal(change, f"plan {session.id}", lines, given.reason, caller, reach)
+
+
+PLAN_TOOLS = (
+    Tool("get_plan", "A day's plan: its blocks, when the person is busy, how good it is, whether its session is open,"
+         " and its version, which propose_patch asks for.", Scope.PLAN_READ, GetPlan, get_plan),
+    Tool("propose_patch", "Propose changes of a day's plan. Nothing changes until the person approves it in Slack; a"
+         " newer proposal of yours for the same plan takes its place.", Scope.PLAN_PROPOSE, ProposePatch, propose_patch,
+         shape=_PatchShape, writes=True),
+)  # fmt: skip
+
+
+class ListConstraints(Input):
+    date: Date | None = Field(None, description="Only those that apply on this day, like 2026-03-05; left out, all")
+
+
+async def list_constraints(given: ListConstraints, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
+    """Return the constraints in force, the most binding first."""
+    versions = await reach.constraints_of(caller.user_id)
+    return {
+        "constraints": [
+            _write_constraint(version) for version in await _select_constraints(given, versions, caller, reach)
+        ]
+    }
+
+
+async def _select_constraints(
+    given: ListConstraints, versions: tuple[Version, ...], caller: Caller, reach: AgentAccess
+) -> list[Version]:
+    if given.date is None:
+        mine = [version for version in select_newest(versions, caller.user_id).values() if not version.retired]
+        return sorted(mine, key=lambda version: (version.record.necessity.weakness, version.seq))
+    _, tz, session = await find_day(reach, caller, given.date)
+    context = Context(
+        user_id=caller.user_id,
+        as_of=given.date,
+        timezone=tz,
+        session_id=None if session is None else session.id,
+        suppressed_uids=() if session is None else session.set_aside,
+    )
+    return [item.version for item in decide_applicability(versions, context).applicable]
+
+
+def _write_constraint(version: Version) -> dict[str, Any]:
+    said = {"said_at": version.updated_at.isoformat(), "for_one_session_only": version.flat.session_only}
+    return {"uid": version.uid, "constraint_record": write_record(version.record), **said}
+
+
+class ProposeConstraint(Input):
+    constraint_record: dict[str, Any] = Field(description="What to remember; scope profile or datespan")
+    replaces: str | None = Field(
+        None, min_length=1, max_length=400, description="The uid of the constraint whose place it takes"
+    )
+    reason: str = Field(min_length=1, max_length=LONGEST_REASON, description="Why; the person reads it as a quotation")
+
+
+class _RecordShape(ProposeConstraint):
+    """The arguments of the tool, with all fields of a record."""
+
+    model_config = ConfigDict(title="ProposeConstraint")
+    constraint_record: ConstraintRecord  # type: ignore[assignment]  # only for the schema
+
+
+async def propose_constraint(given: ProposeConstraint, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
+    """Stage a constraint for the person to approve."""
+    record = prepare_record(_parse_record(given.constraint_record))
+    _, tz, _ = await find_day(reach, caller, None)
+    versions = await reach.constraints_of(caller.user_id)
+    taken = preview_constraint(record, given.replaces, versions=versions, user_id=caller.user_id, tz=tz, at=caller.at)
+    change = ConstraintChange(record=record, replaces=given.replaces)
+    subject = f"constraint {given.replaces or record.name.casefold()}"
+    return await stage_proposal(change, subject, describe_constraint(taken), given.reason, caller, reach)
+
+
+def _parse_record(document: dict[str, Any]) -> ConstraintRecord:
+    try:
+        return read_record(document)
+    except BadInput as error:
+        raise BadInput(error.message, where=f"constraint_record.{error.where}" if error.where else None) from None
+
+
+CONSTRAINT_TOOLS = (
+    Tool("list_constraints", "What the person told the planner about their days, as far as it is in force.",
+         Scope.CONSTRAINTS_READ, ListConstraints, list_constraints),
+    Tool("propose_constraint", "Propose something to be remembered about the person's days. Nothing changes until they"
+         " approve it in Slack.", Scope.CONSTRAINTS_PROPOSE, ProposeConstraint, propose_constraint,
+         shape=_RecordShape, writes=True),
+)  # fmt: skip

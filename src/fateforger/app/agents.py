@@ -1,0 +1,107 @@
+"""Run the MCP server for other agents: a separate process on the database of the running program."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from fateforger.adapters.store.store import Store
+from fateforger.agents.access import AgentAccess
+from fateforger.agents.clients import Client, Scope, format_token, hash_token
+from fateforger.agents.handler import CallHandler
+from fateforger.app.resources import build_clock, open_state
+from fateforger.config import Settings
+from fateforger.errors import BadInput
+from fateforger.planning.validation import first_mistake
+
+
+@asynccontextmanager
+async def open_call_handler(settings: Settings) -> AsyncIterator[CallHandler]:
+    """Open the tool handler. It reads sessions and constraints, reaches no calendar, and writes no constraint.
+
+    Raises ``StoreUnavailable``.
+    """
+    store = await open_state(settings)
+    try:
+        reach = AgentAccess(
+            sessions_of=store.sessions.of_user,
+            constraints_of=store.constraints.of,
+            tasks=store.tasks,
+            proposals=store.proposals,
+            tz=settings.time_zone,
+        )
+        yield CallHandler(reach, store.clients, store.calls, build_clock(settings))
+    finally:
+        await store.aclose()
+
+
+async def serve_stdio(settings: Settings) -> None:
+    """Serve one agent on stdin and stdout until it hangs up. Raises ``Refused`` if its token is invalid."""
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415  heavy
+
+    from fateforger.agents.server import build_server  # noqa: PLC0415  heavy
+
+    token = None if settings.mcp_token is None else settings.mcp_token.get_secret_value()
+    async with open_call_handler(settings) as desk:
+        await desk.authenticate(token)
+        server = build_server(desk, token)
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+
+@asynccontextmanager
+async def serve_http(settings: Settings, host: str, port: int) -> AsyncIterator[str]:
+    """Serve agents over streamable HTTP at the yielded address.
+
+    Each request carries its own token, and no state is kept between requests. Raises ``BadInput`` if the port is taken.
+    """
+    from fateforger.agents.server import TokenMiddleware, build_server  # noqa: PLC0415  heavy
+    from fateforger.app.web import WebServer  # noqa: PLC0415  heavy
+
+    async with AsyncExitStack() as stack:
+        desk = await stack.enter_async_context(open_call_handler(settings))
+        server = build_server(desk)
+        app = server.streamable_http_app(json_response=True, stateless_http=True, host=host)
+        await stack.enter_async_context(server.session_manager.run())
+        web = WebServer(host, port)
+        stack.callback(web.close)
+        stack.push_async_callback(web.stop)
+        await web.start(TokenMiddleware(app, desk))
+        yield f"{web.url}/mcp"
+
+
+async def register_client(
+    settings: Settings, name: str, user_id: str, scopes: tuple[Scope, ...], expires_at: datetime | None
+) -> tuple[Client, str]:
+    """Register a client and return it with its token, which cannot be looked up later.
+
+    Raises ``BadInput`` and ``StoreError``.
+    """
+    key, now = secrets.token_hex(6), build_clock(settings).now()
+    token = format_token(key, secrets.token_urlsafe(32))
+    if expires_at is not None and expires_at <= now:
+        raise BadInput("That is over already, so the token would be of no use.", where="expires")
+    try:
+        client = Client(name=name, key=key, user_id=user_id, scopes=scopes, created_at=now, expires_at=expires_at)
+    except ValidationError as error:
+        raise BadInput(first_mistake(error).sentence, where="name") from None
+    store = await open_state(settings)
+    try:
+        await store.clients.add(client, hash_token(token))
+    finally:
+        await store.aclose()
+    return client, token
+
+
+@asynccontextmanager
+async def open_agents_store(settings: Settings) -> AsyncIterator[Store]:
+    """Open the store, for commands about clients and their calls. Raises ``StoreUnavailable``."""
+    store = await open_state(settings)
+    try:
+        yield store
+    finally:
+        await store.aclose()

@@ -1,0 +1,315 @@
+"""Checks of the configuration for ``doctor``, with a fix for each problem, and the external task list."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import httpx
+
+from fateforger.adapters.tasklists import LOOK_SECONDS, TickTick
+from fateforger.app.memory import MEMORY_FIX, check_memory
+from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
+from fateforger.config import Settings
+from fateforger.conversation.task_offers import ExternalTaskList
+from fateforger.errors import (
+    CalendarAuthFailed,
+    CalendarNotFound,
+    CalendarUnreachable,
+    FateforgerError,
+    StoreError,
+    TasksUnavailable,
+)
+from fateforger.ports.clock import Clock
+
+if TYPE_CHECKING:
+    from fateforger.adapters.calendar.directory import CalendarEntry
+
+
+LIST_FIX = "Check TICKTICK_MCP_URL, TICKTICK_MCP_TOKEN and TICKTICK_MCP_TOOL; a day can be planned without it."
+_PATIENT = 8.0
+
+
+def build_external_list(settings: Settings, clock: Clock) -> ExternalTaskList | None:
+    """Return the external task list; ``None`` if none is configured. It does not connect yet."""
+    ticktick = _ticktick(settings, LOOK_SECONDS)
+    return None if ticktick is None else ExternalTaskList(ticktick, clock)
+
+
+async def check_lists(settings: Settings, *, seconds: float = _PATIENT) -> tuple[Check, ...]:
+    """Check for ``doctor`` whether the task list can be read; return nothing if none is configured."""
+    ticktick = _ticktick(settings, seconds)
+    if ticktick is None:
+        return ()
+    try:
+        count = len(await ticktick.open_tasks())
+    except TasksUnavailable as error:
+        return (Check("ticktick", "broken", f"{error.message} The reason: {error.reason}.", LIST_FIX),)
+    return (Check("ticktick", "real", f"{count} open task{'' if count == 1 else 's'} can be offered."),)
+
+
+def _ticktick(settings: Settings, seconds: float) -> TickTick | None:
+    if settings.ticktick_mcp_url is None:
+        return None
+    token = settings.ticktick_mcp_token
+    return TickTick(
+        settings.ticktick_mcp_url,
+        tz=settings.time_zone,
+        token=None if token is None else token.get_secret_value(),
+        tool=settings.ticktick_mcp_tool,
+        seconds=seconds,
+    )
+
+
+OLLAMA = "http://127.0.0.1:11434"
+OLLAMA_SECONDS = 0.5
+"""Seconds to wait for a server that may not exist."""
+
+
+async def find_ollama_models(url: str = OLLAMA) -> tuple[str, ...]:
+    """Return the models of an Ollama server on this machine; none without a server."""
+    try:
+        async with httpx.AsyncClient(timeout=OLLAMA_SECONDS, trust_env=False) as http:
+            answer = await http.get(f"{url}/api/tags")
+            found = answer.json()["models"]
+            return tuple(str(model["name"]) for model in found)
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return ()
+
+
+_MOST_NAMES = 8
+SERVER_FIX = (
+    "Check FATEFORGER_CALENDAR_URL (or FATEFORGER_CALDAV_URL) and that the server runs; leave it out for the embedded"
+    " calendar."
+)
+START_FIX = (
+    "Start the server, or correct FATEFORGER_CALENDAR_URL (docs/google.md, “Run the server”); leave it out for the"
+    " embedded calendar."
+)
+LOGIN_FIX = "Log in (docs/google.md, “Log in”); while Google has the app in testing, that is needed every seven days."
+STATE_FIRST = "Mend the database first (“state”)."
+NAMES_FIX = "Check the names in FATEFORGER_CALENDAR_ID and FATEFORGER_CALENDARS_READ."
+CALDAV_LOGIN_FIX = "Check FATEFORGER_CALDAV_USERNAME and FATEFORGER_CALDAV_PASSWORD (often an app password)."
+
+
+async def check_calendars(settings: Settings) -> Check:
+    """Check the calendar that is written to and those that are only read."""
+    if settings.calendar_url:
+        return await _check_google(settings, settings.calendar_url)
+    if settings.caldav_url:
+        return await _check_caldav(settings)
+    return Check(
+        "calendar",
+        "local",
+        f"The embedded CalDAV calendar, in {settings.time_zone}.",
+        "For Google set FATEFORGER_CALENDAR_URL, for any CalDAV calendar FATEFORGER_CALDAV_URL.",
+    )
+
+
+async def _check_google(settings: Settings, url: str) -> Check:
+    from fateforger.adapters.calendar.directory import probe_server  # noqa: PLC0415  heavy
+
+    try:
+        store = await open_state(settings)
+    except StoreError:
+        return Check("calendar", "broken", "I did not ask it: requests to it are counted in the database.", STATE_FIRST)
+    try:
+        budget = build_google_budget(settings, url, store.quota)
+        report = await probe_server(url, account=settings.calendar_account, budget=budget)
+    except CalendarAuthFailed as error:
+        return Check("calendar", "broken", error.message, LOGIN_FIX)
+    except CalendarUnreachable as error:
+        return Check("calendar", "broken", error.message, START_FIX)
+    finally:
+        await store.aclose()
+    server = f"{report.server} {report.version} answers in {report.seconds:.1f} s"
+    if not any(calendar.writable for calendar in report.calendars):
+        fix = "Log in to a Google account with a calendar of its own."
+        return Check("calendar", "broken", f"{server}, but offers no calendar to write to.", fix)
+    return _check_names(settings, report.calendars, server)
+
+
+async def _check_caldav(settings: Settings) -> Check:
+    from caldav_mcp import find_calendars  # noqa: PLC0415  heavy
+    from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
+    from fateforger.adapters.calendar.directory import CalendarEntry  # noqa: PLC0415  heavy
+    from fateforger.app.resources import (  # noqa: PLC0415  heavy
+        build_local_calendar_config,
+        explain_ambiguous_calendars,
+    )
+
+    try:
+        account = await find_calendars(build_local_calendar_config(settings))
+    except Unauthorized:
+        return Check("calendar", "broken", "The CalDAV server refuses the login.", CALDAV_LOGIN_FIX)
+    except NotFound as error:
+        return Check("calendar", "broken", f"{error}.", "Check FATEFORGER_CALDAV_URL; docs/caldav.md has examples.")
+    except ServiceError as error:
+        return Check("calendar", "broken", f"The CalDAV server cannot be used: {error}.", SERVER_FIX)
+    main = account.calendars[0]
+    entries = [
+        CalendarEntry(
+            id=about.calendar_id,
+            summary=about.name,
+            time_zone=about.zone.key,
+            access_role="writer" if about.writable else "reader",
+            primary=about is main,
+            selected=True,
+        )
+        for about in account.calendars
+    ]
+    if settings.calendar_id == "primary" and not account.main_is_certain:
+        return Check(
+            "calendar", "broken", explain_ambiguous_calendars([e.summary for e in entries if e.writable]), NAMES_FIX
+        )
+    return _check_names(settings, entries, "The CalDAV server answers")
+
+
+def _check_names(settings: Settings, entries: Sequence[CalendarEntry], server: str) -> Check:
+    from fateforger.adapters.calendar.directory import choose_read, find_calendar  # noqa: PLC0415  heavy
+
+    try:
+        written = find_calendar(entries, settings.calendar_id)
+        read = choose_read(entries, settings.calendars_read, written=settings.calendar_id)
+    except CalendarNotFound as error:
+        return Check("calendar", "broken", f"{server}. {error.message}", NAMES_FIX)
+    if not written.writable:
+        fix = "Name another one with FATEFORGER_CALENDAR_ID, or ask its owner for the right to change it."
+        return Check("calendar", "broken", f"{server}, but “{written.summary}” may only be read.", fix)
+    also = f", and read {_join_names([entry.summary for entry in read])}" if read else ""
+    left = [e.summary for e in entries if e.readable and e not in read and e != written]
+    more = f" Not looked at: {_join_names(left)} (FATEFORGER_CALENDARS_READ)." if left else ""
+    fix = ""
+    if written.time_zone not in {None, settings.time_zone}:
+        fix = f"It is in {written.time_zone} and you in {settings.time_zone}: FATEFORGER_TIME_ZONE sets yours."
+    return Check("calendar", "real", f"{server}; I write to “{written.summary}”{also}.{more}", fix)
+
+
+def _join_names(names: Sequence[str]) -> str:
+    shown = ", ".join(f"“{name}”" for name in names[:_MOST_NAMES])
+    more = len(names) - _MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+_ENOUGH_BYTES = 200 * 1024 * 1024
+
+
+async def run_checks(settings: Settings, *, ask_model: bool = False) -> tuple[Check, ...]:
+    """Check every part, with ten seconds for each. Nothing is changed, except that missing tables are created.
+
+    With ``ask_model`` the language models are sent a request, which may cost a fraction of a cent and takes longer.
+    """
+    parts: tuple[tuple[str, Callable[[Settings], Awaitable[Check]]], ...] = (
+        ("python", _check_python),
+        ("data", _check_data),
+        ("state", _check_state),
+        ("owner", check_owner),
+        ("calendar", check_calendars),
+        ("slack", _check_slack),
+        ("memory", check_memory),
+    )
+    checks = [await _within_time(name, part, settings) for name, part in parts]
+    return (*checks, *await check_lists(settings), *await _check_models(settings, ask=ask_model))
+
+
+async def _within_time(name: str, part: Callable[[Settings], Awaitable[Check]], settings: Settings) -> Check:
+    try:
+        return await asyncio.wait_for(part(settings), 10)
+    except TimeoutError:
+        return Check(name, "broken", "It did not answer within ten seconds.", "Check its address and the network.")
+    except FateforgerError as error:
+        return Check(name, "broken", error.message, _FIXES[name])
+
+
+_STATE_FIX = "Move the database away, or choose another directory with --data-dir."
+_FIXES = {
+    "python": "Install Python 3.11 or newer.",
+    "data": "Choose another directory with --data-dir or FATEFORGER_DATA_DIR.",
+    "state": _STATE_FIX,
+    "owner": _STATE_FIX,
+    "calendar": SERVER_FIX,
+    "slack": "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; leave both out for the local page.",
+    "memory": MEMORY_FIX,
+}
+
+
+_SERVER_FIX = "Check that the server runs and that FATEFORGER_DATABASE_URL is right; leave it out for a SQLite file."
+
+
+async def _check_python(_: Settings) -> Check:
+    return Check("python", "real", f"Python {sys.version.split()[0]}.")
+
+
+async def _check_data(settings: Settings) -> Check:
+    folder = settings.data_dir
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return Check("data", "broken", f"I cannot use {folder}: {error.strerror}.", _FIXES["data"])
+    if not os.access(folder, os.W_OK):
+        return Check("data", "broken", f"I cannot write to {folder}.", _FIXES["data"])
+    if free < _ENOUGH_BYTES:
+        return Check("data", "broken", f"{folder} has only {free // 2**20} MiB left.", "Free some space on that disk.")
+    return Check("data", "local", f"{folder}, {free / 2**30:.1f} GiB free.")
+
+
+async def _check_state(settings: Settings) -> Check:
+    from fateforger.adapters.store.store import open_store  # noqa: PLC0415  heavy
+
+    where = settings.database_url or settings.data_dir / "fateforger.db"
+    try:
+        store = await asyncio.to_thread(open_store, where)
+    except FateforgerError as error:
+        return Check("state", "broken", error.message, _SERVER_FIX if settings.database_url else _FIXES["state"])
+    await store.aclose()
+    if settings.database_url:
+        return Check("state", "real", f"{store.database.place} answers.")
+    return Check("state", "local", f"SQLite at {where}.")
+
+
+async def _check_slack(settings: Settings) -> Check:
+    if settings.slack_bot_token is None or settings.slack_app_token is None:
+        return Check(
+            "slack",
+            "local",
+            f"The local page, at http://{settings.host}:{settings.port} once it is up.",
+            "For your workspace create an app from manifest.yaml and set SLACK_BOT_TOKEN and SLACK_APP_TOKEN.",
+        )
+    from slack_sdk.errors import SlackApiError  # noqa: PLC0415  heavy
+    from slack_sdk.web.async_client import AsyncWebClient  # noqa: PLC0415  heavy
+
+    client = AsyncWebClient(token=settings.slack_bot_token.get_secret_value(), timeout=8)
+    if settings.slack_api_base_url:
+        client.base_url = settings.slack_api_base_url
+    try:
+        who = await client.auth_test()
+        await client.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
+    except SlackApiError as error:
+        return Check("slack", "broken", f"Slack says {error.response['error']}.", _FIXES["slack"])
+    except OSError as error:
+        return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network.")
+    return Check("slack", "real", f"Connected to {who['team']} as {who['user']}.", _picture_fix(settings, who.headers))
+
+
+def _picture_fix(settings: Settings, headers: Mapping[str, str]) -> str:
+    """Return the fix if days should be shown as pictures but Slack does not permit it; empty otherwise."""
+    from fateforger.slack.client import UPLOAD_SCOPE, scopes_in  # noqa: PLC0415  heavy
+    from fateforger.slack.poster import NO_SCOPE  # noqa: PLC0415  heavy
+
+    scopes = scopes_in(headers)
+    return NO_SCOPE if settings.picture == "on" and scopes is not None and UPLOAD_SCOPE not in scopes else ""
+
+
+async def _check_models(settings: Settings, *, ask: bool) -> tuple[Check, ...]:
+    if settings.model is None:
+        here = await find_ollama_models()
+        fix = f"Ollama runs here: set FATEFORGER_MODEL_PROVIDER=ollama and FATEFORGER_MODEL={here[0]}." if here else ""
+        return (Check("model", "missing", "None is needed: buttons and forms do the whole job.", fix),)
+    from fateforger.app.models import check_models, check_settings  # noqa: PLC0415  heavy
+
+    return await check_models(settings, settings.model) if ask else (check_settings(settings, settings.model),)

@@ -1,0 +1,168 @@
+"""The configured index of constraints: its location, its embedder, its check for ``doctor``, and rebuilding it."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from fateforger.adapters.memory.adapter import Mem0Memory
+from fateforger.adapters.memory.vectors import (
+    Embedded,
+    Embedder,
+    FastEmbed,
+    LocalNgrams,
+    OpenAiEmbeddings,
+    Pgvector,
+    Place,
+    QdrantServer,
+)
+from fateforger.app.resources import Check, lock_data_dir, open_state
+from fateforger.config import Settings
+from fateforger.errors import BadInput, MemoryUnavailable, RebuildNeeded
+from fateforger.memory.ports import Constraints
+from fateforger.memory.retrieval import NEAREST
+from fateforger.workers.memory import Indexer, OnProgress
+
+_OPENAI, _OPENAI_MODEL = "https://api.openai.com/v1", "text-embedding-3-small"
+_OLLAMA, _OLLAMA_MODEL = "http://127.0.0.1:11434/v1", "nomic-embed-text"
+_FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+
+
+def build_memory(settings: Settings) -> Mem0Memory:
+    """Return the index. Nothing is opened yet. Raises ``BadInput`` with the setting to fix."""
+    return Mem0Memory(read_place(settings), build_embedder(settings), home=_home(settings) / "mem0")
+
+
+def read_place(settings: Settings) -> Place:
+    """Return the location of the index. Raises ``BadInput``."""
+    match settings.memory_store:
+        case "embedded":
+            return Embedded(_home(settings) / "qdrant")
+        case "qdrant":
+            if not (settings.memory_url or "").startswith(("http://", "https://")):
+                raise BadInput(
+                    "FATEFORGER_MEMORY_STORE=qdrant needs the address of that server in FATEFORGER_MEMORY_URL, like"
+                    " http://127.0.0.1:6333.",
+                    where="memory_url",
+                )
+            return QdrantServer(str(settings.memory_url), _secret(settings.memory_key))
+        case "pgvector":
+            url = settings.memory_url or settings.database_url or ""
+            if not url.startswith(("postgresql://", "postgres://")):
+                raise BadInput(
+                    "FATEFORGER_MEMORY_STORE=pgvector needs a PostgreSQL address in FATEFORGER_MEMORY_URL, like"
+                    " postgresql://me@localhost/fateforger.",
+                    where="memory_url",
+                )
+            return Pgvector(url)
+
+
+async def rebuild_index(
+    settings: Settings, user_id: str | None, begun: OnProgress, progress: OnProgress = lambda _: None
+) -> bool:
+    """Rebuild the index from the store; with ``user_id``, index the constraints of that person again.
+
+    Returns ``True`` when it is done, and ``False`` if a program that runs on the data directory will do it. ``begun``
+    is called with the number of constraints, ``progress`` with the number of constraints done since its last call.
+    Raises ``StoreError``, ``MemoryUnavailable`` and ``BadInput``.
+    """
+    async with AsyncExitStack() as stack:
+        store = await open_state(settings)
+        stack.push_async_callback(store.aclose)
+        try:
+            stack.enter_context(lock_data_dir(settings.data_dir))
+        except BadInput:
+            begun(await store.constraints.reindex(user_id))
+            return False
+        memory = build_memory(settings)
+        stack.push_async_callback(memory.aclose)
+        indexing = Indexer(store.constraints, memory)
+        begun(await indexing.rebuild() if user_id is None else await store.constraints.reindex(user_id))
+        await indexing.catch_up(progress)
+        return True
+
+
+async def search_constraints(settings: Settings, constraints: Constraints, user_id: str, text: str) -> tuple[str, ...]:
+    """Return the uids of a person's constraints that are closest in meaning to ``text``, the closest first.
+
+    An index that no running program holds is brought up to date first. Raises ``MemoryUnavailable``, ``StoreError``,
+    and ``BadInput`` for a setting.
+    """
+    async with AsyncExitStack() as stack:
+        memory = build_memory(settings)
+        stack.push_async_callback(memory.aclose)
+        try:
+            stack.enter_context(lock_data_dir(settings.data_dir))
+        except BadInput as error:
+            if isinstance(read_place(settings), Embedded):
+                raise MemoryUnavailable("The program that runs here has the index of constraints.") from error
+        else:
+            await Indexer(constraints, memory).catch_up()
+        return tuple(found.uid for found in await memory.search(user_id, text, limit=NEAREST))
+
+
+def build_embedder(settings: Settings) -> Embedder:
+    """Return the embedder, which turns words into vectors. Raises ``BadInput``."""
+    model, key = settings.memory_embedder_model, _secret(settings.memory_embedder_key)
+    url = (settings.memory_embedder_url or "").rstrip("/")
+    match settings.memory_embedder:
+        case "local":
+            return LocalNgrams()
+        case "fastembed":
+            return FastEmbed(model or _FASTEMBED_MODEL, _home(settings) / "models")
+        case "ollama":
+            return OpenAiEmbeddings(url or _OLLAMA, model or _OLLAMA_MODEL, key)
+        case "openai":
+            if not url and not key:
+                raise BadInput("OpenAI needs a key; set FATEFORGER_MEMORY_EMBEDDER_KEY.", where="memory_embedder_key")
+            return OpenAiEmbeddings(url or _OPENAI, model or _OPENAI_MODEL, key)
+
+
+def _home(settings: Settings) -> Path:
+    return settings.data_dir / "memory"
+
+
+def _secret(value: SecretStr | None) -> str:
+    return "" if value is None else value.get_secret_value()
+
+
+MEMORY_FIX = "Check the FATEFORGER_MEMORY settings; planning goes on without the index."
+_REBUILD_FIX = "It is made anew by itself when the program runs, or now with: fateforger constraints reindex"
+_SHARE = "Several programs on one database should share an index: FATEFORGER_MEMORY_STORE=pgvector, or qdrant."
+
+
+async def check_memory(settings: Settings) -> Check:
+    """Check whether the index works. An embedded index can only be checked while no program holds it."""
+    try:
+        place = read_place(settings)
+        memory = build_memory(settings)
+    except BadInput as error:
+        return Check("memory", "broken", error.message, "Mend that setting, or leave it out for the embedded index.")
+    async with AsyncExitStack() as stack:
+        if isinstance(place, Embedded):
+            if not place.folder.exists():
+                return Check("memory", "local", "Nothing was remembered yet; the index is made when something is.")
+            try:
+                stack.enter_context(lock_data_dir(settings.data_dir))
+            except BadInput:
+                return Check("memory", "local", "The program that runs here has the index; fateforger health asks it.")
+        stack.push_async_callback(memory.aclose)
+        try:
+            report = await memory.report()
+        except RebuildNeeded as error:
+            return Check("memory", "broken", error.message, _REBUILD_FIX)
+        except MemoryUnavailable as error:
+            return Check("memory", "broken", error.message, MEMORY_FIX)
+    embedded = isinstance(place, Embedded)
+    return Check(
+        "memory",
+        "local" if embedded else "real",
+        f"{_count_words(report.memories)} in {report.store}, found by {report.embedder}.",
+        _SHARE if embedded and settings.database_url else "",
+    )
+
+
+def _count_words(memories: int) -> str:
+    return f"{memories} constraint{'' if memories == 1 else 's'}"

@@ -1,0 +1,119 @@
+"""Count, export and erase a person's data for one command of the command line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from fateforger.adapters.recordings import RecordingFiles
+from fateforger.adapters.store.store import Store
+from fateforger.app.memory import build_memory
+from fateforger.app.resources import (
+    build_clock,
+    build_ownership,
+    find_calendar_key,
+    lock_data_dir,
+    open_state,
+    read_replica_name,
+)
+from fateforger.config import Settings
+from fateforger.errors import BadInput, MemoryUnavailable
+from fateforger.ports.clock import Clock
+from fateforger.ports.people import Counts
+from fateforger.workers.memory import Indexer
+from fateforger.workers.people import PersonalData
+
+PATIENCE_SECONDS = 30.0
+_LOOK_SECONDS = 0.1
+_AGAIN = "Everything else is erased; run this again, so that the search index is, too."
+
+CALENDAR_STAYS = (
+    "Events that are on the calendar stay there. To have them removed, take the days back before you erase: Undo in the"
+    " thread, or fateforger sync undo."
+)
+SLACK_STAYS = "Messages stay in Slack; they can be deleted there."
+PAGE_STAYS = (
+    "Messages of the local page stay in workspace.db, and events of the embedded calendar in the folder calendar, both"
+    " in the data directory; while fateforger is stopped they can be deleted there."
+)
+COPIES_STAY = "Backups, exports and recordings that you moved elsewhere are yours to delete."
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """The result of an erasure. With ``index_follows`` the running program has yet to update the search index."""
+
+    counts: Counts
+    index_follows: bool
+
+
+def list_leftovers(settings: Settings) -> tuple[str, ...]:
+    """Return one sentence for each place that an erasure does not reach."""
+    return (CALENDAR_STAYS, SLACK_STAYS if settings.real_slack else PAGE_STAYS, COPIES_STAY)
+
+
+def build_personal_data(settings: Settings, store: Store, clock: Clock, *, calendar: str | None) -> PersonalData:
+    """Return access to people's data. ``calendar`` is the journal's name of the configured calendar."""
+    recordings = None if settings.record is None else RecordingFiles(settings.record)
+    return PersonalData(store.people, recordings, clock, build_ownership(settings, store, clock), calendar=calendar)
+
+
+async def count_held(settings: Settings, user_id: str) -> Counts:
+    """Return the number of stored items of each kind. Raises ``StoreError`` and ``BadInput``."""
+    async with _open_personal_data(settings) as (_, found):
+        return await found.held(user_id)
+
+
+async def export_person(settings: Settings, user_id: str) -> dict[str, Any]:
+    """Return everything that is stored about a person. Raises ``StoreError`` and ``BadInput``."""
+    async with _open_personal_data(settings) as (_, found):
+        return {**await found.export(user_id), "stays": list(list_leftovers(settings))}
+
+
+async def erase_person(settings: Settings, user_id: str) -> Erasure:
+    """Erase a person, whether or not a program is running; the process that holds the index updates it.
+
+    Raises ``StoreError``, ``CalendarBusy``, ``MemoryUnavailable`` and ``BadInput``.
+    """
+    async with AsyncExitStack() as stack:
+        store, found = await stack.enter_async_context(_open_personal_data(settings))
+        try:
+            stack.enter_context(lock_data_dir(settings.data_dir))
+        except BadInput:
+            return await _erase_with_running_program(store, found, user_id)
+        await store.jobs.take_back(read_replica_name(settings.data_dir))  # the process that claimed these is dead
+        counts = await found.erase(user_id)
+        if not await store.people.pending(user_id):
+            return Erasure(counts, index_follows=False)
+        memory = build_memory(settings)
+        stack.push_async_callback(memory.aclose)
+        try:
+            await Indexer(store.constraints, memory).catch_up()
+        except MemoryUnavailable as error:
+            raise MemoryUnavailable(f"{error.message} {_AGAIN}") from error
+        return Erasure(counts, index_follows=bool(await store.people.pending(user_id)))
+
+
+async def _erase_with_running_program(store: Store, found: PersonalData, user_id: str) -> Erasure:
+    counts = await found.erase(user_id)
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while await store.people.pending(user_id):  # noqa: ASYNC110  another program sends no event
+                await asyncio.sleep(_LOOK_SECONDS)
+    except TimeoutError:
+        return Erasure(counts, index_follows=True)
+    await store.people.scrub()
+    return Erasure(counts, index_follows=False)
+
+
+@asynccontextmanager
+async def _open_personal_data(settings: Settings) -> AsyncIterator[tuple[Store, PersonalData]]:
+    store = await open_state(settings)
+    try:
+        clock = build_clock(settings)
+        yield store, build_personal_data(settings, store, clock, calendar=find_calendar_key(settings))
+    finally:
+        await store.aclose()

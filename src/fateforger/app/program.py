@@ -1,0 +1,487 @@
+"""The whole program: every configured service, and a stand-in for every other one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from fateforger.adapters.painter import ResvgRasterizer
+from fateforger.adapters.recordings import RecordingFiles
+from fateforger.adapters.store.store import Store
+from fateforger.app.health import build_external_list
+from fateforger.app.memory import build_memory
+from fateforger.app.people import build_personal_data
+from fateforger.app.resources import (
+    build_clock,
+    build_embedded_calendar,
+    build_google_calendar,
+    build_ownership,
+    describe_claim,
+    describe_owner,
+    lock_data_dir,
+    open_state,
+    read_or_create,
+    read_replica_name,
+    start_local_calendar,
+    submitter,
+)
+from fateforger.app.web import WebServer
+from fateforger.calendar.access import read_day
+from fateforger.calendar.model import Ledger, Snapshot
+from fateforger.calendar.ports import Calendar, Journal, Quota
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.config import Settings
+from fateforger.conversation.agent_proposals import Approvals, ProposalService
+from fateforger.conversation.calendar_watch import Watcher
+from fateforger.conversation.coordinator import PlanningCoordinator
+from fateforger.conversation.language.model_calls import CountingModel
+from fateforger.conversation.language.rule_extraction import build_interpreter
+from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.queue.service import QueueService
+from fateforger.conversation.queue.work import Tools
+from fateforger.conversation.redaction import Redaction
+from fateforger.conversation.session_lifecycle import SessionCloser
+from fateforger.conversation.turn_log import RecordingSink, TurnLog
+from fateforger.conversation.turn_runs import warm_up
+from fateforger.errors import StoreError, WorldError
+from fateforger.ports.clock import Clock
+from fateforger.ports.model import Model
+from fateforger.session.store import Sessions
+from fateforger.slack.app import SlackApp, open_slack_app
+from fateforger.slack.client import SLACK_URL, SlackLogin, app_manifest
+from fateforger.slack.client import Workspace as Team
+from fateforger.values import replace
+from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_workers, build_memory_workers
+from fateforger.workers.people import Ownership
+from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
+
+if TYPE_CHECKING:
+    from caldav_mcp import LocalCalendar
+    from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars
+
+
+def run_in_background(stack: AsyncExitStack, work: Coroutine[Any, Any, None], *, name: str) -> None:
+    """Start a task; when ``stack`` is closed, the task is cancelled and awaited."""
+    task = asyncio.create_task(work, name=name)
+    stack.push_async_callback(_cancel_task, task)
+
+
+async def _cancel_task(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def build_model(settings: Settings) -> Model | None:
+    """Return the model; ``None`` if none is configured. It does not connect yet. Raises ``BadInput``."""
+    if settings.model is None:
+        return None
+    from fateforger.adapters.model import open_model  # noqa: PLC0415  heavy
+    from fateforger.app.models import build_endpoint  # noqa: PLC0415  heavy
+
+    return open_model(build_endpoint(settings, settings.model))
+
+
+def count_usage(model: Model | None, store: Store, clock: Clock, settings: Settings) -> Model | None:
+    """Wrap a model so that its costs are added up in the store."""
+    return None if model is None else CountingModel(model, store.usage, clock, tz=settings.time_zone)
+
+
+def describe_model(settings: Settings) -> str:
+    """Return a sentence about the configured language model."""
+    if settings.model is None:
+        return "Language model: none; buttons and forms do the whole job."
+    others = ", ".join(f"{name} for {role}" for role, name in settings.model_roles.items())
+    where = settings.model_url or settings.model_provider
+    return f"Language model: {settings.model} at {where}{f'; {others}' if others else ''}."
+
+
+def build_turn_log(settings: Settings, clock: Clock) -> TurnLog:
+    """Return the logbook. The key for pseudonyms is new for each process and stored nowhere."""
+    if settings.record is None:
+        return TurnLog(clock)
+    key = secrets.token_bytes(32) if settings.record_titles == "redact" else None
+    cleaning = Redaction(secrets=settings.secrets, key=key)
+    return TurnLog(clock, RecordingSink(RecordingFiles(settings.record), cleaning))
+
+
+@asynccontextmanager
+async def run_memory_workers(
+    settings: Settings, store: Store, clock: Clock, *, owner: str, wake: Callable[[], None]
+) -> AsyncIterator[None]:
+    """Run the workers of memory while the block is open.
+
+    They read replies for rules to remember, if a model is configured, with a model client of their own, so that no turn
+    waits; they retry delayed writes; and they tidy up once a day. ``wake`` is called when a message may be due.
+    """
+    async with AsyncExitStack() as stack:
+        writers = build_memory_workers(
+            store.jobs, store.constraints, store.sessions, owner=owner, clock=clock, after=wake
+        )
+        writers.start()
+        stack.push_async_callback(writers.stop)
+        tidying = TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz=settings.time_zone)
+        run_in_background(stack, tidying.run(asyncio.sleep), name="tidying")
+        model = count_usage(build_model(settings), store, clock, settings)
+        if model is not None:
+            stack.push_async_callback(model.aclose)
+            readers = build_extract_workers(
+                store.jobs, store.sessions, build_interpreter(model), owner=owner, clock=clock
+            )
+            readers.start()
+            # A reply that still waits for a model's answer is read again by the next program.
+            stack.push_async_callback(readers.stop, grace_seconds=1.0)
+        yield
+
+
+PATH = "/health"
+_PATIENCE = 3.0
+"""Seconds to wait for the database. The caller gives up some time later, and no check may run on after that."""
+
+
+class HealthCheck:
+    """Answer 200 while the database answers and a socket to Slack is open, otherwise 503; JSON says which one failed.
+
+    The response also reports the constraint store and its index; neither affects the status code.
+    """
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self.room: SlackApp | None = None
+        self.indexing: Indexer | None = None
+        self.desk: MemoryService | None = None
+
+    @property
+    def route(self) -> Route:
+        return Route(PATH, self._answer)
+
+    async def _answer(self, _request: Request) -> Response:
+        well = {
+            "database": await self._check_database(),
+            "slack": self.room is not None and await self.room.connected(),
+        }
+        memory = None if self.indexing is None else self.indexing.trouble
+        rules = None if self.desk is None else self.desk.trouble
+        said = {
+            "ok": all(well.values()),
+            **well,
+            "memory": memory is None,
+            "memory_trouble": memory,
+            "constraints": rules is None,
+            "constraints_trouble": rules,
+        }
+        return JSONResponse(said, status_code=200 if said["ok"] else 503)
+
+    async def _check_database(self) -> bool:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await self._sessions.check()
+        except (StoreError, TimeoutError):
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Integrations:
+    """Connections to Slack and the calendar.
+
+    ``page_url`` is ``None`` with real Slack; ``caldav_url`` is ``None`` unless the calendar is local.
+    ``calendar_words`` describe the calendar. ``watched`` is the same calendar for background reads.
+    """
+
+    login: SlackLogin
+    calendar: Calendar
+    watched: Calendar
+    page_url: str | None
+    caldav_url: str | None
+    calendar_words: str
+
+
+async def open_integrations(
+    stack: AsyncExitStack, settings: Settings, clock: Clock, health: BaseRoute, quota: Quota
+) -> Integrations:
+    """Start the local stand-ins and the web server, which also serves the ``health`` route.
+
+    ``quota`` counts requests to Google. Raises ``UserError``.
+    """
+    web = WebServer(settings.host, settings.port)
+    stack.callback(web.close)
+    routes, calendar, local, words = await _open_calendar(stack, settings, clock, web, quota)
+    login = _build_login(settings, web)
+    if not settings.real_slack:
+        workspace = _build_workspace(settings, clock, web, login, pane=local is not None)
+        stack.callback(workspace.close)
+        routes.append(Mount("/", workspace.app))
+    # On shutdown the web server stops before the parts it serves, and after their clients.
+    stack.push_async_callback(web.stop)
+    await web.start(Starlette(routes=[health, *routes]))
+    if local is not None:
+        stack.callback(local.release_pages)
+    stack.push_async_callback(calendar.aclose)
+    caldav_url = None if local is None else local.caldav_url
+    page_url = None if settings.real_slack else web.url
+    return Integrations(login, calendar, calendar.in_background(), page_url, caldav_url, words)
+
+
+async def _open_calendar(
+    stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer, quota: Quota
+) -> tuple[list[BaseRoute], McpCalendar | SeveralCalendars, LocalCalendar | None, str]:
+    """Return the calendar's routes, its port, the local server behind it, if any, and a sentence about it."""
+    if settings.calendar_url:
+        calendar = build_google_calendar(settings, settings.calendar_url, quota)
+        return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
+    caldav_port = settings.caldav_port if settings.port else 0
+    local = await stack.enter_async_context(start_local_calendar(settings, clock, port=caldav_port))
+    calendar = build_embedded_calendar(settings, f"{web.url}/calendar/mcp")
+    routes: list[BaseRoute] = [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
+    spoken = "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."
+    return routes, calendar, local, spoken
+
+
+def _build_login(settings: Settings, web: WebServer) -> SlackLogin:
+    if settings.slack_bot_token is not None and settings.slack_app_token is not None:
+        return SlackLogin(
+            bot_token=settings.slack_bot_token.get_secret_value(),
+            app_token=settings.slack_app_token.get_secret_value(),
+            base_url=settings.slack_api_base_url or SLACK_URL,
+        )
+    # The token of the local page.
+    secret = read_or_create(settings.data_dir / "workspace.secret", lambda: secrets.token_hex(16))
+    return SlackLogin(bot_token=f"xoxb-{secret}", app_token=f"xapp-{secret}", base_url=f"{web.url}/api/")
+
+
+def _build_workspace(settings: Settings, clock: Clock, web: WebServer, login: SlackLogin, *, pane: bool) -> Workspace:
+    first, *others = DEFAULT_USERS
+    config = WorkspaceConfig(
+        database=settings.data_dir / "workspace.db",
+        public_url=web.url,
+        bot_token=login.bot_token,
+        app_token=login.app_token,
+        manifest=app_manifest(),
+        pane_url="/day/" if pane else None,
+        team_name="FateForger",
+        users=(replace(first, tz=settings.time_zone), *others),
+    )
+    return create_workspace(config, now=clock.now)
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A running program.
+
+    ``page_url`` is ``None`` with real Slack. ``lines`` describe each part. ``claim`` tells a person how to claim a
+    calendar without an owner; it holds the code, which appears nowhere else.
+    """
+
+    page_url: str | None
+    caldav_url: str | None
+    lines: tuple[str, ...]
+    claim: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resources:
+    """Resources that all parts share. When ``stack`` is closed, they are closed in reverse order."""
+
+    stack: AsyncExitStack
+    settings: Settings
+    clock: Clock
+    store: Store
+    ownership: Ownership
+    replica: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Services:
+    """The coordinator and the services that it uses."""
+
+    coordinator: PlanningCoordinator
+    memory: MemoryService
+    tasks: QueueService
+    indexing: Indexer
+
+
+@dataclass(frozen=True, slots=True)
+class _BackgroundReader:
+    """The watcher's reads of the calendar. They leave most of the request budget to the reads that people wait for."""
+
+    engine: CalendarSubmitter
+    calendar: Calendar
+    journal: Journal
+
+    @property
+    def writing(self) -> bool:
+        return self.engine.writing
+
+    async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
+        return await read_day(self.calendar, self.journal, day, tz)
+
+    async def late(self) -> tuple[str, ...]:
+        """Return a sentence for each event that reached the calendar after its undo."""
+        return await self.engine.late(self.calendar)
+
+
+@asynccontextmanager
+async def open_app(settings: Settings) -> AsyncIterator[App]:
+    """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError``."""
+    async with AsyncExitStack() as stack:
+        ground = await _open_resources(stack, settings)
+        store, clock = ground.store, ground.clock
+        pulse = HealthCheck(store.sessions)
+        around = await open_integrations(stack, settings, clock, pulse.route, store.quota)
+        engine = submitter(settings, around.calendar, store, clock, role="house")
+        planner = _build_services(ground, engine)
+        pulse.desk = planner.memory
+        await _take_over_claims(ground)
+        run_in_background(stack, _recover_transactions(engine), name="recovery")
+        room, team = await _connect_slack(ground, around.login, planner, engine)
+        pulse.room = room
+        planner.coordinator.on_message_due(room.wake)
+        await stack.enter_async_context(
+            run_memory_workers(settings, store, clock, owner=ground.replica, wake=room.wake)
+        )
+        _start_periodic_jobs(ground, planner, _BackgroundReader(engine, around.watched, store.journal))
+        await asyncio.to_thread(warm_up)
+        run_in_background(stack, planner.indexing.run(), name="indexing")
+        pulse.indexing = planner.indexing
+        slack = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
+        state = f"State: {'your database' if settings.database_url else settings.data_dir}."
+        owner = f"Owner of the calendar: {describe_owner(settings, await ground.ownership.owner())}"
+        code = await ground.ownership.offer_code()
+        lines = (slack, around.calendar_words, owner, describe_model(settings), state)
+        yield App(around.page_url, around.caldav_url, lines, None if code is None else describe_claim(code))
+
+
+async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resources:
+    stack.enter_context(lock_data_dir(settings.data_dir))
+    clock = build_clock(settings)
+    store = await open_state(settings)
+    stack.push_async_callback(store.aclose)
+    ownership = build_ownership(settings, store, clock)
+    return _Resources(stack, settings, clock, store, ownership, read_replica_name(settings.data_dir))
+
+
+def _build_services(ground: _Resources, engine: CalendarSubmitter) -> _Services:
+    settings, clock, store = ground.settings, ground.clock, ground.store
+    model = count_usage(build_model(settings), store, clock, settings)
+    if model is not None:
+        ground.stack.push_async_callback(model.aclose)
+    indexing = _build_indexer(ground)
+    memory = MemoryService(store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None)
+    tools = Tools(
+        tasks=store.tasks,
+        sessions=store.sessions,
+        jobs=store.jobs,
+        clock=clock,
+        tz=settings.time_zone,
+        rules=memory,
+        model=model,
+    )
+    tasks = QueueService(tools, ground.replica)
+    coordinator = PlanningCoordinator(
+        sessions=store.sessions,
+        submitter=engine,
+        clock=clock,
+        calendar_write=settings.calendar_write,
+        ownership=ground.ownership,
+        model=model,
+        memory=memory,
+        tasks=tasks,
+        outside=build_external_list(settings, clock),
+        proposals=ProposalService(store.proposals, store.jobs, clock),
+        logbook=build_turn_log(settings, clock),
+    )
+    ground.stack.push_async_callback(coordinator.aclose)
+    return _Services(coordinator, memory, tasks, indexing)
+
+
+def _build_indexer(ground: _Resources) -> Indexer:
+    """Return the one indexer of constraints. Every write of this process wakes it."""
+    store, memory = ground.store, build_memory(ground.settings)
+    ground.stack.push_async_callback(memory.aclose)
+    indexing = Indexer(store.constraints, memory)
+    store.constraints.on_write(indexing.wake)
+    store.people.on_erase(indexing.wake)
+    return indexing
+
+
+async def _take_over_claims(ground: _Resources) -> None:
+    """Take over the claims of the previous program.
+
+    This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
+    of a person that was interrupted by its death.
+    """
+    await ground.store.jobs.take_back(ground.replica)
+    await ground.store.tasks.take_back(ground.replica, now=ground.clock.now())
+    await ground.store.people.scrub()
+
+
+async def _recover_transactions(engine: CalendarSubmitter) -> None:
+    """Finish what a crash left open. While the calendar does not answer, this is left to the next submit or undo."""
+    try:
+        for result in await engine.recover():
+            log.info("settled an interrupted transaction: %s", " ".join(result.sentences))
+    except WorldError as error:
+        log.warning("an interrupted transaction stays open for now: %s", error.message)
+
+
+async def _connect_slack(
+    ground: _Resources, login: SlackLogin, planner: _Services, engine: CalendarSubmitter
+) -> tuple[SlackApp, Team]:
+    """Connect to Slack. From here on people are answered."""
+    settings, clock, store = ground.settings, ground.clock, ground.store
+    approvals = Approvals(
+        proposals=store.proposals,
+        sessions=store.sessions,
+        memory=planner.memory,
+        jobs=store.jobs,
+        clock=clock,
+        carry_out=planner.coordinator.handle,
+        said=planner.coordinator.get_rule_reply,
+        tz=settings.time_zone,
+    )
+    room, team = await open_slack_app(
+        login,
+        replica=ground.replica,
+        door=planner.coordinator,
+        jobs=store.jobs,
+        outbox=store.outbox,
+        sessions=store.sessions,
+        feedbacks=store.feedbacks,
+        clock=clock,
+        painter=ResvgRasterizer() if settings.picture == "on" else None,
+        approvals=approvals,
+        dossiers=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
+    )
+    ground.stack.push_async_callback(room.close)
+    return room, team
+
+
+def _start_periodic_jobs(ground: _Resources, planner: _Services, calendar: _BackgroundReader) -> None:
+    """Start the periodic jobs: waiting tasks, abandoned sessions, and changes to the calendar."""
+    stack, clock, store = ground.stack, ground.clock, ground.store
+    run_in_background(stack, planner.tasks.waiting.run(), name="waiting tasks")
+    run_in_background(stack, SessionCloser(store.sessions, store.jobs, clock).run(asyncio.sleep), name="closing")
+    if ground.settings.watch_seconds:
+        watcher = Watcher(
+            sessions=store.sessions,
+            jobs=store.jobs,
+            calendar=calendar,
+            clock=clock,
+            sleep=asyncio.sleep,
+            seconds=ground.settings.watch_seconds,
+        )
+        run_in_background(stack, watcher.run(), name="watching")

@@ -1,0 +1,358 @@
+"""Resources that every form of the program needs: data directory, clock, store, calendar and its owner."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import secrets
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from fateforger.adapters.clock import ShiftedClock, SystemClock
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.calendar.ports import Calendar, Journal, Login, Quota
+from fateforger.config import Settings
+from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
+from fateforger.ports.clock import Clock
+from fateforger.workers.people import SETTING, CalendarOwner, Ownership
+from localslack.people import DEFAULT_USERS
+
+if TYPE_CHECKING:
+    from caldav_mcp import LocalCalendar, LocalCalendarConfig
+    from fateforger.adapters.calendar.budget import RequestBudget
+    from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars
+    from fateforger.calendar.submitter import CalendarSubmitter
+
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # pragma: no cover - Windows has no fcntl; SQLite's own locks still keep the data whole
+    fcntl = None  # type: ignore[assignment]  # checked where it is used
+
+
+PROGRAM_LOCK, COMMAND_LOCK = "running.lock", "command.lock"
+
+
+@contextlib.contextmanager
+def lock_data_dir(data_dir: Path, lock: str = PROGRAM_LOCK) -> Iterator[None]:
+    """Hold a lock in the data directory for this process. The system releases it even after ``kill -9``.
+
+    A command waits until another command ends. Raises :class:`BadInput` if another program holds the directory, and
+    ``StoreUnavailable`` if the directory cannot be used.
+    """
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.chmod(0o700)
+        handle = os.open(data_dir / lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StoreUnavailable(f"I cannot use the data directory {data_dir}: {error.strerror}.") from None
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if lock == PROGRAM_LOCK else 0))
+            except OSError:
+                raise BadInput(
+                    f"Another fateforger is running on {data_dir}. Stop it first, or give this one a directory of"
+                    " its own with --data-dir.",
+                    where="data_dir",
+                ) from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def read_replica_name(data_dir: Path) -> str:
+    """Return the name of this data directory's program among all programs on one database.
+
+    The name is unique and stays the same after a restart, also on another machine. So a program resumes at once what it
+    held when it died, and cannot touch what others hold. Raises ``StoreUnavailable``.
+    """
+    return read_or_create(data_dir / "replica", lambda: f"replica-{secrets.token_hex(6)}")
+
+
+def read_or_create(path: Path, make: Callable[[], str]) -> str:
+    """Return the line in a file that only its owner can read; create the file atomically if it is missing.
+
+    Raises ``StoreUnavailable``.
+    """
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+            draft.touch(mode=0o600)
+            draft.write_text(make())
+            with contextlib.suppress(FileExistsError):
+                os.link(draft, path)
+            draft.unlink()
+        return path.read_text().strip()
+    except OSError as error:
+        raise StoreUnavailable(f"I cannot use {path}: {error.strerror}.", where="data_dir") from None
+
+
+State = Literal["real", "local", "missing", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The state of one part of the configuration.
+
+    ``real``: an outside service that answers. ``local``: the embedded stand-in. ``missing``: optional and not
+    configured. ``broken``: configured, but it does not work; ``fix`` tells the person what to do.
+    """
+
+    name: str
+    state: State
+    message: str
+    fix: str = ""
+
+
+LOCAL_CALENDAR = "local"
+"""The journal's name of the embedded calendar, whatever its port is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Open resources. The context manager that yields them closes them."""
+
+    settings: Settings
+    clock: Clock
+    store: Store
+    calendar: Calendar
+    submitter: CalendarSubmitter
+
+
+def build_clock(settings: Settings) -> Clock:
+    """Return the system clock, or a clock that started at the configured instant."""
+    return ShiftedClock(settings.now) if settings.now else SystemClock()
+
+
+async def open_state(settings: Settings) -> Store:
+    """Open the database. Raises ``StoreUnavailable``."""
+    if settings.database_url is None:
+        try:
+            settings.data_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"I cannot use the data directory {settings.data_dir}: {error.strerror}.", where="data_dir"
+            ) from None
+    where = settings.database_url or settings.data_dir / "fateforger.db"
+    return await asyncio.to_thread(open_store, where)
+
+
+@asynccontextmanager
+async def start_local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
+    """Start the embedded calendar server over Radicale or the configured CalDAV server.
+
+    Raises ``CalendarUnreachable``, and ``BadInput`` for a port that is taken or if it is unclear which calendar to
+    write to.
+    """
+    from caldav_mcp import open_local_calendar  # noqa: PLC0415  heavy
+    from caldav_mcp.errors import ServiceError  # noqa: PLC0415  heavy
+
+    try:
+        calendar = await open_local_calendar(build_local_calendar_config(settings, port=port), now=clock.now)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise CalendarUnreachable(f"The local calendar cannot start: {error.strerror or error}.") from None
+        raise BadInput(
+            f"Port {port}, at which CalDAV clients find the embedded calendar, is taken; choose another one with"
+            " FATEFORGER_CALDAV_PORT.",
+            where="caldav_port",
+        ) from None
+    except ServiceError as error:
+        raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
+    async with calendar:
+        if settings.calendar_id == "primary" and not calendar.account.main_is_certain:
+            raise BadInput(
+                explain_ambiguous_calendars([about.name for about in calendar.account.calendars if about.writable])
+            )
+        yield calendar
+
+
+def build_local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCalendarConfig:
+    """Return the configuration of the embedded calendar server."""
+    from caldav_mcp import LocalCalendarConfig  # noqa: PLC0415  heavy
+
+    return LocalCalendarConfig(
+        data_dir=settings.data_dir / "calendar",
+        time_zone=settings.time_zone,
+        caldav_url=settings.caldav_url,
+        username=settings.caldav_username,
+        password=settings.caldav_password.get_secret_value() if settings.caldav_password else None,
+        radicale_port=port,
+    )
+
+
+def explain_ambiguous_calendars(names: Sequence[str]) -> str:
+    """Return the message for several calendars without a setting that names the one to write to."""
+    listed = ", ".join(f"“{name}”" for name in names[:20])
+    return f"There are several calendars I could write to: {listed}. Name one with FATEFORGER_CALENDAR_ID."
+
+
+def build_google_calendar(
+    settings: Settings, endpoint: str, quota: Quota, *, patience: float | None = None
+) -> McpCalendar | SeveralCalendars:
+    """Return the calendar port over the configured calendar server. It does not connect yet.
+
+    ``patience`` is how many seconds reads wait for the request budget of the login; ``None`` means the default.
+    """
+    budget = build_google_budget(settings, endpoint, quota)
+    return _build_calendar(settings, endpoint, key=None, budget=budget, patience=patience)
+
+
+def build_google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBudget:
+    """Return the request budget of the configured Google login, shared by all programs on the database."""
+    from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, LoginBudget  # noqa: PLC0415  heavy
+    from fateforger.adapters.calendar.connection import read_endpoint  # noqa: PLC0415  heavy
+
+    login = Login(read_endpoint(endpoint).name, settings.calendar_account or "")
+    return LoginBudget(quota, login, GOOGLE_LIMIT)
+
+
+def build_embedded_calendar(settings: Settings, endpoint: str) -> McpCalendar | SeveralCalendars:
+    """Return the calendar port over the embedded calendar server. It does not connect yet."""
+    return _build_calendar(settings, endpoint, key=find_local_key(settings), budget=None)
+
+
+def find_calendar_key(settings: Settings) -> str:
+    """Return the journal's name of the configured calendar, without connecting to it."""
+    if settings.calendar_url is None:
+        return find_local_key(settings)
+    return _build_calendar(settings, settings.calendar_url, key=None, budget=None).key
+
+
+def _build_calendar(
+    settings: Settings,
+    endpoint: str,
+    *,
+    key: str | None,
+    budget: RequestBudget | None,
+    patience: float | None = None,
+) -> McpCalendar | SeveralCalendars:
+    from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
+    from fateforger.adapters.calendar.connection import BUDGET_PATIENCE  # noqa: PLC0415  heavy
+
+    calendar = open_mcp_calendar(
+        endpoint,
+        time_zone=settings.time_zone,
+        calendar_id=settings.calendar_id,
+        account=settings.calendar_account,
+        key=key,
+        budget=budget,
+        patience=BUDGET_PATIENCE if patience is None else patience,
+    )
+    return SeveralCalendars(calendar, settings.calendars_read) if settings.calendars_read.strip() else calendar
+
+
+def find_local_key(settings: Settings) -> str:
+    """Return the journal's name of the calendar behind the embedded server.
+
+    The embedded calendar is in the data directory. If the journal is in another database, the name has to be unique
+    there.
+    """
+    if settings.caldav_url:
+        which = "" if settings.calendar_id == "primary" else f"#{settings.calendar_id}"
+        address = urlsplit(settings.caldav_url)
+        bare = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+        return f"{LOCAL_CALENDAR}:{bare}{which}"
+    return f"{LOCAL_CALENDAR}@{read_replica_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
+
+
+def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock, *, role: str) -> CalendarSubmitter:
+    """Return the commit engine.
+
+    ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
+    takes the lease over at once.
+    """
+    from fateforger.calendar.access import CommitContext  # noqa: PLC0415  heavy
+    from fateforger.calendar.submitter import CalendarSubmitter  # noqa: PLC0415  heavy
+
+    outside = CommitContext(calendar, store.journal, clock, asyncio.sleep)
+    owner = f"{role}@{read_replica_name(settings.data_dir)}"
+    return CalendarSubmitter(outside, owner=owner, new_id=lambda: uuid.uuid4().hex)
+
+
+@asynccontextmanager
+async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
+    """Open the configured calendar, or start the embedded one, for one command of the command line."""
+    async with AsyncExitStack() as stack:
+        clock = build_clock(settings)
+        store = await open_state(settings)
+        stack.enter_context(lock_data_dir(settings.data_dir, COMMAND_LOCK))
+        stack.push_async_callback(store.aclose)
+        if settings.calendar_url:
+            # A command waits as long as the budget requires, and says so; see `cli.progress` and `commit.waiting`.
+            calendar = build_google_calendar(settings, settings.calendar_url, store.quota, patience=0.0)
+        else:
+            local = await stack.enter_async_context(start_local_calendar(settings, clock))
+            from fateforger.app.web import WebServer  # noqa: PLC0415  heavy
+
+            web = WebServer("127.0.0.1", 0)
+            await web.start(local.mcp_app)
+            stack.push_async_callback(web.stop)
+            calendar = build_embedded_calendar(settings, f"{web.url}/mcp")
+        stack.push_async_callback(calendar.aclose)
+        yield Resources(settings, clock, store, calendar, submitter(settings, calendar, store, clock, role="door"))
+
+
+@asynccontextmanager
+async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, str]]:
+    """Open the journal and yield it with the configured calendar's name in it. No calendar is needed."""
+    store = await open_state(settings)
+    try:
+        yield store.journal, find_calendar_key(settings)
+    finally:
+        await store.aclose()
+
+
+UNCLAIMED = "It has no owner yet."
+CLOSED = "It is closed: its owner was erased, and nobody inherits it."
+SETTING_VOID = " FATEFORGER_CALENDAR_OWNER names who was erased, so it does not count."
+FIX = (
+    "Start fateforger up: it prints a code, and the person who sends that code to the bot becomes the owner. Or set"
+    " FATEFORGER_CALENDAR_OWNER to a Slack id (U...)."
+)
+
+
+def build_ownership(settings: Settings, store: Store, clock: Clock) -> Ownership:
+    """Return the object that decides who owns the configured calendar."""
+    page = [person.id for person in DEFAULT_USERS]
+    return Ownership(store.owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
+
+
+def describe_owner(settings: Settings, owner: CalendarOwner) -> str:
+    """Return a sentence about the owner of the calendar."""
+    if owner.person is None:
+        return f"{CLOSED}{SETTING_VOID if settings.calendar_owner else ''}" if owner.closed else UNCLAIMED
+    since = "" if owner.since is None else f" on {owner.since.date().isoformat()}"
+    return f"{owner.person} ({owner.origin}{since})."
+
+
+def describe_claim(code: str) -> str:
+    """Return the instructions for a code."""
+    return (
+        "To connect your calendar, send this to the bot in a direct message:\n\n"
+        f"    /timebox claim {code}\n\n"
+        f"In a thread, where Slack takes no commands, write it without the command: claim {code}\n"
+        "The code works once, until the next start. Keep it to yourself: the person who sends it owns the calendar."
+    )
+
+
+async def check_owner(settings: Settings) -> Check:
+    """Check that the calendar has an owner."""
+    store = await open_state(settings)
+    try:
+        owner = await build_ownership(settings, store, build_clock(settings)).owner()
+    finally:
+        await store.aclose()
+    words = describe_owner(settings, owner)
+    if owner.person is None:
+        return Check("owner", "missing", words, FIX)
+    return Check("owner", "real" if settings.real_slack or owner.origin == SETTING else "local", words)

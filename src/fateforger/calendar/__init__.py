@@ -1,0 +1,1 @@
+"""Comparison of a plan with a calendar, the journal of writes, and the engine that carries them out."""

@@ -1,0 +1,226 @@
+"""Comparison of event fields: canonical forms, differences, and their wording.
+
+Titles and notes are compared without surrounding space and with one kind of line break; an empty colour is none;
+instants count in whole seconds, as calendars store them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from fateforger.calendar.event import (
+    MANAGED,
+    PLAIN,
+    EventExtras,
+    EventFields,
+    EventImage,
+    find_changed_extras,
+)
+from fateforger.planning.plan import COLOR_BY_TYPE, type_of_color
+
+_MANAGED_OF = attrgetter(*MANAGED)
+
+
+class Canon(NamedTuple):
+    """The managed fields (:data:`~fateforger.calendar.event.MANAGED`, in that order) in canonical form."""
+
+    summary: str
+    description: str
+    start: datetime
+    end: datetime
+    color_id: str | None
+
+
+def canonicalize(event: EventFields | EventImage) -> Canon:
+    """Return the canonical form of a timed event. Raises ``ValueError`` for an all-day one."""
+    summary, description, start, end, color = _MANAGED_OF(event)
+    if not isinstance(start, datetime) or not isinstance(end, datetime):
+        raise ValueError(f"“{event.summary}” is an all-day event and has no instants")  # noqa: TRY004  a value, not a type
+    return Canon(
+        normalize_text(summary),
+        normalize_text(description),
+        truncate_to_second(start),
+        truncate_to_second(end),
+        color or None,
+    )
+
+
+def is_identical(one: EventFields | EventImage, other: EventFields | EventImage) -> bool:
+    """Check whether the managed fields are literally equal; their canonical forms are then equal, too."""
+    return bool(_MANAGED_OF(one) == _MANAGED_OF(other))
+
+
+def to_fields(values: Canon) -> EventFields:
+    """Return canonical values as fields of the model."""
+    summary, description, start, end, color = values
+    return EventFields(summary=summary, description=description, start=start, end=end, color_id=color)
+
+
+def normalize_text(value: str) -> str:
+    """Strip a text and convert its line breaks to line feeds."""
+    value = value.strip()
+    return value.replace("\r\n", "\n").replace("\r", "\n") if "\r" in value else value
+
+
+def truncate_to_second(instant: datetime) -> datetime:
+    """Truncate an instant to the whole second."""
+    return instant.replace(microsecond=0) if instant.microsecond else instant
+
+
+def has_same_fields(one: EventFields | EventImage, other: EventFields | EventImage) -> bool:
+    """Check whether two timed events show the same; an all-day one equals no other."""
+    return is_timed(one) and is_timed(other) and canonicalize(one) == canonicalize(other)
+
+
+def is_timed(event: EventFields | EventImage) -> bool:
+    """Check whether both ends are instants."""
+    return isinstance(event.start, datetime) and isinstance(event.end, datetime)
+
+
+def normalize_title(title: str) -> str:
+    """Return a title for comparison, without case and runs of space."""
+    return " ".join(title.split()).casefold()
+
+
+def get_duration(event: Canon) -> float:
+    """Return the elapsed seconds."""
+    return (event.end - event.start).total_seconds()
+
+
+def get_overlap(one: Canon, other: Canon) -> float:
+    """Return the shared time in seconds, never negative."""
+    return max(0.0, (min(one.end, other.end) - max(one.start, other.start)).total_seconds())
+
+
+Change = tuple[str | None, str | None]
+_SHORT = 80
+_MOST_NAMED = 3
+
+
+def format_value(value: str | datetime | None, tz: ZoneInfo) -> str | None:
+    """Return a field's value as text; an instant in RFC 3339 with the offset of ``tz``."""
+    return value.astimezone(tz).isoformat() if isinstance(value, datetime) else value
+
+
+def list_changes(
+    before: Canon | None, after: Canon | None, tz: ZoneInfo, fields: Collection[str] = MANAGED
+) -> dict[str, Change]:
+    """Return ``{field: (before, after)}`` for each of ``fields`` that differs; ``None`` means no event."""
+    differing = _find_differing(before, after)
+    return {
+        name: (format_value(_get(before, name), tz), format_value(_get(after, name), tz))
+        for name in MANAGED
+        if name in fields and name in differing
+    }
+
+
+def _find_differing(before: Canon | None, after: Canon | None) -> Collection[str]:
+    """Return the names of the managed fields that differ: all of them if one side has no event."""
+    if before is None or after is None:
+        return MANAGED
+    if before == after:
+        return ()
+    from deepdiff import DeepDiff  # noqa: PLC0415  needed only when a pair differs, and it loads NumPy
+
+    return set(DeepDiff(before._asdict(), after._asdict()).affected_root_keys)
+
+
+def _get(event: Canon | None, name: str) -> str | datetime | None:
+    value: str | datetime | None = getattr(event, name, None)
+    return value
+
+
+def quote_title(title: str) -> str:
+    """Return a title in quotation marks, cut to a readable length."""
+    title = " ".join(title.split()) or "(no title)"
+    return f"“{title if len(title) <= _SHORT else title[: _SHORT - 1].rstrip() + '…'}”"
+
+
+def format_clock(start: datetime, end: datetime, tz: ZoneInfo) -> str:
+    """Return ``09:00–10:30``, by the clock of ``tz``."""
+    return f"{start.astimezone(tz):%H:%M}–{end.astimezone(tz):%H:%M}"
+
+
+def list_titles(titles: Sequence[str]) -> str:
+    """Return up to three titles, and the number of others."""
+    named = [quote_title(title) for title in titles[:_MOST_NAMED]]
+    more = len(titles) - len(named)
+    if more:
+        return f"{', '.join(named)} and {more} more"
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+def describe_field(name: str, value: str | datetime | None, tz: ZoneInfo) -> str:
+    """Return a field with its value, for a sentence."""
+    match name:
+        case "summary":
+            return f"the title {quote_title(str(value or ''))}"
+        case "description":
+            return "the notes"
+        case "start" | "end":
+            instant = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+            return f"the {name} at {instant.astimezone(tz):%H:%M}"
+        case _:
+            return (
+                f"the colour of {type_of_color(str(value)).words}" if value in COLOR_BY_TYPE.values() else "the colour"
+            )
+
+
+_ADDED = {
+    "location": "a place",
+    "reminders": "reminders",
+    "guests": "guests",
+    "attachments": "attachments",
+    "conference": "a video call",
+    "source": "a source link",
+    "properties": "data of another program",
+    "shared_properties": "data for other programs",
+    "others": "details of another calendar program",
+}
+"""Extras that an event either has or lacks, as something that was added."""
+_OF_IT = {
+    "location": "place",
+    "reminders": "reminders",
+    "guests": "guests",
+    "guest_rights": "settings for guests",
+    "attachments": "attachments",
+    "conference": "video call",
+    "source": "source link",
+    "visibility": "visibility",
+    "free": "free or busy setting",
+    "tentative": "tentative status",
+    "answers": "guests' answers",
+    "properties": "data of another program",
+    "shared_properties": "data for other programs",
+    "others": "details of another calendar program",
+}
+"""All extras, as parts of an event."""
+
+
+def describe_extras(now: EventExtras, known: EventExtras | None) -> str | None:
+    """Return the extras a person added or changed, to follow "you": ``added a place and changed its visibility``.
+
+    Returns ``None`` if nothing differs.
+    """
+    base = PLAIN if known is None else known
+    names = find_changed_extras(now, known)
+    added = [_ADDED[name] for name in names if name in _ADDED and getattr(base, name) == getattr(PLAIN, name)]
+    changed = [_OF_IT[n] for n in names if n not in _ADDED or getattr(base, n) != getattr(PLAIN, n)]
+    deeds = [f"added {join_words(added)}"] if added else []
+    if changed:
+        deeds.append(f"changed its {join_words(changed)}")
+    return " and ".join(deeds) or None
+
+
+def describe_missing(names: Sequence[str]) -> str:
+    """Return the end of a sentence about an event that lacks some extras: ``without its place and reminders``."""
+    return f"without its {join_words([_OF_IT[name] for name in names])}"
+
+
+def join_words(parts: Sequence[str]) -> str:
+    """Return the parts as a list in a sentence: ``a, b and c``."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last

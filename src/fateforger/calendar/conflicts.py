@@ -1,0 +1,152 @@
+"""Conflicts between the person and the plan that are undecided, as questions to the person."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.calendar.comparison import canonicalize, quote_title
+from fateforger.calendar.event import EventFields
+from fateforger.calendar.merge import FIELDS, TOPICS, Topic, agrees_on
+from fateforger.calendar.model import Merged, SyncOp, SyncPlan
+from fateforger.planning.plan import COLOR_BY_TYPE, type_of_color
+from fateforger.planning.timing import zone
+
+
+class Conflict(BaseModel):
+    """One topic of one block that both sides changed.
+
+    ``base`` is what the plan had asked for before. Of ``calendar`` (``None``: deleted), ``plan`` and ``base``, only the
+    fields of the topic count.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    event_id: str
+    title: str
+    topic: Topic
+    calendar: EventFields | None
+    plan: EventFields
+    base: EventFields
+
+    @property
+    def is_agreed(self) -> bool:
+        """Check whether the two sides have become equal."""
+        return self.calendar is not None and agrees_on(self.topic, canonicalize(self.calendar), canonicalize(self.plan))
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Check whether the plan's change was reverted, so that only the person's change is left."""
+        topics = FIELDS if self.topic == "deleted" else (self.topic,)
+        return all(agrees_on(topic, canonicalize(self.plan), canonicalize(self.base)) for topic in topics)
+
+
+def find_conflicts(sync_plan: SyncPlan) -> tuple[Conflict, ...]:
+    """Return the open conflicts of a comparison, in the order of its ops."""
+    ops = {op.key: op for op in sync_plan.ops}
+    found: dict[tuple[str, Topic], list[Merged]] = {}
+    for merged in sync_plan.merged:
+        if merged.winner == "open":
+            found.setdefault((merged.key, TOPICS[merged.field]), []).append(merged)
+    return tuple(
+        conflict
+        for (key, topic), fields in found.items()
+        if (conflict := _build_conflict(ops[key], topic, fields)) is not None
+    )
+
+
+def _build_conflict(op: SyncOp, topic: Topic, merged: list[Merged]) -> Conflict | None:
+    if op.head_before is None:
+        return None
+    calendar = None if op.before is None else op.before.fields
+    wanted = op.after if calendar is None else calendar
+    if wanted is None:
+        return None
+    values: dict[str, object] = {m.field: m.plan for m in merged if topic != "deleted"}
+    return Conflict(
+        key=op.key,
+        event_id=op.event_id,
+        title=op.summary,
+        topic=topic,
+        calendar=calendar,
+        plan=EventFields.model_validate(wanted.model_dump() | values),
+        base=op.head_before.asked,
+    )
+
+
+def phrase_question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
+    """Return both sides in one sentence.
+
+    An example is ``“Deep work”: you moved it to 10:00 on your calendar; the plan has 11:00.``
+    """
+    title, theirs, ours = quote_title(conflict.title), conflict.calendar, conflict.plan
+    if theirs is None:
+        return f"{title}: you deleted it on your calendar; the plan has it at {_format_span(ours, day, tz)}."
+    match conflict.topic:
+        case "time" | "deleted":
+            return f"{title}: {_describe_times(theirs, ours, conflict.base, day, tz)}."
+        case "summary":
+            was = quote_title(conflict.base.summary)
+            renamed = f"you renamed it {quote_title(theirs.summary)} on your calendar"
+            return f"{was}: {renamed}; the plan calls it {quote_title(ours.summary)}."
+        case "description":
+            return f"{title}: your calendar has {_describe_notes(theirs)}; the plan has {_describe_notes(ours)}."
+        case "color_id":
+            return f"{title}: your calendar has it in {_describe_color(theirs)}; the plan has {_describe_color(ours)}."
+        case _:
+            assert_never(conflict.topic)
+
+
+def phrase_questions(sync_plan: SyncPlan) -> tuple[str, ...]:
+    """Return one sentence for each question that a comparison leaves to the person."""
+    return tuple(phrase_question(c, sync_plan.day, zone(sync_plan.tz)) for c in find_conflicts(sync_plan))
+
+
+def describe_value(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> str:
+    """Return a block's value for a topic, to follow its title in a sentence: ``is at 10:00–11:00``."""
+    match topic:
+        case "time" | "deleted":
+            return f"is at {_format_span(fields, day, tz)}"
+        case "summary":
+            return f"is called {quote_title(fields.summary)}"
+        case "description":
+            return f"has {_describe_notes(fields)}"
+        case "color_id":
+            return f"is in {_describe_color(fields)}"
+        case _:
+            assert_never(topic)
+
+
+def _describe_times(theirs: EventFields, ours: EventFields, base: EventFields, day: date, tz: ZoneInfo) -> str:
+    """Describe both times, by their starts alone if the length is unchanged."""
+    moved = theirs.start != base.start
+    length = theirs.end - theirs.start
+    if moved and length == ours.end - ours.start == base.end - base.start:
+        there, here = _format_start(theirs.start, day, tz), _format_start(ours.start, day, tz)
+    else:
+        there, here = _format_span(theirs, day, tz), _format_span(ours, day, tz)
+    return f"you {'moved' if moved else 'changed'} it to {there} on your calendar; the plan has {here}"
+
+
+def _format_start(moment: datetime, day: date, tz: ZoneInfo) -> str:
+    local = moment.astimezone(tz)
+    return f"{local:%H:%M}" if local.date() == day else f"{local:%H:%M} on {local:%A} {local.day} {local:%B}"
+
+
+def _format_span(fields: EventFields, day: date, tz: ZoneInfo) -> str:
+    start, end = fields.start.astimezone(tz), fields.end.astimezone(tz)
+    other = "" if start.date() == day else f" on {start:%A} {start.day} {start:%B}"
+    return f"{start:%H:%M}–{end:%H:%M}{other}"
+
+
+def _describe_notes(fields: EventFields) -> str:
+    return f"the notes {quote_title(fields.description)}" if fields.description.strip() else "no notes"
+
+
+def _describe_color(fields: EventFields) -> str:
+    if fields.color_id in COLOR_BY_TYPE.values():
+        return f"the colour of {type_of_color(fields.color_id).words}"
+    return "a colour of your own"

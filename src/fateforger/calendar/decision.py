@@ -1,0 +1,407 @@
+"""Decision on one block, or on one event of ours that the plan has no block for.
+
+last known | calendar now     | plan             | decision
+-----------+------------------+------------------+------------------------------------------------------------
+-          | -                | has it           | create
+held       | deleted          | as last asked    | adopt the deletion: it stays deleted, and the person is told
+held       | deleted          | something else   | create, under the next generation, if the person asked for it knowing
+           |                  |                  | of the deletion; otherwise skip, and ask
+removed    | -                | has it           | create, under the next generation
+any        | shows it         | has it           | merge by field: update, adopt or nothing
+held       | as we left it    | has it no longer | delete
+held       | changed, or more | has it no longer | release: it is the person's now
+removed    | shows it again   | has it no longer | release: the person brought it back
+held       | deleted          | has it no longer | forget
+nothing    | our mark, minted | has it no longer | delete: our create that landed after we gave it up
+nothing    | our mark only    | has it no longer | skip: another database may know it"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal, NamedTuple, cast
+from zoneinfo import ZoneInfo
+
+from fateforger.calendar.comparison import (
+    Canon,
+    Change,
+    canonicalize,
+    describe_extras,
+    format_value,
+    is_identical,
+    list_changes,
+    to_fields,
+)
+from fateforger.calendar.event import MANAGED, EventFields, EventImage, find_changed_extras
+from fateforger.calendar.merge import Choices, FieldMerge, merge
+from fateforger.calendar.model import Adopted, DesiredBlock, Head, Ledger, Merged, Standing, SyncOp, Verb
+from fateforger.calendar.ownership import Owned, Proof, build_seed, mint, next_generation
+from fateforger.values import replace
+
+
+def build_merged_head(
+    block: DesiredBlock,
+    owned: Owned,
+    day: date,
+    result: Canon,
+    *,
+    wanted: Canon,
+    base: Canon,
+    theirs: Canon,
+    ours: Canon,
+) -> Head:
+    """Return the record of an event that shows ``result``.
+
+    Written fields get the written value and agreed fields the shown one; all others stay. A change of the person that
+    the plan has not adopted therefore remains visible as one.
+    """
+    new_wanted: list[object] = list(wanted)
+    new_base: list[object] = list(base)
+    for place in range(len(MANAGED)):
+        if result[place] != theirs[place]:
+            new_wanted[place], new_base[place] = ours[place], result[place]
+        elif ours[place] == theirs[place]:
+            new_wanted[place] = new_base[place] = theirs[place]
+    return Head(
+        key=block.key,
+        event_id=owned.event.id,
+        generation=owned.generation,
+        day=day,
+        base=_to_fields(new_base),
+        wanted=_to_fields(new_wanted) if new_wanted != new_base else None,
+        version=owned.event.version,
+        restores=() if owned.head is None else owned.head.restores,
+        extras=None if owned.head is None else owned.head.extras,
+        unrestored=() if owned.head is None else _find_unrestored(owned.head, result, theirs=theirs, ours=ours),
+    )
+
+
+def _find_unrestored(head: Head, result: Canon, *, theirs: Canon, ours: Canon) -> tuple[str, ...]:
+    """Return the fields that an undo could not restore and that are neither written nor agreed on now."""
+    return tuple(
+        name
+        for name in head.unrestored
+        if getattr(result, name) == getattr(theirs, name) and getattr(ours, name) != getattr(theirs, name)
+    )
+
+
+def build_head(owned: Owned, day: date, standing: Standing) -> Head:
+    """Return the record of a timed event with another standing, or a new record if it had none."""
+    if owned.head is not None:
+        return replace(owned.head, standing=standing)
+    return Head(
+        key=owned.key,
+        event_id=owned.event.id,
+        generation=owned.generation,
+        day=day,
+        base=to_fields(canonicalize(owned.event)),
+        standing=standing,
+        version=owned.event.version,
+    )
+
+
+def is_same_head(one: Head, other: Head) -> bool:
+    """Check whether two records are equal, ignoring the version."""
+    return (
+        (one.key, one.event_id, one.standing) == (other.key, other.event_id, other.standing)
+        and canonicalize(one.base) == canonicalize(other.base)
+        and canonicalize(one.asked) == canonicalize(other.asked)
+    )
+
+
+def _to_fields(values: list[object]) -> EventFields:
+    return to_fields(Canon._make(values))
+
+
+UNNUMBERED = ""
+"""The id of an op that is numbered later."""
+ManagedName = Literal["summary", "description", "start", "end", "color_id"]
+
+
+def build_op(
+    op_id: str,
+    verb: Verb,
+    owned: Owned,
+    reason: str,
+    *,
+    head_after: Head | None,
+    block: DesiredBlock | None = None,
+    after: EventFields | None = None,
+    changes: dict[str, Change] | None = None,
+) -> SyncOp:
+    """Return an op on an existing event."""
+    return SyncOp(
+        op_id=op_id,
+        verb=verb,
+        key=owned.key if block is None else block.key,
+        event_id=owned.event.id,
+        generation=owned.generation,
+        summary=owned.event.summary if after is None else after.summary,
+        changes=changes or {},
+        before=owned.event,
+        after=after,
+        head_before=owned.head,
+        head_after=head_after,
+        reason=reason,
+    )
+
+
+def build_record_op(op_id: str, verb: Verb, head: Head, head_after: Head, summary: str, reason: str) -> SyncOp:
+    """Return an op on an event that is gone, of which only the record is left."""
+    return SyncOp(
+        op_id=op_id,
+        verb=verb,
+        key=head.key,
+        event_id=head.event_id,
+        generation=head.generation,
+        summary=summary,
+        head_before=head,
+        head_after=head_after,
+        reason=reason,
+    )
+
+
+def list_merged(
+    op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon
+) -> tuple[Merged, ...]:
+    """Return the fields that both sides changed, for the report."""
+    return tuple(
+        Merged(
+            key=op.key,
+            summary=op.summary,
+            field=name,
+            base=format_value(base[place], tz),
+            calendar=format_value(theirs[place], tz),
+            plan=format_value(ours[place], tz),
+            winner=merged.conflicts[name],
+        )
+        for place, name in enumerate(MANAGED)
+        if name in merged.conflicts
+    )
+
+
+def list_adopted(op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, theirs: Canon, ours: Canon) -> tuple[Adopted, ...]:
+    """Return the fields in which the calendar keeps a value of the person's that the plan does not have."""
+    kept = merged.adopted | {name for name, winner in merged.conflicts.items() if winner == "calendar"}
+    return tuple(
+        Adopted(
+            key=op.key,
+            summary=op.summary,
+            field=cast("ManagedName", name),
+            plan=format_value(ours[place], tz),
+            calendar=format_value(theirs[place], tz),
+        )
+        for place, name in enumerate(MANAGED)
+        if name in kept
+    )
+
+
+STAYS_DELETED = "You deleted it on your calendar, so it stays deleted."
+STAYS_ASKED = "You changed it, too; it stays as your calendar shows it until you choose."
+UP_TO_DATE = "Already up to date."
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The data shared by all decisions of one run. ``taken`` are event ids in use."""
+
+    day: date
+    tz: ZoneInfo
+    ledger: Ledger
+    choices: Choices
+    taken: Collection[str]
+
+
+class Decision(NamedTuple):
+    """An op and the results of its merge."""
+
+    op: SyncOp
+    merged: tuple[Merged, ...] = ()
+    adopted: tuple[Adopted, ...] = ()
+
+
+def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: Setting) -> Decision:
+    """Create an event for a block that the calendar does not show, under an unused id."""
+    ours = canonicalize(block.fields)
+    seed = build_seed(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
+    generation = next_generation(seed, setting.ledger.generations, setting.taken)
+    event_id, fields = mint(seed, generation), to_fields(ours)
+    op = SyncOp(
+        op_id=op_id,
+        verb=Verb.CREATE,
+        key=block.key,
+        event_id=event_id,
+        generation=generation,
+        seed=seed,
+        summary=ours.summary,
+        changes=list_changes(None, ours, setting.tz),
+        after=fields,
+        head_before=head,
+        head_after=Head(key=block.key, event_id=event_id, generation=generation, day=setting.day, base=fields),
+        reason="It is new in the plan." if head is None else "The plan asks for it again.",
+    )
+    return Decision(op)
+
+
+def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
+    """Keep a block deleted that the person deleted, as long as the plan does not change it."""
+    summary = block.fields.summary
+    verb = Verb.SKIP if head.standing is Standing.DELETED else Verb.ADOPT
+    gone = replace(head, standing=Standing.DELETED)
+    if canonicalize(head.asked) != canonicalize(block.fields):
+        gone = replace(gone, wanted=block.fields)
+    op = build_record_op(op_id, verb, head, gone, summary, STAYS_DELETED)
+    return Decision(
+        op, adopted=(Adopted(key=block.key, summary=summary, field="deleted", plan=summary, calendar=None),)
+    )
+
+
+def decide_disputed(op_id: str, block: DesiredBlock, head: Head, setting: Setting) -> Decision | None:
+    """Decide on a block that the person deleted and the plan changed; return ``None`` to create it again."""
+    winner = setting.choices.rules(head.event_id, None).winner("deleted")
+    if head.standing is not Standing.HELD or winner == "plan":
+        return None
+    if winner == "calendar":
+        return decide_deleted(op_id, block, head)
+    summary = block.fields.summary
+    question = Merged(
+        key=block.key,
+        summary=summary,
+        field="deleted",
+        base=head.asked.summary,
+        calendar=None,
+        plan=summary,
+        winner="open",
+    )
+    op = build_record_op(op_id, Verb.SKIP, head, head, summary, STAYS_ASKED)
+    return Decision(replace(op, after=block.fields), merged=(question,))
+
+
+def decide_linked(op_id: str, block: DesiredBlock, event: EventImage, reason: str) -> Decision:
+    """Decide on a block that one of the person's events already covers."""
+    op = SyncOp(
+        op_id=op_id,
+        verb=Verb.NOOP,
+        key=block.key,
+        event_id=event.id,
+        summary=block.fields.summary,
+        after=event.fields,
+        reason=reason,
+    )
+    return Decision(op)
+
+
+def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting) -> Decision:
+    """Decide on a block that the calendar shows: merge by field."""
+    head, event = owned.head, owned.event
+    if owned.obstacle is not None:
+        return Decision(
+            build_op(op_id, Verb.SKIP, owned, f"It stays as it is: {owned.obstacle}.", block=block, head_after=head)
+        )
+    if head is not None and _is_unchanged(head, block, event):
+        return Decision(build_op(op_id, Verb.NOOP, owned, UP_TO_DATE, block=block, after=head.base, head_after=head))
+    ours, theirs = canonicalize(block.fields), canonicalize(event)
+    base = theirs if head is None else canonicalize(head.base)
+    wanted = base if head is None or head.wanted is None else canonicalize(head.wanted)
+    merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, rules=setting.choices.rules(event.id, theirs))
+    after = build_merged_head(
+        block, owned, setting.day, merged.result, wanted=wanted, base=base, theirs=theirs, ours=ours
+    )
+    if changes := list_changes(theirs, merged.result, setting.tz):
+        reason = "The plan changed." if head is not None else "The plan has it differently."
+        op = build_op(
+            op_id,
+            Verb.UPDATE,
+            owned,
+            reason,
+            block=block,
+            after=to_fields(merged.result),
+            changes=changes,
+            head_after=after,
+        )
+    elif head is None or not is_same_head(head, after):
+        op = build_op(
+            op_id,
+            Verb.ADOPT,
+            owned,
+            "The calendar shows it already.",
+            block=block,
+            after=to_fields(theirs),
+            head_after=after,
+        )
+    else:
+        kept = "Your own change on the calendar stays." if merged.adopted or merged.conflicts else UP_TO_DATE
+        reason = STAYS_ASKED if merged.open else kept
+        op = build_op(op_id, Verb.NOOP, owned, reason, block=block, after=to_fields(theirs), head_after=head)
+    return Decision(
+        op,
+        list_merged(op, merged, setting.tz, base=base, theirs=theirs, ours=ours),
+        list_adopted(op, merged, setting.tz, theirs=theirs, ours=ours),
+    )
+
+
+def _is_unchanged(head: Head, block: DesiredBlock, event: EventImage) -> bool:
+    """Check whether neither side changed anything: the fast path for most blocks of most days."""
+    known = head.wanted is None and head.key == block.key and head.standing is Standing.HELD
+    return known and is_identical(head.base, event) and is_identical(head.base, block.fields)
+
+
+def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool = False) -> Decision | None:
+    """Decide on a live event of ours without a block; return ``None`` for one that was released before.
+
+    A ``spare`` is a second event of a block; the block's record is not about it.
+    """
+    head = owned.head
+    if head is not None and head.standing is Standing.RELEASED:
+        return None
+    if owned.proof is Proof.MARKED:
+        reason = "It has fateforger's mark, but is not in this database; I left it alone."
+        return Decision(build_op(op_id, Verb.SKIP, owned, reason, head_after=None))
+    if kept := _explain_keeping(owned):
+        if spare or (head is None and owned.obstacle is not None):
+            return Decision(build_op(op_id, Verb.SKIP, owned, kept, head_after=head))
+        return Decision(
+            build_op(op_id, Verb.RELEASE, owned, kept, head_after=build_head(owned, setting.day, Standing.RELEASED))
+        )
+    removed = None if spare else build_head(owned, setting.day, Standing.REMOVED)
+    changes = list_changes(canonicalize(owned.event), None, setting.tz)
+    return Decision(
+        build_op(op_id, Verb.DELETE, owned, "It is no longer in the plan.", changes=changes, head_after=removed)
+    )
+
+
+def _explain_keeping(owned: Owned) -> str | None:
+    """Return the reason not to delete an event that left the plan, if any."""
+    head, event = owned.head, owned.event
+    no_longer = "It is no longer in the plan, but"
+    if owned.obstacle is not None:
+        return f"{no_longer} {owned.obstacle}, so I left it to you."
+    if head is not None and head.standing is not Standing.HELD:
+        return "You brought it back, so I left it to you."
+    if (done := describe_extras(event.extras, None if head is None else head.extras)) is not None:
+        return f"{no_longer} you {done} on your calendar, so I left it to you."
+    if head is not None and canonicalize(head.base) != canonicalize(event):
+        return f"{no_longer} you changed it on your calendar, so I left it to you."
+    return None
+
+
+def is_untouched(owned: Owned) -> bool:
+    """Check whether an event of ours is exactly as we left it, in everything a person can change.
+
+    An event without a record is never known to be.
+    """
+    head, event = owned.head, owned.event
+    return (
+        head is not None
+        and canonicalize(head.base) == canonicalize(event)
+        and not find_changed_extras(event.extras, head.extras)
+    )
+
+
+def decide_forget(op_id: str, head: Head) -> Decision:
+    """Drop the record of an event that is gone and not wanted by any plan."""
+    removed = replace(head, standing=Standing.REMOVED)
+    return Decision(
+        build_record_op(op_id, Verb.FORGET, head, removed, head.base.summary, "It is gone from plan and calendar.")
+    )

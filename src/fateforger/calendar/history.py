@@ -1,0 +1,276 @@
+"""History of a day: the transactions in effect, the scope of an undo, and rows for a person.
+
+An undo ends the effect of its targets; undoing the undo restores it. This module decides, from the day's whole history,
+how to go back to before a transaction:
+
+    the transaction | what is undone, the newest first
+    ----------------+--------------------------------------------------------------------------------
+    a submit        | it, and every later submit in effect; what was undone before stays undone
+    an undo         | everything after it and the undo itself, so that the day is as it was before it; undos among
+                    | that are included even if they had nothing to write, since their targets are not in effect
+
+A command that was interrupted and repeated may have several transactions, which share its cause: going back to before
+one of them goes back to before the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, assert_never
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.calendar.descriptions import describe_counts, describe_op
+from fateforger.calendar.model import WRITES
+from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState
+from fateforger.planning.timing import zone
+
+
+@dataclass(frozen=True, slots=True)
+class UndoScope:
+    """The way back to before a transaction.
+
+    ``targets`` are the transactions to undo, the newest first. ``gone`` are the submits that are no longer in effect
+    then, ``again`` those that are in effect again. ``asked`` are all transactions of the same command.
+    """
+
+    targets: tuple[Transaction, ...]
+    gone: frozenset[str]
+    again: frozenset[str]
+    asked: frozenset[str]
+
+
+def list_undone(undo: Transaction) -> tuple[str, ...]:
+    """Return the ids of the transactions that an undo undoes, the newest first; none for a submit."""
+    several = tuple(undo.context.get(UNDOES, ()))
+    return several or (() if undo.undoes is None else (undo.undoes,))
+
+
+def is_redo(transaction: Transaction, known: Mapping[str, Transaction]) -> bool:
+    """Check whether a transaction undoes an undo; the last of its targets decides."""
+    targets = list_undone(transaction)
+    found = known.get(targets[-1]) if targets else None
+    return found is not None and found.kind == "undo"
+
+
+def has_writes(transaction: Transaction) -> bool:
+    """Check whether anything was to be written to the calendar; other transactions only update records."""
+    return any(record.op.verb in WRITES for record in transaction.records)
+
+
+def is_listed(transaction: Transaction) -> bool:
+    """Check whether the history shows it: every write, and every undo, even one of a transaction without effect."""
+    return transaction.kind == "undo" or has_writes(transaction)
+
+
+def had_effect(transaction: Transaction) -> bool:
+    """Check whether anything was written to the calendar."""
+    return any(r.state is OpState.APPLIED and r.op.verb in WRITES for r in transaction.records)
+
+
+def is_in_effect(transaction: Transaction) -> bool:
+    """Check whether it can be undone, as far as is known while it may still be running."""
+    return transaction.undoable or transaction.state in {TxState.APPLYING, TxState.PAUSED}
+
+
+def simulate_undo(targets: Sequence[str], known: Mapping[str, Transaction]) -> dict[str, bool]:
+    """Return whether each affected transaction is in effect once ``targets``, the newest first, are undone as a whole.
+
+    ``known`` holds the targets and everything that undos among them undid.
+    """
+    after: dict[str, bool] = {}
+
+    def take_back(transaction_id: str) -> None:
+        after[transaction_id] = False
+        for other in reversed(_list_undone(transaction_id, known)):
+            put_back(other)
+
+    def put_back(transaction_id: str) -> None:
+        after[transaction_id] = True
+        for other in _list_undone(transaction_id, known):
+            take_back(other)
+
+    for target in targets:
+        take_back(target)
+    return after
+
+
+def find_undo_scope(history: Sequence[Transaction], transaction: Transaction) -> UndoScope:
+    """Return the way to before ``transaction``. ``history`` is that of its day, the newest first, and contains it."""
+    asked = [t for t in history if t.id == transaction.id or _is_same_command(t, transaction)]
+    since = history[: [t.id for t in history].index(asked[-1].id) + 1]
+    if transaction.kind == "submit":
+        targets = tuple(t for t in since if t.kind == "submit" and is_in_effect(t))
+    else:
+        targets = tuple(t for t in since if t.kind == "undo" or had_effect(t))
+    after = simulate_undo([t.id for t in targets], {t.id: t for t in history})
+    submits = [t for t in history if t.kind == "submit" and t.id in after]
+    return UndoScope(
+        targets,
+        gone=frozenset(t.id for t in submits if is_in_effect(t) and not after[t.id]),
+        again=frozenset(t.id for t in submits if not is_in_effect(t) and after[t.id]),
+        asked=frozenset(t.id for t in asked),
+    )
+
+
+def _is_same_command(other: Transaction, transaction: Transaction) -> bool:
+    """Check whether another transaction in effect belongs to the same command, which needed more than one."""
+    return (other.cause, other.kind) == (transaction.cause, transaction.kind) and is_in_effect(other)
+
+
+def _list_undone(transaction_id: str, known: Mapping[str, Transaction]) -> tuple[str, ...]:
+    found = known.get(transaction_id)
+    return () if found is None else list_undone(found)
+
+
+MOST_NAMED = 3
+LATE = "Removed what arrived late"
+NOTHING_LEFT = "there was nothing left to change"
+_NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
+
+ClickKind = Literal["change", "retry", "commit", "undo_update", "undo_group", "door"]
+"""The click behind a transaction, from its context (``deed``)."""
+Standing = Literal["done", "partly", "waiting", "under way", "undone", "done again", "nothing"]
+
+
+class HistoryRow(BaseModel):
+    """One write or undo of a day.
+
+    ``title`` names the click, ``said`` its subject; ``deeds`` are its counts in words and ``named`` a few of its ops.
+    ``button`` is the available action; it also undoes ``gone`` further writes, and redoes ``again``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    transaction: str
+    at: datetime
+    title: str
+    said: str = ""
+    deeds: str
+    named: tuple[str, ...] = ()
+    more: int = 0
+    """The number of ops that are not named."""
+    standing: Standing
+    button: Literal["undo", "redo"] | None = None
+    gone: int = 0
+    again: int = 0
+
+    @property
+    def state(self) -> str:
+        """The standing in words."""
+        match self.standing:
+            case "done" | "done again" | "under way":
+                return self.standing
+            case "partly":
+                return "partly done"
+            case "waiting":
+                return "waiting to go on"
+            case "undone":
+                return "taken back"
+            case "nothing":
+                return "nothing was written"
+            case _:
+                assert_never(self.standing)
+
+    @property
+    def warning(self) -> str | None:
+        """The further effects of the button, as a sentence; ``None`` if there are none."""
+        parts = []
+        if self.gone:
+            parts.append(f"takes back the {count_writes(self.gone)} after it")
+        if self.again:
+            parts.append(f"does {count_writes(self.again)} again")
+        return f"This also {' and '.join(parts)}." if parts else None
+
+
+def build_rows(history: Sequence[Transaction], *, session: str | None = None) -> tuple[HistoryRow, ...]:
+    """Return the rows of one day. ``history`` is the whole of it, the newest first.
+
+    A submit without writes is left out. Rows of another session than ``session`` say so.
+    """
+    known = {t.id: t for t in history}
+    return tuple(_build_row(t, history, redo=is_redo(t, known), session=session) for t in history if is_listed(t))
+
+
+def _build_row(t: Transaction, history: Sequence[Transaction], *, redo: bool, session: str | None) -> HistoryRow:
+    writes = [r for r in t.records if r.op.verb in WRITES]
+    done = [r for r in writes if r.state is OpState.APPLIED]
+    tz = zone(t.tz)
+    named = tuple(describe_op(r.op, tz, done=True) for r in done[:MOST_NAMED])
+    button = _choose_button(t, redo=redo)
+    way = None if button is None else find_undo_scope(history, t)
+    return HistoryRow(
+        transaction=t.id,
+        at=t.created_at,
+        title=_build_title(t, redo=redo, session=session),
+        said=str(t.context.get("said", "")),
+        deeds=_describe_counts(writes, done),
+        named=named,
+        more=len(done) - len(named),
+        standing=_find_standing(t, done),
+        button=button,
+        gone=0 if way is None else len(way.gone - way.asked),
+        again=0 if way is None else _count_redone(t, way),
+    )
+
+
+def _build_title(t: Transaction, *, redo: bool, session: str | None) -> str:
+    other = t.context.get("session")
+    whose = "" if session is None or other in {None, session} else ", in another thread"
+    if t.kind == "undo":
+        names = {"undo_update": "Undo last update", "late": LATE}
+        deed = "Restore" if redo else names.get(t.context.get("deed", ""), "Undo")
+        if deed == LATE:
+            return deed
+    else:
+        names = {"change": "Your change", "retry": "Try again", "commit": "Commit"}
+        deed = names.get(t.context.get("deed", ""), "Commit" if t.context.get("commit") else "")
+    if not deed:
+        return "Written from the command line" if other is None else f"Your change{whose}"
+    return f"{deed} from the command line" if other is None else f"{deed}{whose}"
+
+
+def _describe_counts(writes: Sequence[OpRecord], done: Sequence[OpRecord]) -> str:
+    if not writes:
+        return NOTHING_LEFT
+    parts = [describe_counts(r.op for r in done)] if done else []
+    missing = sum(r.state in _NOT_DONE or (r.state is OpState.SKIPPED and bool(r.error)) for r in writes)
+    waiting = sum(not r.state.is_settled for r in writes)
+    parts += [f"{missing} not done"] if missing else []
+    parts += [f"{waiting} still waiting"] if waiting else []
+    return ", ".join(parts) or "nothing written"
+
+
+def _find_standing(t: Transaction, done: Sequence[OpRecord]) -> Standing:
+    match t.state:
+        case TxState.APPLYING:
+            return "under way"
+        case TxState.PAUSED:
+            return "waiting"
+        case TxState.UNDONE:
+            return "undone" if t.kind == "submit" else "done again"
+        case TxState.COMMITTED | TxState.PARTIAL if not done:
+            return "nothing"
+        case TxState.COMMITTED:
+            return "done"
+        case TxState.PARTIAL:
+            return "partly"
+        case _:
+            assert_never(t.state)
+
+
+def _choose_button(t: Transaction, *, redo: bool) -> Literal["undo", "redo"] | None:
+    """Return the action for a transaction. A redo has none: the writes it redid have their own rows."""
+    if t.kind == "submit":
+        return "undo" if is_in_effect(t) else None
+    return "redo" if t.undoable and not redo and t.context.get("deed") != "late" else None
+
+
+def _count_redone(t: Transaction, way: UndoScope) -> int:
+    """Return the number of redone writes other than those this very undo had undone."""
+    return len(way.again - set(list_undone(t)))
+
+
+def count_writes(count: int, which: str = "") -> str:
+    """Count writes in words, of a kind: ``2 later writes``."""
+    return f"{count} {which} {'write' if count == 1 else 'writes'}".replace("  ", " ")

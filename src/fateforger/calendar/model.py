@@ -1,0 +1,242 @@
+"""Values of a comparison: a day as planned and as read, our last writes, and ops between them.
+
+All times are aware instants; ``start``/``end`` of an all-day event are dates. Everything here is frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fateforger.calendar.event import EventExtras, EventFields, EventImage
+from fateforger.planning.plan import ET
+
+
+class DesiredBlock(BaseModel):
+    """A block of the plan as the calendar should show it. ``index`` is its place in the plan (S73)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    index: int
+    type: ET
+    fields: EventFields
+
+
+class DesiredDay(BaseModel):
+    """All blocks that the calendar should show for one local day."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    day: date
+    tz: str
+    blocks: tuple[DesiredBlock, ...]
+
+
+class Standing(StrEnum):
+    """The ownership of an event of ours."""
+
+    HELD = "held"
+    """Ours, and on the calendar as far as we know."""
+    RELEASED = "released"
+    """The person made it theirs; it stays as it is."""
+    DELETED = "deleted"
+    """The person deleted it while the plan still has the block; it stays deleted until the plan asks for something
+    else."""
+    REMOVED = "removed"
+    """Neither plan nor calendar has it. If it shows up again, the person brought it back."""
+
+
+class Head(BaseModel):
+    """Our last write of a block: the base of every merge.
+
+    ``base`` is what the calendar showed right after; ``wanted`` is what the plan had asked for (``None``: the same).
+    They differ where the calendar rewrites its input, and where the person's own edit was kept. "The person changed it"
+    therefore compares the calendar with ``base``, and "the plan changed it" compares the plan with ``wanted``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    event_id: str
+    generation: int
+    day: date
+    base: EventFields
+    wanted: EventFields | None = None
+    standing: Standing = Standing.HELD
+    version: str | None = None
+    restores: tuple[str, ...] = ()
+    """Ids of the deleted events that this one brought back, the latest first: an undo creates a new event, on which
+    changes to the old ones can still be undone."""
+    extras: EventExtras | None = None
+    """The extras of the event when it was created; any difference from them is the person's. ``None``: written by a
+    version that did not record them."""
+    unrestored: tuple[str, ...] = ()
+    """Managed fields in which an undo had to leave our value, because the calendar cannot remove it. As long as the
+    calendar shows ``base`` there, the value is ours rather than a change of the person's."""
+
+    @property
+    def asked(self) -> EventFields:
+        """The fields that the plan had asked for."""
+        return self.base if self.wanted is None else self.wanted
+
+
+class Ledger(BaseModel):
+    """Our known writes to one calendar for one day, and the used generations.
+
+    ``generations`` maps a seed (``date|name|start|index``, see S73) to the highest generation ever minted from it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    heads: tuple[Head, ...] = ()
+    generations: Mapping[str, int] = Field(default_factory=dict)
+
+
+class Snapshot(BaseModel):
+    """The current state of the calendar.
+
+    ``events`` are those of the window around the day. ``fetched`` holds, for each head not among them, the result of a
+    request by id (``None``: there is no such event). ``left_out`` are titles of recurring events that could not be
+    expanded in time.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    day: date
+    tz: str
+    events: tuple[EventImage, ...]
+    fetched: Mapping[str, EventImage | None] = Field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+
+class Verb(StrEnum):
+    """The treatment of one block. Only the first three write to the calendar."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+    ADOPT = "adopt"
+    """The calendar already is as it should be, or the person's own change is kept: only our record changes."""
+    RELEASE = "release"
+    """The person made it theirs: leave it alone from now on."""
+    FORGET = "forget"
+    """It is gone from the calendar, and not wanted back."""
+    NOOP = "noop"
+    """Nothing to do: the calendar shows it already."""
+    SKIP = "skip"
+    """Not done on purpose; ``reason`` says why."""
+
+
+WRITES = frozenset({Verb.CREATE, Verb.UPDATE, Verb.DELETE})
+RECORDS = frozenset({Verb.ADOPT, Verb.RELEASE, Verb.FORGET})
+"""Verbs that change our records, and nothing on the calendar."""
+
+
+class SyncOp(BaseModel):
+    """One step.
+
+    ``before`` is the event at the time of the decision, and never missing for an update or a delete. ``after`` are the
+    desired managed fields. ``changes`` maps each field that differs to both values, as text (instants in RFC 3339, in
+    the zone of the plan; ``None`` where there is no event). ``head_before`` is the known record of the block,
+    ``head_after`` its record once the op took effect.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    op_id: str
+    verb: Verb
+    key: str
+    event_id: str
+    generation: int = 0
+    seed: str | None = None
+    """The seed of the id, for a create; generations are counted per seed."""
+    summary: str
+    changes: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
+    before: EventImage | None = None
+    after: EventFields | None = None
+    extras: EventExtras | None = None
+    """The extras that a create restores, as far as the calendar accepts them."""
+    head_before: Head | None = None
+    head_after: Head | None = None
+    reason: str = ""
+
+
+class Adopted(BaseModel):
+    """The person's own change on the calendar, which the plan does not have yet.
+
+    ``field`` is a managed field, or ``deleted`` if they deleted the block.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    summary: str
+    field: Literal["summary", "description", "start", "end", "color_id", "deleted"]
+    plan: str | None
+    calendar: str | None
+
+
+class SafetyCheckKind(StrEnum):
+    """A change so unlikely to be intended that nothing is written before the person confirms it."""
+
+    EMPTIED_CALENDAR = "emptied_calendar"
+    VANISHED_BLOCKS = "vanished_blocks"
+    MASS_DELETION = "mass_deletion"
+    DUPLICATE_BLOCK = "duplicate_block"
+
+
+class SafetyCheck(BaseModel):
+    """A named reason to stop and ask, with a sentence for the person."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: SafetyCheckKind
+    sentence: str
+
+
+class Merged(BaseModel):
+    """A field that both the person (on the calendar) and the plan changed, and the winner.
+
+    ``deleted`` is used as in :class:`Adopted`. ``open``: undecided, so the calendar's value stays. Values are written
+    as in ``changes``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    summary: str
+    field: str
+    base: str | None
+    calendar: str | None
+    plan: str | None
+    winner: Literal["calendar", "plan", "open"]
+
+
+class SyncPlan(BaseModel):
+    """All ops, decided before anything is written.
+
+    ``adopted`` are the person's own edits on the calendar that flow back into the plan. ``warnings`` are sentences for
+    the person. With ``brakes``, nothing is written unless each of them is confirmed.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    day: date
+    tz: str
+    ops: tuple[SyncOp, ...]
+    merged: tuple[Merged, ...] = ()
+    adopted: tuple[Adopted, ...] = ()
+    brakes: tuple[SafetyCheck, ...] = ()
+    warnings: tuple[str, ...] = ()
+    snapshot_fingerprint: str
+
+    @property
+    def writes(self) -> tuple[SyncOp, ...]:
+        """The ops that change the calendar."""
+        return tuple(op for op in self.ops if op.verb in WRITES)
+
+    @property
+    def idle(self) -> bool:
+        """Check whether there is nothing to write and nothing to record."""
+        return not any(op.verb in WRITES or op.verb in RECORDS for op in self.ops)
+
+    def counts(self) -> dict[str, int]:
+        """Return counts of ``create, update, delete, noop, skip``; bookkeeping verbs count as noop."""
+        counts = dict.fromkeys(("create", "update", "delete", "noop", "skip"), 0)
+        for op in self.ops:
+            counts[op.verb.value if op.verb.value in counts else "noop"] += 1
+        return counts

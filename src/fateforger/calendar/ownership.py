@@ -1,0 +1,153 @@
+"""Ownership of events: the ids that we choose, and the proof that an event is ours.
+
+A block always gets the same id, and a used id is never used again."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import Enum
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from fateforger.calendar.comparison import is_timed
+from fateforger.calendar.event import OWNED_PREFIX, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.model import Head, Ledger, Snapshot
+
+_MOST_PLACES = 400
+"""Positions to try when an id has to be traced back to its seed without a record."""
+
+
+def build_seed(day: date, name: str, start: datetime, index: int) -> str:
+    """Return ``date|name|start|index`` (S73).
+
+    ``start`` is the wall clock in its own zone, ``index`` the place in the plan.
+    """
+    return f"{day.isoformat()}|{name}|{start.time().isoformat()}|{index}"
+
+
+def mint(seed: str, generation: int = 0) -> OwnedId:
+    """Return ``fftb`` and the lowercase base32hex of the seed's SHA-1.
+
+    A later generation appends ``|1``, ``|2``, ... to the seed.
+    """
+    text = seed if generation == 0 else f"{seed}|{generation}"
+    digest = hashlib.sha1(text.encode(), usedforsecurity=False).digest()
+    return OwnedId(OWNED_PREFIX + base64.b32hexencode(digest).decode().lower().rstrip("="))
+
+
+def next_generation(seed: str, generations: Mapping[str, int], taken: Collection[str]) -> int:
+    """Return the lowest generation of a seed above all used ones whose id is not in ``taken``."""
+    generation = generations.get(seed, -1) + 1
+    while mint(seed, generation) in taken:
+        generation += 1
+    return generation
+
+
+def list_minted(generations: Mapping[str, int]) -> frozenset[str]:
+    """Return every id ever minted, according to the ledger."""
+    return frozenset(mint(seed, g) for seed, highest in generations.items() for g in range(highest + 1))
+
+
+def trace_seed(
+    event_id: str, generation: int, generations: Mapping[str, int], day: date, fields: EventFields, tz: ZoneInfo
+) -> str:
+    """Return the seed of an event's id: one from the ledger, or one built from its own name and start.
+
+    An id that cannot be traced gets the seed of a block at the front of the plan.
+    """
+    for seed, highest in generations.items():
+        if generation <= highest and mint(seed, generation) == event_id:
+            return seed
+    start = fields.start.astimezone(tz)
+    guesses = (build_seed(day, fields.summary, start, index) for index in range(_MOST_PLACES))
+    found = next((seed for seed in guesses if mint(seed, generation) == event_id), None)
+    return found or build_seed(day, fields.summary, start, 0)
+
+
+class Proof(Enum):
+    """The evidence that an event is ours."""
+
+    HEAD = "the ledger says so"
+    MINTED = "it has our mark and an id that this ledger minted"
+    MARKED = "it has our mark, but this ledger knows nothing of it"
+
+
+class Owned(NamedTuple):
+    """A live event of ours that belongs to the day. ``obstacle`` says why it must not be written to, if so."""
+
+    event: EventImage
+    key: str
+    proof: Proof
+    head: Head | None
+    obstacle: str | None
+
+    @property
+    def generation(self) -> int:
+        """The generation of the event's id."""
+        if self.head is not None:
+            return self.head.generation
+        return 0 if self.event.marker is None else self.event.marker.generation
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """A snapshot sorted by owner.
+
+    ``owned`` and ``foreign`` are ordered by start, then id. ``foreign`` holds live timed events that are shown as busy;
+    ``live`` is every live event by its id.
+    """
+
+    owned: tuple[Owned, ...]
+    foreign: tuple[EventImage, ...]
+    live: Mapping[str, EventImage]
+
+
+def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
+    """Sort a snapshot.
+
+    An event is ours if the ledger has it for the day, or if its id has our form *and* it has our marker for that day.
+    Everything else is foreign: copies with our marker, occurrences of series, events of another day's plan.
+    """
+    live = {e.id: e for e in (*snapshot.events, *filter(None, snapshot.fetched.values())) if not e.gone}
+    heads = {h.event_id: h for h in ledger.heads}
+    ours = {i for i, e in live.items() if OwnedId.is_one(i) and (i in heads or _is_marked(e, snapshot))}
+    minted = frozenset[str]() if ours <= heads.keys() else list_minted(ledger.generations)
+    series = {e.series_id for e in live.values() if e.series_id is not None}
+    owned: list[Owned] = []
+    foreign: list[EventImage] = []
+    for event in sorted(live.values(), key=_sort_key):
+        if event.id in ours:
+            head = heads.get(event.id)
+            proof = Proof.HEAD if head is not None else Proof.MINTED if event.id in minted else Proof.MARKED
+            key = head.key if head is not None else event.marker.key if event.marker is not None else event.id
+            owned.append(Owned(event, key, proof, head, find_obstacle(event, is_series=event.id in series)))
+        elif is_timed(event) and event.busy:
+            foreign.append(event)
+    return Sides(tuple(owned), tuple(foreign), live)
+
+
+def find_obstacle(event: EventImage, *, is_series: bool = False) -> str | None:
+    """Return the reason an event with an id of ours must not be written to, if any."""
+    if is_series or event.series_id is not None or event.raw.get("recurrence"):
+        return "it repeats now"
+    if event.event_type != "default" or not event.organized_by_me:
+        return "it is of another kind now"
+    if Marker.find_day(event.properties) is None:
+        return "it lost the mark that makes it ours"
+    if not is_timed(event):
+        return "it is an all-day event now"
+    return None
+
+
+def _is_marked(event: EventImage, snapshot: Snapshot) -> bool:
+    return Marker.find_day(event.properties) == snapshot.day
+
+
+def _sort_key(event: EventImage) -> tuple[int, float, str]:
+    """Return the sort key: all-day events first, then by start and id."""
+    start = event.start
+    return (1, start.timestamp(), event.id) if isinstance(start, datetime) else (0, start.toordinal(), event.id)

@@ -1,0 +1,223 @@
+"""Undo of transactions, as a transaction.
+
+An undo goes back to before a transaction: it undoes that one and every later transaction in effect on that day
+(:func:`~fateforger.calendar.history.find_undo_scope`). The ways to ask differ only in how they name that transaction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from fateforger.calendar.access import CommitContext, Hold, WaitingReads, read_snapshot
+from fateforger.calendar.engine import number_ops
+from fateforger.calendar.execution import ExecutionResult, execute_sync
+from fateforger.calendar.history import count_writes, find_undo_scope, is_listed, is_redo, list_undone
+from fateforger.calendar.late_creates import mark_arrived
+from fateforger.calendar.model import WRITES
+from fateforger.calendar.ports import Journal
+from fateforger.calendar.transactions import UNDOES, OpState, Transaction, TxState, begin_transaction
+from fateforger.calendar.undo_plan import plan_undo
+from fateforger.errors import NotUndoable
+
+_NOTHING = "There is nothing to undo."
+OUT_OF_DATE = "Something was written since that list was made, so I did nothing. This is how it stands now."
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The transaction to go back before.
+
+    It is ``transaction``, else the first write of ``group`` in effect, else the newest write in effect, of ``day`` or
+    of all days. ``newest`` is the newest write of the day in the list that the person chose from, which also told them
+    what else is undone.
+    """
+
+    transaction: str | None = None
+    group: str | None = None
+    day: date | None = None
+    newest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The transactions that one undo undoes, all of one day, the newest first.
+
+    ``gone`` are the writes among them that were not named, ``again`` the number of writes that are redone.
+    """
+
+    targets: tuple[Transaction, ...]
+    gone: tuple[Transaction, ...] = ()
+    again: int = 0
+
+
+async def choose_targets(journal: Journal, calendar: str, choice: Choice, *, depth: int) -> tuple[Chosen, ...]:
+    """Decide what an undo undoes, for each affected day.
+
+    ``depth`` is the number of transactions read at first; more are read if needed. Raises
+    :class:`~fateforger.errors.NotUndoable`.
+    """
+    past = _Past(journal, calendar, depth)
+    if choice.transaction is not None:
+        firsts: Sequence[Transaction] = (await _find_named(past, choice.transaction),)
+    elif choice.group is not None:
+        firsts = await _find_first_of_group(past, choice.group)
+    else:
+        firsts = (await _find_newest(past, choice.day),)
+    return tuple([await _choose_since(past, first, choice) for first in firsts])
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    journal: Journal
+    calendar: str
+    depth: int
+
+    async def read(
+        self, reaches: Callable[[Sequence[Transaction]], bool], *, day: date | None = None, group: str | None = None
+    ) -> tuple[Transaction, ...]:
+        """Read the history, newest first, until it ``reaches`` its goal, or ends."""
+        limit = self.depth
+        while True:
+            history = await self.journal.history(self.calendar, day=day, group=group, limit=limit)
+            if len(history) < limit or reaches(history):
+                return history
+            limit *= 4
+
+
+async def _choose_since(past: _Past, first: Transaction, choice: Choice) -> Chosen:
+    history = await past.read(lambda known: any(t.id == first.id for t in known), day=first.day)
+    if choice.newest is not None and next(t.id for t in history if is_listed(t)) != choice.newest:
+        raise NotUndoable(OUT_OF_DATE, where=choice.transaction)
+    way = find_undo_scope(history, first)
+    if choice.newest is not None:
+        return Chosen(way.targets)
+    named = way.asked | {t.id for t in way.targets if t.group == choice.group}
+    gone = tuple(t for t in way.targets if t.id in way.gone - named)
+    return Chosen(way.targets, gone, len(way.again - set(list_undone(first))))
+
+
+async def _find_named(past: _Past, transaction_id: str) -> Transaction:
+    found = await past.journal.get(transaction_id)
+    if found is None or found.calendar != past.calendar:
+        raise NotUndoable("I know of no such change to this calendar.", where=transaction_id)
+    if found.state is TxState.UNDONE:
+        again = "done again" if found.kind == "undo" else "undone"
+        raise NotUndoable(f"That was {again} already.", where=transaction_id)
+    if not found.undoable:
+        raise NotUndoable("That did nothing to your calendar, so there is nothing to undo.", where=transaction_id)
+    return found
+
+
+async def _find_first_of_group(past: _Past, group: str) -> Sequence[Transaction]:
+    """Return the first write of a group in effect on each of its days, the latest written day first."""
+    history = await past.read(lambda _: False, group=group)
+    standing = [t for t in history if t.kind == "submit" and t.undoable]
+    if not standing:
+        raise NotUndoable("That was undone already." if history else _NOTHING)
+    return tuple({t.day: t for t in standing}.values())
+
+
+async def _find_newest(past: _Past, day: date | None) -> Transaction:
+    """Return the newest write in effect; the target of an interrupted undo takes precedence."""
+    history = await past.read(lambda known: any(_is_write(t, known) for t in known), day=day)
+    told = next((t for t in history if is_listed(t)), None)
+    if told is not None and told.kind == "undo" and _was_interrupted(told):
+        found = await past.journal.get(list_undone(told)[-1])
+        if found is not None and found.undoable:
+            return found
+    newest = next((t for t in history if _is_write(t, history)), None)
+    if newest is None:
+        raise NotUndoable(_NOTHING)
+    return newest
+
+
+def _is_write(transaction: Transaction, history: Sequence[Transaction]) -> bool:
+    """Check whether a transaction has an effect on the calendar.
+
+    A partial redo has one, too: the writes that it was to redo are not in effect themselves.
+    """
+    if transaction.kind == "submit" or transaction.state is not TxState.PARTIAL:
+        return transaction.kind == "submit" and transaction.undoable
+    return transaction.undoable and is_redo(transaction, {t.id: t for t in history})
+
+
+def _was_interrupted(undo: Transaction) -> bool:
+    given_up = any(record.state is OpState.SUPERSEDED for record in undo.records)
+    return undo.state is TxState.PARTIAL and given_up and bool(list_undone(undo))
+
+
+ALONG = "along"
+"""The name in an undo's context of its effects beyond the request, in words."""
+
+
+async def undo_sync(
+    chosen: Chosen,
+    outside: CommitContext,
+    hold: Hold,
+    *,
+    id: str,  # noqa: A002  the field's name
+    cause: str,
+    context: Mapping[str, Any] | None = None,
+    force: bool = False,
+) -> ExecutionResult:
+    """Undo the chosen transactions, under a lease that is held.
+
+    Every event that they touched is read again first. Once the undo is committed, all of them are undone; after a
+    partial undo they can be undone again. Raises as ``execute_sync`` does, and ``CalendarError`` when the calendar
+    cannot be read.
+    """
+    targets, context = chosen.targets, context or {}
+    day, tz = targets[0].day, targets[0].tz
+    ledger = await outside.journal.ledger(outside.calendar.key, day)
+    touched = [r.op.event_id for t in targets for r in t.records if r.op.verb in WRITES]
+    reads = WaitingReads(outside, hold)
+    snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits, also=touched)
+    seen = (*snapshot.events, *filter(None, snapshot.fetched.values()))
+    live = {event.id: event for event in seen if not event.gone}
+    # An event that an undo created in place of a deleted one also represents that one.
+    live |= {old: live[head.event_id] for head in ledger.heads if head.event_id in live for old in head.restores}
+    as_they_are = [mark_arrived(target, live) for target in targets]
+    clears = outside.calendar.traits.can_clear_color
+    plan = plan_undo(as_they_are, snapshot, ledger, op_ids=number_ops(id), force=force, can_clear_color=clears)
+    more: dict[str, Any] = {UNDOES: [target.id for target in targets]}
+    if along := _describe_along(chosen, context.get("session")):
+        more[ALONG] = along
+    if targets[-1].kind == "undo":
+        more["deed"] = "redo"
+    transaction = begin_transaction(
+        plan,
+        id=id,
+        calendar=outside.calendar.key,
+        kind="undo",
+        created_at=reads.seen_at,
+        cause=cause,
+        group=id,
+        undoes=targets[0].id,
+        context={**context, **more},
+    )
+    return await execute_sync(transaction, outside, hold)
+
+
+def _describe_along(chosen: Chosen, session: str | None) -> str:
+    """Return the effects beyond the request, to follow "This also"; an empty text if there are none."""
+    parts = []
+    if chosen.gone:
+        makers = Counter(_describe_origin(t.context.get("session"), session) for t in chosen.gone)
+        count = count_writes(len(chosen.gone), "later")
+        made = [f"{number if len(makers) > 1 else ''} made {maker}".strip() for maker, number in makers.items()]
+        parts.append(f"took back {count}, {' and '.join(made)}")
+    if chosen.again:
+        parts.append(f"did {count_writes(chosen.again)} again")
+    return " and ".join(parts)
+
+
+def _describe_origin(other: str | None, session: str | None) -> str:
+    if other is None:
+        return "from the command line"
+    if session is None:
+        return "in a thread"
+    return "in this thread" if other == session else "in another thread"

@@ -1,0 +1,351 @@
+"""Plan of an undo: a second three-way merge, of our writes with what the calendar shows now.
+
+    we did  | calendar now                       | undo
+    --------+------------------------------------+--------------------------------------------------------
+    create  | as we left it                      | delete
+    create  | changed, or something was added    | release: it is the person's now (``force`` deletes it), and what we
+            |                                    | wrote over their change since goes back to that
+    update  | field as we left it                | the field's value from before
+    update  | field changed                      | stays, and is reported
+    update  | had no colour before               | keeps ours where the calendar cannot remove a colour, and is reported
+    delete  | gone                               | create from the image of before, under the next generation, with all
+            |                                    | that the person had added and the calendar accepts
+    delete  | gone, the block was planned again  | nothing: it is there already
+    any     | it is already as before            | nothing
+
+Several transactions are undone as one: each step is undone in memory, the latest first, and only the difference between
+the calendar now and the outcome becomes ops. The result is a sync plan like any other, so an undo is carried out,
+recovered and undone (a redo) like a submit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from fateforger.calendar.comparison import (
+    Canon,
+    canonicalize,
+    describe_extras,
+    describe_missing,
+    is_timed,
+    list_changes,
+    quote_title,
+    to_fields,
+)
+from fateforger.calendar.decision import UNNUMBERED
+from fateforger.calendar.engine import OpIds, compute_fingerprint
+from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventImage, find_missing_extras
+from fateforger.calendar.lineage import Lineage, Lineages
+from fateforger.calendar.model import Head, Ledger, Snapshot, Standing, SyncOp, SyncPlan, Verb
+from fateforger.calendar.ownership import mint, next_generation, trace_seed
+from fateforger.calendar.transactions import OpRecord, OpState, Transaction
+from fateforger.errors import InternalError
+from fateforger.values import replace
+
+
+def build_restoring_op(lineage: Lineage, lineages: Lineages, keys: frozenset[str]) -> SyncOp | None:
+    """Return the op, not numbered yet; ``None`` when there is nothing to do or to record.
+
+    ``keys`` are those in use after the undo: the record of a block that goes must not replace another's.
+    """
+    event, shown, now = lineage.event, lineage.current, lineage.now
+    if event is None:
+        return _build_record_op(lineage, keys) if now is None else _recreate(lineage, now, lineages)
+    if shown is None or (lineage.released and now in {None, shown}):
+        head = _set_standing(lineage, event, Standing.RELEASED, lineages)
+        return _build_op(Verb.RELEASE, lineage, event, head, "It is yours now.") if head != lineage.head else None
+    if now is None:
+        gone = _mark_gone(lineage, _set_standing(lineage, event, Standing.REMOVED, lineages))
+        op = _build_op(Verb.DELETE, lineage, event, gone, "It was not there before.")
+        changes = list_changes(shown, None, lineages.tz)
+        return replace(op, changes=changes, head_after=None if gone.key in keys else gone)
+    head = _restore_head(lineage, event, lineages)
+    if changes := list_changes(shown, now, lineages.tz):
+        op = _build_op(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
+        return replace(op, changes=changes, after=to_fields(now), summary=now.summary)
+    return _build_op(Verb.ADOPT, lineage, event, head, "It is as it was before.") if head != lineage.head else None
+
+
+def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
+    """Return the op that recreates a deleted event under an unused id, with everything the person had added.
+
+    Its record is the earlier one, so that additions of the person show as theirs again.
+    """
+    old, known, fields = lineage.first, lineage.known, to_fields(now)
+    seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields, lineages.tz)
+    generation = next_generation(seed, lineages.generations, lineages.taken)
+    event_id = mint(seed, generation)
+    lineages.generations[seed] = generation
+    lineages.taken.add(event_id)
+    base = fields if known is None else known.base
+    extras = lineage.extras
+    head = Head(
+        key=lineage.key,
+        event_id=event_id,
+        generation=generation,
+        day=lineages.day,
+        base=base,
+        wanted=known.asked if known is not None and canonicalize(known.asked) != canonicalize(base) else None,
+        restores=tuple(lineage.ids),
+        extras=PLAIN if known is None or known.extras is None else known.extras,
+    )
+    return SyncOp(
+        op_id=UNNUMBERED,
+        verb=Verb.CREATE,
+        key=lineage.key,
+        event_id=event_id,
+        generation=generation,
+        seed=seed,
+        summary=now.summary,
+        changes=list_changes(None, now, lineages.tz),
+        after=fields,
+        extras=None if extras is None or extras == PLAIN else extras,
+        head_before=lineage.head,
+        head_after=head,
+        reason="It was there before.",
+    )
+
+
+def _build_record_op(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
+    """Return the op on the record of a block that the earlier plan did not have, or that the person deleted."""
+    head = lineage.head
+    if head is None or head.key in keys:
+        return None
+    after = _mark_gone(lineage, head)
+    if after == head:
+        return None
+    return SyncOp(
+        op_id=UNNUMBERED,
+        verb=Verb.FORGET if after.standing is Standing.REMOVED else Verb.ADOPT,
+        key=head.key,
+        event_id=head.event_id,
+        generation=head.generation,
+        summary=head.base.summary,
+        head_before=head,
+        head_after=after,
+        reason="It is gone from your calendar already.",
+    )
+
+
+def _mark_gone(lineage: Lineage, head: Head) -> Head:
+    """Return the record of a block that is not on the calendar.
+
+    If the earlier plan had it, the person deleted it. A question that was open before stays open after the undo.
+    """
+    known = lineage.known
+    wished = known is not None and known.standing in {Standing.HELD, Standing.DELETED}
+    if known is None or (lineage.first.verb is Verb.CREATE and not wished):
+        return replace(head, standing=Standing.REMOVED)
+    asked = None if known.asked == head.base else known.asked
+    standing = Standing.HELD if known.standing is Standing.HELD else Standing.DELETED
+    return replace(head, standing=standing, wanted=asked)
+
+
+def _restore_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> Head:
+    """Return the earlier record, so that differences from it show as the person's again.
+
+    The event also takes the place of every event it restores.
+    """
+    released = lineage.released or (lineage.head is not None and lineage.head.standing is Standing.RELEASED)
+    current = _set_standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
+    known = lineage.known or current
+    base, asked = canonicalize(known.base), canonicalize(known.asked)
+    if lineage.keeps_color and lineage.now is not None:
+        base, asked = (side._replace(color_id=lineage.now.color_id) for side in (base, asked))
+    return replace(
+        current,
+        key=lineage.key,
+        base=to_fields(base),
+        wanted=None if asked == base else to_fields(asked),
+        restores=tuple(event_id for event_id in lineage.ids if event_id != event.id),
+        unrestored=("color_id",) if lineage.keeps_color else known.unrestored,
+    )
+
+
+def _set_standing(lineage: Lineage, event: EventImage, standing: Standing, lineages: Lineages) -> Head:
+    """Return the current record with another standing, or a new record if there is none."""
+    if lineage.head is not None:
+        return replace(lineage.head, standing=standing)
+    base = event.fields if is_timed(event) else lineage.first.after or event.fields
+    return Head(
+        key=lineage.key,
+        event_id=event.id,
+        generation=lineage.first.generation,
+        day=lineages.day,
+        base=base,
+        standing=standing,
+        version=event.version,
+    )
+
+
+def _build_op(verb: Verb, lineage: Lineage, event: EventImage, head_after: Head, reason: str) -> SyncOp:
+    return SyncOp(
+        op_id=UNNUMBERED,
+        verb=verb,
+        key=head_after.key,
+        event_id=event.id,
+        generation=head_after.generation,
+        summary=event.summary,
+        before=event,
+        head_before=lineage.head,
+        head_after=head_after,
+        reason=reason,
+    )
+
+
+_TIME = ("start", "end")
+
+
+def plan_undo(
+    transactions: Sequence[Transaction],
+    snapshot: Snapshot,
+    ledger: Ledger,
+    *,
+    op_ids: OpIds,
+    force: bool = False,
+    can_clear_color: bool = True,
+) -> SyncPlan:
+    """Return the ops that undo ``transactions``, the newest first in the list, all of one day.
+
+    ``snapshot`` is the calendar now and must hold, seen or fetched, every event that the transactions touched;
+    ``ledger`` is the current record of the day. Only ops that took effect are undone. Changes by the person are kept
+    and listed in ``warnings``. With ``force``, created blocks are deleted even then. ``can_clear_color`` says whether
+    the calendar can remove a colour.
+    """
+    if any(t.day != snapshot.day for t in transactions):
+        raise InternalError("One undo is about one day.")
+    lineages = Lineages(snapshot, ledger)
+    for transaction in transactions:
+        latest_first = transaction.records[::-1]
+        # Deletions last: by then each key is back with the block that had it.
+        for record in sorted(latest_first, key=lambda record: record.op.verb is Verb.DELETE):
+            if record.state is OpState.APPLIED:
+                _undo_record(record, lineages, force=force)
+    lineages.join()
+    if not can_clear_color:
+        for lineage in lineages:
+            lineage.keep_color()
+    keys = lineages.give_keys()
+    ops = [op for lineage in lineages if (op := build_restoring_op(lineage, lineages, keys)) is not None]
+    return SyncPlan(
+        day=snapshot.day,
+        tz=snapshot.tz,
+        ops=tuple(replace(op, op_id=op_ids(n)) for n, op in enumerate(ops)),
+        warnings=tuple(sentence for lineage in lineages for sentence in lineage.told),
+        snapshot_fingerprint=compute_fingerprint(snapshot),
+    )
+
+
+def _undo_record(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
+    op = record.op
+    match op.verb:
+        case Verb.CREATE:
+            lineage = lineages.of(op)
+            _undo_create(lineage, op, _get_left_state(record), _get_left_extras(record, lineage), force=force)
+        case Verb.UPDATE:
+            _undo_update(lineages.of(op), op, _get_left_state(record))
+        case Verb.DELETE:
+            _undo_delete(lineages.of(op), op, lineages)
+        case Verb.ADOPT | Verb.FORGET:
+            lineages.of(op).known_as(op.head_before)
+        case Verb.RELEASE | Verb.NOOP | Verb.SKIP:
+            return
+        case _:
+            assert_never(op.verb)
+
+
+def _get_left_state(record: OpRecord) -> Canon:
+    """Return the event as we left it: as it was seen then, otherwise as it was written."""
+    seen = record.observed if record.observed is not None and not record.observed.all_day else record.op.after
+    if seen is None:
+        raise InternalError(f"Op {record.op.op_id} does not know what it wrote.")
+    return canonicalize(seen)
+
+
+def _get_left_extras(record: OpRecord, lineage: Lineage) -> EventExtras:
+    """Return the extras of a created event when we left it: as seen then, otherwise as created.
+
+    For an event that was recreated since, its record has them.
+    """
+    event, head = lineage.event, lineage.head
+    if event is not None and event.id != record.op.event_id and head is not None and head.extras is not None:
+        return head.extras
+    if record.observed is not None:
+        return record.observed.extras
+    return record.op.extras or PLAIN
+
+
+def _undo_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventExtras, *, force: bool) -> None:
+    if lineage.released:
+        return
+    if (reason := _explain_keeping(lineage, left, extras, force=force)) is not None:
+        lineage.release(f"I left {quote_title(left.summary)} on your calendar{reason}.")
+        return
+    lineage.known = op.head_before
+    if not lineage.is_gone:
+        lineage.now = None
+    lineage.extras = None
+
+
+def _explain_keeping(lineage: Lineage, left: Canon, extras: EventExtras, *, force: bool) -> str | None:
+    """Return the reason not to delete an event that we made, if any."""
+    if lineage.is_gone:
+        return None
+    if lineage.obstacle is not None:
+        return f": {lineage.obstacle}"
+    if force:
+        return None
+    if lineage.extras is not None and (done := describe_extras(lineage.extras, extras)) is not None:
+        return f": you {done}"
+    if not lineage.changed_since(left):
+        return None
+    return ": you changed it since" if lineage.now == lineage.current else ", as you had changed it"
+
+
+def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
+    if op.before is None:
+        raise InternalError(f"Update {op.op_id} does not know what was there before.")
+    if lineage.released or lineage.was_removed:
+        return
+    lineage.known_as(op.head_before)
+    title = quote_title(left.summary)
+    if lineage.now is None or lineage.obstacle is not None:
+        reason = "it is gone from your calendar" if lineage.obstacle is None else lineage.obstacle
+        lineage.told.append(f"I could not set {title} back: {reason}.")
+        return
+    before = canonicalize(op.before)
+    kept = op.changes.keys() & lineage.changed_since(left)
+    result = _replace(lineage.now, before, op.changes.keys() - kept)
+    if kept & set(_TIME) or result.end <= result.start:
+        kept |= set(_TIME) & op.changes.keys()
+        result = _replace(lineage.now, before, op.changes.keys() - kept)
+    already = {name for name in kept if getattr(lineage.now, name) == getattr(before, name)}
+    if kept - already:
+        lineage.told.append(
+            f"I kept what you changed of {quote_title(lineage.now.summary)} since: {_name_fields(kept - already)}."
+        )
+    lineage.now = result
+
+
+def _undo_delete(lineage: Lineage, op: SyncOp, lineages: Lineages) -> None:
+    if op.before is None:
+        raise InternalError(f"Delete {op.op_id} does not know what it deleted.")
+    if not lineage.is_gone:
+        return
+    if lineages.has(op.key if op.head_before is None else op.head_before.key):
+        known = op.head_before.extras if op.head_before is not None else None
+        missing = find_missing_extras(op.before.extras, PLAIN if known is None else known)
+        rest = f", but {describe_missing(missing)}" if missing else ""
+        lineage.told.append(f"{quote_title(op.before.summary)} is on your calendar again already{rest}.")
+        return
+    lineage.now, lineage.extras = canonicalize(op.before), op.before.extras
+    lineage.known_as(op.head_before)
+
+
+def _replace(now: Canon, before: Canon, names: set[str]) -> Canon:
+    return now._replace(**{name: getattr(before, name) for name in names})
+
+
+def _name_fields(names: set[str]) -> str:
+    spoken = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}
+    return ", ".join(dict.fromkeys(spoken[name] for name in MANAGED if name in names))

@@ -1,0 +1,467 @@
+"""``fateforger constraints import|export|migrate``: constraints as JSON lines, and from an earlier planner."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fateforger.cli.documents import (
+    decode_line,
+    dump_json_line,
+    open_output,
+    parse_json,
+    read_raw_lines,
+    write_json,
+)
+from fateforger.cli.options import (
+    Opened,
+    add_place_options,
+    add_store_options,
+    as_json,
+    check_person_option,
+    load_settings,
+    run_with_constraints,
+)
+from fateforger.errors import BadInput, ConstraintUnreadable, StoreUnavailable
+
+if TYPE_CHECKING:
+    from fateforger.app.migration import Report
+    from fateforger.config import Settings
+    from fateforger.memory.migration import MigratedRow
+    from fateforger.memory.ports import Constraints, ConstraintSource
+    from fateforger.memory.versions import Version
+
+
+def build_migration_document(report: Report) -> dict[str, Any]:
+    """Return the result for programs: counts, and each row with its outcome and the version written."""
+    from fateforger.memory.documents import write_version  # noqa: PLC0415  heavy
+
+    rows = [
+        {
+            "where": row.where,
+            "name": row.name,
+            "uid": row.version.uid if row.version else None,
+            "outcome": row.outcome.value,
+            "why": row.why,
+            "notes": list(row.notes),
+            "version": write_version(row.version) if row.version and row.outcome.is_written else None,
+        }
+        for row in report.rows
+    ]
+    return {
+        "source": report.source,
+        "user_id": report.user_id,
+        "applied": report.applied,
+        "counts": {**_count_outcomes(report), "others": report.others, "written": report.written},
+        "left_out": list(report.left_out),
+        "rows": rows,
+    }
+
+
+def _count_outcomes(report: Report) -> dict[str, int]:
+    from fateforger.memory.migration import Outcome  # noqa: PLC0415  heavy
+
+    return {outcome.value: sum(row.outcome is outcome for row in report.rows) for outcome in Outcome}
+
+
+def print_report(report: Report) -> None:
+    """Print the result for people: a table of the written rows, the problems with place and reason, and the sum."""
+    click.echo(f"From {report.source}, constraints of {report.user_id}:")
+    shown = [row for row in report.rows if row.outcome.is_written and row.version is not None]
+    if shown:
+        click.echo(f"{'':<9}{'':<8}{'status':<10}{'reach':<10}{'edited':<12}name")
+    for row in shown:
+        click.echo(_format_line(row))
+        for note in row.notes:
+            click.echo(f"{'':<9}{note}")
+    amiss = [row for row in report.rows if row.outcome.is_amiss]
+    if amiss:
+        click.echo("\nCannot be moved as they are:" if shown else "Cannot be moved as they are:")
+    for row in amiss:
+        click.echo(f"  “{row.name}” ({row.where})\n      {row.why}")
+    click.echo(f"\n{_format_summary(report)}" if shown or amiss else _format_summary(report))
+    for sentence in report.left_out:
+        click.echo(sentence)
+    if shown and not report.applied:
+        click.echo("Nothing was changed. Add --apply to write them.")
+
+
+def print_taken_back(versions: Sequence[Version], stay: int, *, applied: bool) -> None:
+    """Print the constraints that were put away again, or would be."""
+    for version in versions:
+        click.echo(f"{'put away' if version.retired else 'as before':<10}{version.record.name}  [{version.uid}]")
+    done = "taken back" if applied else "would be taken back"
+    click.echo(f"{len(versions)} {done}; {stay} were changed here since and stay.")
+    if versions and not applied:
+        click.echo("Nothing was changed. Add --apply to do it.")
+
+
+def _format_line(row: MigratedRow) -> str:
+    version = row.version
+    assert version is not None  # noqa: S101  only called for rows with a version
+    record = version.record
+    columns = f"{row.outcome.value:<9}{record.necessity.value:<8}{record.status.value:<10}{record.scope.value:<10}"
+    return f"{columns}{version.updated_at:%Y-%m-%d}  {record.name}  [{version.uid}]"
+
+
+def _format_summary(report: Report) -> str:
+    counts = _count_outcomes(report)
+    parts = [
+        f"{counts['new']} new",
+        f"{counts['changed']} changed",
+        f"{counts['same']} here already",
+        *([f"{counts['newer_here']} changed here since, left alone"] if counts["newer_here"] else []),
+        *([f"{counts['bad']} bad"] if counts["bad"] else []),
+        *([f"{counts['waiting']} waiting for a bad one"] if counts["waiting"] else []),
+        *([f"{report.others} of other people, left alone"] if report.others else []),
+    ]
+    return f"{', '.join(parts)}.{f' {report.written} written.' if report.applied else ''}"
+
+
+class ProgressBar:
+    """A progress line, on a terminal only."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._width = 0
+
+    def show(self, what: str, done: int, total: int | None) -> None:
+        if not self._shown:
+            return
+        bar = "" if not total else f" [{'#' * (30 * done // total):<30}]"
+        text = f"{what}{bar} {done}{'' if total is None else f' of {total}'}"
+        click.echo(f"\r{text:<{self._width}}", err=True, nl=False)
+        self._width = len(text)
+
+    def close(self) -> None:
+        if self._width:
+            click.echo(f"\r{'':<{self._width}}\r", err=True, nl=False)
+
+
+BATCH = 200
+"""Lines written in one commit."""
+
+
+@dataclass(slots=True)
+class Count:
+    """The outcome of the lines of a file: written, already there, or bad, with the mistake of each."""
+
+    written: int = 0
+    already: int = 0
+    bad: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        return self.written + self.already + len(self.bad)
+
+
+@click.command("import")
+@click.argument("source", metavar="FILE")
+@add_store_options
+def import_command(ctx: click.Context, source: str, as_json: bool, **where: str | None) -> None:
+    """Write what the lines of FILE (or -) hold: user_id, constraint_record, created_at, updated_at, event, session_id.
+
+    A line that is there already is not written again, so an import that was interrupted is simply repeated. A line that
+    cannot be used is skipped and named; the others count.
+    """
+    count = run_with_constraints(ctx, where, lambda opened: _import(opened, source))
+    if count.bad and count.total == len(count.bad):
+        raise BadInput(f"No line of {source} can be used: {count.bad[0]['message']}", where=count.bad[0]["where"])
+    if as_json:
+        counts = {"read": count.total, "written": count.written, "already": count.already}
+        write_json({**counts, "skipped": len(count.bad), "bad": count.bad})
+        return
+    for mistake in count.bad:
+        click.echo(f"Line {mistake['line']} is skipped: {mistake['message']} ({mistake['where']})", err=True)
+    skipped = f", {len(count.bad)} skipped" if count.bad else ""
+    click.echo(f"{count.total} read: {count.written} written, {count.already} there already{skipped}.")
+
+
+@click.command("export")
+@click.option(
+    "--user", "user_id", metavar="ID", callback=check_person_option, help="Only theirs; by default everybody's."
+)
+@click.option("--to", "target", metavar="FILE", default="-", help="Where to; by default stdout.")
+@add_store_options
+def export_command(ctx: click.Context, user_id: str | None, target: str, as_json: bool, **where: str | None) -> None:
+    """Every version of every constraint, one JSON line each, person by person in the order in which they were written.
+    An import of it into an empty place gives the same again."""
+
+    people, lines, unreadable = run_with_constraints(ctx, where, lambda opened: _export(opened, user_id, target))
+    if unreadable is not None:
+        raise unreadable
+    if target == "-":
+        return
+    if as_json:
+        write_json({"people": people, "versions": lines, "file": target})
+        return
+    click.echo(f"{lines} version{'' if lines == 1 else 's'} of {people} {'person' if people == 1 else 'people'}.")
+
+
+async def _import(opened: Opened, source: str) -> Count:
+    """Write the lines of a file, many of a person in one commit.
+
+    After a kill, at most one commit of lines per person has to be repeated; existing lines are recognized by their
+    content.
+    """
+    importing = _Importing(opened.constraints, ProgressBar())
+    try:
+        for number, version, cause in _iter_versions(source, importing.count):
+            try:
+                await importing.take(version, cause)
+            except BadInput as error:
+                importing.count.bad.append(_describe_mistake(number, error, f"{source}, line {number}"))
+        await importing.finish()
+    except StoreUnavailable as error:
+        so_far = f"{importing.count.written} lines are written; run it again and it goes on there."
+        raise StoreUnavailable(f"{error.message} {so_far}", where=error.where) from error
+    finally:
+        importing.bar.close()
+    return importing.count
+
+
+class _Importing:
+    """Lines to write, grouped by person in the order of the file."""
+
+    def __init__(self, constraints: Constraints, bar: ProgressBar) -> None:
+        self.count = Count()
+        self.bar = bar
+        self._constraints = constraints
+        self._known: dict[str, set[str]] = {}
+        self._waiting: dict[str, list[tuple[Version, str]]] = {}
+
+    async def take(self, version: Version, cause: str) -> None:
+        """Add a line. Raises ``BadInput`` for one that no store can keep."""
+        from fateforger.memory.documents import check_version  # noqa: PLC0415  the help text needs none of it
+
+        check_version(version)
+        person = version.user_id
+        if person not in self._known:
+            self._known[person] = {_hash_version(one) for one in await self._constraints.readable(person)}
+        if cause in self._known[person]:
+            self.count.already += 1
+            return
+        self._known[person].add(cause)
+        self._waiting.setdefault(person, []).append((version, cause))
+        if len(self._waiting[person]) >= BATCH:
+            await self._write(person)
+
+    async def finish(self) -> None:
+        """Write the remaining lines."""
+        for person in tuple(self._waiting):
+            await self._write(person)
+
+    async def _write(self, person: str) -> None:
+        lines = self._waiting.pop(person)
+        causes = "".join(cause for _, cause in lines)
+        batch = f"import-{hashlib.sha256(causes.encode()).hexdigest()}"
+        await self._constraints.write([version for version, _ in lines], cause=batch)
+        self.count.written += len(lines)
+        self.bar.show("importing", self.count.total, None)
+
+
+def _iter_versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
+    """Yield the usable lines with their numbers and causes; add the others to ``count``."""
+    from fateforger.memory.credentials import (  # noqa: PLC0415  the help text needs none of it
+        REFUSED,
+        holds_credentials,
+        redact_credentials,
+    )
+    from fateforger.memory.documents import read_version  # noqa: PLC0415  the help text needs none of it
+
+    for number, data in read_raw_lines(source):
+        where = f"{source}, line {number}"
+        try:
+            text = decode_line(data, where)
+            if not text.strip():
+                continue
+            version = read_version(parse_json(text, where))
+            if holds_credentials(version.record) or redact_credentials(version.event.reason or "")[1]:
+                raise BadInput(REFUSED)  # noqa: TRY301  said of this line like any other mistake
+        except BadInput as error:
+            count.bad.append(_describe_mistake(number, error, where))
+            continue
+        yield number, version, _hash_version(version)
+
+
+def _describe_mistake(number: int, error: BadInput, where: str) -> dict[str, Any]:
+    from fateforger.memory.credentials import remove_credentials  # noqa: PLC0415  the help text needs none of it
+
+    place = where if error.where in {None, where} else f"{where}, {remove_credentials(error.where or '')}"
+    return {"line": number, "message": remove_credentials(error.message), "where": place}
+
+
+def _hash_version(version: Version) -> str:
+    """Return a digest of a version, the same for its line in any file.
+
+    The cause of a commit is built from its lines' digests.
+    """
+    from fateforger.memory.documents import write_version  # noqa: PLC0415  the help text needs none of it
+
+    text = json.dumps(write_version(version), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int, int, ConstraintUnreadable | None]:
+    """Write all readable versions; return the number of people and of lines, and an error for the unreadable ones."""
+    from fateforger.memory.documents import write_version  # noqa: PLC0415  the help text needs none of it
+
+    people = await opened.constraints.people() if user_id is None else (user_id,)
+    lines, unreadable = 0, None
+    with open_output(target) as write_line:
+        for person in people:
+            try:
+                versions = await opened.constraints.of(person)
+            except ConstraintUnreadable as error:
+                unreadable = unreadable or error
+                versions = await opened.constraints.readable(person)
+            for version in versions:
+                write_line(dump_json_line(write_version(version)))
+            lines += len(versions)
+    return len(people), lines, unreadable
+
+
+_SLACK_ID = re.compile(r"[UW][A-Z0-9]{2,30}")
+_AMISS = 2
+_SOURCES = {"notion": "Notion", "sqlite": "SQLite"}
+
+
+def _parse_pairs(_: click.Context, option: click.Parameter, given: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = [text.partition("=") for text in given]
+    for name, sign, _what in pairs:
+        if not name.strip() or not sign:
+            raise click.BadParameter(f"write it as NAME=WHAT, not “{name}”.", param=option)
+    return [(name.strip(), what) for name, _sign, what in pairs]
+
+
+@click.command("migrate")
+@click.option("--source", type=click.Choice(list(_SOURCES)), default="notion", show_default=True, help="From where.")
+@click.option("--user", "user_id", metavar="ID", help="Whose: a Slack id. SQLite knows it, if it is one person's.")
+@click.option("--apply", is_flag=True, help="Write. Without it nothing is changed anywhere.")
+@click.option("--take-back", is_flag=True, help="Put away again what was moved and not changed since.")
+@click.option("--file", "--sqlite-db-url", "file", metavar="FILE", help="The SQLite file; by default DATABASE_URL's.")
+@click.option(
+    "--database", "databases", metavar="NAME=ID", multiple=True, callback=_parse_pairs, help="Where in Notion it is."
+)
+@click.option(
+    "--column", "columns", metavar="NAME=TITLE", multiple=True, callback=_parse_pairs, help="A renamed column."
+)
+@add_place_options
+@as_json
+@click.pass_context
+def migrate_command(
+    ctx: click.Context,
+    /,
+    source: str,
+    user_id: str | None,
+    apply: bool,
+    take_back: bool,
+    as_json: bool,
+    now: str | None,
+    data_dir: str | None,
+    **asked: Any,
+) -> None:
+    """Move constraints here from an earlier planner's Notion databases or SQLite file.
+
+    Says what it would write; with --apply it does. Run it as often as you like: what is here already is left alone.
+    Exit status 2 when a row cannot be moved.
+    """
+    settings = load_settings(ctx, now=now, data_dir=data_dir)
+    user_id = _check_slack_id(user_id)
+    if take_back:
+        if user_id is None:
+            raise click.UsageError("Say whose: --take-back needs --user ID.")
+        whole = partial(_take_back, source=_SOURCES[source], user_id=user_id, apply=apply)
+        versions, stay = run_with_constraints(ctx, {"now": now, "data_dir": data_dir}, whole)
+        if as_json:
+            uids = [version.uid for version in versions]
+            write_json({"user_id": user_id, "applied": apply, "stay": stay, "taken_back": uids})
+        else:
+            print_taken_back(versions, stay, applied=apply)
+        return
+    report = asyncio.run(_migrate(settings, source, user_id, apply=apply, asked=asked))
+    if as_json:
+        write_json(build_migration_document(report))
+    else:
+        print_report(report)
+    if any(row.outcome.is_amiss for row in report.rows):
+        ctx.exit(_AMISS)
+
+
+def _check_slack_id(user_id: str | None) -> str | None:
+    if user_id is not None and not _SLACK_ID.fullmatch(user_id):
+        raise BadInput(
+            f"“{user_id[:40]}” is not a Slack id. It looks like U0123ABC: in Slack, your profile, •••, Copy member ID.",
+            where="user",
+        )
+    return user_id
+
+
+async def _migrate(
+    settings: Settings, source: str, user_id: str | None, *, apply: bool, asked: dict[str, Any]
+) -> Report:
+    from fateforger.app.migration import migrate  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
+
+    async with _open_source(settings, source, **asked) as rows:
+        store = await open_state(settings)
+        bar = ProgressBar()
+        try:
+            return await migrate(rows, store.constraints, user_id=user_id, apply=apply, progress=bar.show)
+        finally:
+            bar.close()
+            await store.aclose()
+
+
+def _open_source(
+    settings: Settings,
+    source: str,
+    *,
+    file: str | None,
+    databases: Sequence[tuple[str, str]],
+    columns: Sequence[tuple[str, str]],
+) -> AbstractAsyncContextManager[ConstraintSource]:
+    from fateforger.app.migration import open_notion_source, open_sqlite_source  # noqa: PLC0415  heavy
+
+    if source == "notion":
+        if file is not None:
+            raise click.UsageError("--file is for --source sqlite.")
+        return open_notion_source(settings, databases=databases, columns=columns)
+    if databases or columns:
+        raise click.UsageError("--database and --column are for --source notion.")
+    return open_sqlite_source(_find_sqlite_file(file or os.environ.get("DATABASE_URL", ""), settings))
+
+
+def _find_sqlite_file(given: str, settings: Settings) -> Path:
+    """Return a path, from a path or a database URL of the earlier planner (``sqlite+aiosqlite:///data/planner.db``)."""
+    scheme, sign, path = given.partition("://")
+    if not given:
+        return settings.data_dir / "fateforger.db"
+    if not sign:
+        return Path(given)
+    if scheme.partition("+")[0] != "sqlite":
+        raise BadInput("That address is not of a SQLite file; name the file with --file.", where="file")
+    return Path(path.removeprefix("/").partition("?")[0])
+
+
+async def _take_back(opened: Opened, *, source: str, user_id: str, apply: bool) -> tuple[tuple[Version, ...], int]:
+    from fateforger.app.migration import take_back  # noqa: PLC0415  heavy
+
+    bar = ProgressBar()
+    asked = {"source": source, "user_id": user_id}
+    try:
+        return await take_back(opened.constraints, **asked, now=opened.now, apply=apply, progress=bar.show)
+    finally:
+        bar.close()

@@ -1,0 +1,118 @@
+"""``fateforger up``, ``doctor`` and ``health``: run the program, and check its configuration and its state."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import signal
+import urllib.error
+import urllib.request
+from dataclasses import asdict
+
+import click
+
+from fateforger.cli.documents import write_json
+from fateforger.cli.options import add_place_options, as_json, load_settings
+from fateforger.errors import WorldError
+
+
+@click.command("up")
+@add_place_options
+@click.option("--host", help="Address the local page listens on.")
+@click.option("--port", type=int, help="Port of the local page; 0 picks a free one.")
+@click.option("--verbose", is_flag=True, help="Log what happens inside.")
+@click.pass_context
+def up_command(
+    ctx: click.Context, now: str | None, data_dir: str | None, host: str | None, port: int | None, verbose: bool
+) -> None:
+    """Run everything with what is configured, say what is real and what is local, and print the page's address."""
+    settings = load_settings(ctx, now=now, data_dir=data_dir, host=host, port=port)
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    from fateforger.app.program import open_app  # noqa: PLC0415  heavy
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
+                loop.add_signal_handler(name, stop.set)
+        async with open_app(settings) as house:
+            for line in house.lines:
+                click.echo(f"  {line}")
+            if house.caldav_url:
+                click.echo(f"  CalDAV: {house.caldav_url}")
+            if house.claim:
+                click.echo(f"\n{house.claim}")
+            if house.page_url:
+                click.echo(f"\nReady: {house.page_url}\n")
+                click.echo("Open it and choose “Plan my day”. Stop with Ctrl-C; nothing is lost.")
+            else:
+                click.echo("\nReady: type /timebox in Slack. Stop with Ctrl-C; nothing is lost.")
+            await stop.wait()
+            click.echo("Stopping.")
+
+    asyncio.run(run())
+
+
+_SIGNS = {"real": "●", "local": "○", "missing": "·", "broken": "✗"}
+
+
+@click.command("doctor")
+@add_place_options
+@as_json
+@click.option("--model", "ask_model", is_flag=True, help="Also ask the language models something.")
+@click.pass_context
+def doctor_command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool, ask_model: bool) -> None:
+    """Say what is real, what is local and what is missing, each with its fix. Exits with 3 when something is broken."""
+    from fateforger.app.health import run_checks  # noqa: PLC0415  heavy
+
+    checks = asyncio.run(run_checks(load_settings(ctx, now=now, data_dir=data_dir), ask_model=ask_model))
+    ok = all(check.state != "broken" for check in checks)
+    if as_json:
+        write_json({"ok": ok, "checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            click.echo(f"{_SIGNS[check.state]} {check.name:<9} {check.state:<8} {check.message}")
+            if check.fix:
+                click.echo(f"{'':21}→ {check.fix}")
+        click.echo("\nAll is well." if ok else "\nSomething needs mending; see above.")
+    if not ok:
+        raise click.exceptions.Exit(3)
+
+
+_SECONDS = 8
+_EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104  compared, not bound
+
+
+@click.command("health")
+@click.option("--port", type=int, help="Port of the program that runs; by default the configured one.")
+@click.pass_context
+def health_command(ctx: click.Context, port: int | None) -> None:
+    """Ask the program that runs on this machine whether it is well. Exits with 3 when it is not, or does not answer."""
+    settings = load_settings(ctx, port=port)
+    host = "127.0.0.1" if settings.host in _EVERY_ADDRESS else settings.host
+    said = _ask(f"http://{host}:{settings.port}/health")
+    ill = [part for part in ("database", "slack") if not said.get(part)]
+    if ill:
+        raise WorldError(f"The program runs, but this does not answer: {', '.join(ill)}. fateforger doctor says more.")
+    click.echo("It is well.")
+    if said.get("constraints_trouble"):
+        click.echo(f"Only what it should remember has to wait: {said['constraints_trouble']}")
+    if said.get("memory_trouble"):
+        click.echo(f"Only searching what it remembers does not work: {said['memory_trouble']}")
+
+
+def _ask(url: str) -> dict[str, object]:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=_SECONDS) as answer:
+            said: dict[str, object] = json.load(answer)
+    except urllib.error.HTTPError as answer:
+        said = json.load(answer) if answer.code == 503 else {}
+    except (OSError, ValueError) as error:
+        raise WorldError(f"No fateforger answers at {url}: {error}.") from None
+    return said

@@ -1,0 +1,252 @@
+"""``fateforger costs``, ``feedback``, ``replay`` and ``person``: what is stored about models, turns and people."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fateforger.cli.documents import open_output, read_document, write_json
+from fateforger.cli.options import (
+    add_place_options,
+    add_store_options,
+    as_json,
+    check_person_option,
+    load_settings,
+)
+from fateforger.errors import BadInput
+
+if TYPE_CHECKING:
+    from fateforger.config import Settings
+    from fateforger.conversation.recordings import Difference
+    from fateforger.ports.model import Spent
+    from fateforger.ports.people import Counts
+    from fateforger.session.store import Rating
+
+
+@click.command("costs")
+@add_place_options
+@as_json
+@click.option("--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="How many days, with today.")
+@click.pass_context
+def costs_command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool, days: int) -> None:
+    """Show the use and cost of language models, by day and role. Days end at midnight in
+    FATEFORGER_TIME_ZONE; costs follow from FATEFORGER_MODEL_PRICES."""
+    spent = asyncio.run(_read_spent(load_settings(ctx, now=now, data_dir=data_dir), days))
+    if as_json:
+        write_json({"days": [_to_document(each) for each in spent], "total": _sum_spent(spent)})
+        return
+    if not spent:
+        click.echo(f"No language model was asked anything {'today' if days == 1 else f'in the last {days} days'}.")
+        return
+    for each in spent:
+        click.echo(f"{each.day}  {each.role.value:<8} {each.model or '(no answer)':<28} {_format_counts(asdict(each))}")
+    click.echo(f"{'Together':<50}{_format_counts(_sum_spent(spent))}")
+
+
+async def _read_spent(settings: Settings, days: int) -> tuple[Spent, ...]:
+    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
+    from fateforger.session.day import local_today  # noqa: PLC0415  heavy
+
+    store = await open_state(settings)
+    try:
+        today = local_today(build_clock(settings).now(), settings.time_zone)
+        return await store.usage.since(today - timedelta(days=days - 1))
+    finally:
+        await store.aclose()
+
+
+def _to_document(spent: Spent) -> dict[str, Any]:
+    return {**asdict(spent), "day": spent.day.isoformat(), "role": spent.role.value}
+
+
+def _sum_spent(spent: Sequence[Spent]) -> dict[str, Any]:
+    names = ("calls", "failed", "uncounted", "unpriced", "prompt_tokens", "completion_tokens")
+    counts = {name: sum(getattr(each, name) for each in spent) for name in names}
+    return {**counts, "cost": round(sum(each.cost for each in spent), 9)}
+
+
+def _format_counts(counts: dict[str, Any]) -> str:
+    tokens = f"{counts['prompt_tokens']} + {counts['completion_tokens']} tokens"
+    cost = "no price set" if counts["calls"] and counts["unpriced"] == counts["calls"] else f"${counts['cost']:.4f}"
+    failed = f", {counts['failed']} without an answer" if counts["failed"] else ""
+    answers = "1 answer" if counts["calls"] == 1 else f"{counts['calls']} answers"
+    return f"{answers}, {tokens}, {cost}{failed}"
+
+
+@click.command("feedback")
+@add_place_options
+@as_json
+@click.pass_context
+def feedback_command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool) -> None:
+    """Every thumb up or down, oldest first, with its session, its turn and the versions of the prompts behind it."""
+    ratings = asyncio.run(_read_ratings(load_settings(ctx, now=now, data_dir=data_dir)))
+    if as_json:
+        write_json({"feedback": [rating.model_dump(mode="json") for rating in ratings]})
+        return
+    for rating in ratings:
+        thumb = "👍" if rating.helpful else "👎"
+        prompts = ", ".join(rating.prompts)
+        click.echo(f"{thumb} {rating.at:%Y-%m-%d %H:%M}Z  {rating.session_id}  {rating.turn}  {prompts}")
+    if not ratings:
+        click.echo("Nobody has said anything yet.")
+
+
+async def _read_ratings(settings: Settings) -> tuple[Rating, ...]:
+    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
+
+    store = await open_state(settings)
+    try:
+        return await store.feedbacks.all()
+    finally:
+        await store.aclose()
+
+
+_WIDEST = 60
+"""The most characters of a value on one line."""
+
+
+@click.command("replay")
+@click.argument("sources", metavar="FILE...", nargs=-1, required=True)
+@as_json
+def replay_command(sources: tuple[str, ...], as_json: bool) -> None:
+    """Run recorded turns (files of FATEFORGER_RECORD, or directories of them) again with the recorded answers; no model
+    and no calendar is asked. Exits with 0 when all go as they went, with 1 when one does not."""
+    from fateforger.conversation.recordings import parse_recorded_turn  # noqa: PLC0415  heavy
+    from fateforger.conversation.turn_runs import replay  # noqa: PLC0415  heavy
+
+    async def run() -> list[tuple[str, tuple[Difference, ...]]]:
+        return [(file, await replay(parse_recorded_turn(read_document(file), file))) for file in _iter_files(sources)]
+
+    replayed = asyncio.run(run())
+    same = not any(found for _, found in replayed)
+    if as_json:
+        turns = [
+            {"file": file, "same": not found, "differences": [asdict(d) for d in found]} for file, found in replayed
+        ]
+        write_json({"same": same, "turns": turns})
+    else:
+        for file, found in replayed:
+            click.echo(f"{file}: {_count_differences(found)}")
+            for difference in found:
+                click.echo("\n".join(f"  {line}" for line in _format_difference(difference)))
+    if not same:
+        raise click.exceptions.Exit(1)
+
+
+def _iter_files(sources: Iterable[str]) -> Iterator[str]:
+    """Yield the files, and those of each directory in the order of their names."""
+    for source in sources:
+        if not Path(source).is_dir():
+            yield source
+            continue
+        found = sorted(str(path) for path in Path(source).glob("*.json"))
+        if not found:
+            raise BadInput("There is no recorded turn in that directory.", where=source)
+        yield from found
+
+
+def _count_differences(found: tuple[Difference, ...]) -> str:
+    if not found:
+        return "the same."
+    return f"{len(found)} difference{'' if len(found) == 1 else 's'}"
+
+
+def _format_difference(difference: Difference) -> Iterator[str]:
+    """Yield one line, or a diff for texts of several lines."""
+    was, now = difference.was, difference.now
+    if isinstance(was, str) and isinstance(now, str) and ("\n" in was or "\n" in now):
+        yield f"{difference.part} {difference.where}"
+        changed = difflib.unified_diff(was.splitlines(), now.splitlines(), lineterm="", n=0)
+        yield from (f"  {line}" for line in list(changed)[2:])
+    else:
+        yield f"{difference.part} {difference.where}: {_format_value(was)} -> {_format_value(now)}"
+
+
+def _format_value(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}…"
+
+
+@click.group("person")
+def person_command() -> None:
+    """Export what is held about a person as one document, or erase it."""
+
+
+@person_command.command("export")
+@click.argument("user_id", metavar="USER", callback=check_person_option)
+@click.option("--to", "target", metavar="FILE", default="-", help="Where to; by default stdout.")
+@add_store_options
+def export_command(ctx: click.Context, user_id: str, target: str, as_json: bool, **where: str | None) -> None:
+    """Everything that is held about USER (their Slack id) as one JSON document; docs/privacy.md says what is in it."""
+    from fateforger.app.people import export_person  # noqa: PLC0415  heavy
+
+    document = asyncio.run(export_person(load_settings(ctx, **where), user_id))
+    with open_output(target) as write_line:
+        write_line(json.dumps(document, ensure_ascii=False, indent=1))
+    counts = {kind: len(rows) for kind, rows in document["held"].items()}
+    if target == "-":
+        return
+    if as_json:
+        write_json({"person": user_id, "counts": counts, "file": target})
+        return
+    click.echo(f"{_format_total(counts)} about {user_id} in {target}.")
+
+
+@person_command.command("erase")
+@click.argument("user_id", metavar="USER", callback=check_person_option)
+@click.option("--apply", "apply", is_flag=True, help="Erase it; without this it is only listed.")
+@add_store_options
+def erase_command(ctx: click.Context, user_id: str, apply: bool, as_json: bool, **where: str | None) -> None:
+    """Erase everything that is held about USER (their Slack id), or list by kind how much that is.
+
+    It may be repeated: a run that was cut off is completed by the next. A program that runs here need not be stopped.
+    What is on the calendar and in Slack stays there.
+    """
+    from fateforger.app.people import count_held, erase_person, list_leftovers  # noqa: PLC0415  heavy
+
+    settings = load_settings(ctx, **where)
+    follows = False
+    if apply:
+        done = asyncio.run(erase_person(settings, user_id))
+        counts, follows = done.counts, done.index_follows
+    else:
+        counts = asyncio.run(count_held(settings, user_id))
+    sentence, stays = _describe_result(user_id, counts, apply=apply), list_leftovers(settings)
+    if as_json:
+        outcome = {"person": user_id, "applied": apply, "counts": dict(counts), "index_follows": follows}
+        write_json({**outcome, "message": sentence, "stays": list(stays)})
+        return
+    _print_counts(counts)
+    click.echo(sentence)
+    if follows:
+        click.echo("The program that runs here takes their rules out of the search index as soon as it can.")
+    for line in stays if counts else ():
+        click.echo(line)
+
+
+def _print_counts(counts: Counts) -> None:
+    from fateforger.ports.people import KINDS  # noqa: PLC0415  heavy
+
+    for kind, count in counts.items():
+        click.echo(f"{count:>7}  {KINDS[kind]}")
+
+
+def _describe_result(user_id: str, counts: Counts, *, apply: bool) -> str:
+    if not counts:
+        return f"Nothing is held about {user_id}."
+    if apply:
+        return f"Erased: {_format_total(counts)} about {user_id}. That it was done is noted, without who it was about."
+    return f"{_format_total(counts)} about {user_id}. Nothing was erased; say so with --apply."
+
+
+def _format_total(counts: Counts) -> str:
+    total = sum(counts.values())
+    return f"{total} row{'' if total == 1 else 's'}"

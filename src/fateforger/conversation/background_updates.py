@@ -1,0 +1,197 @@
+"""Background results in a session, shown in place of the current card (S213)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from fateforger.conversation.calendar_reads import Look, Looker, build_reading
+from fateforger.conversation.calendar_watch import is_in_doubt, notice_changes
+from fateforger.conversation.drafts import Drafts
+from fateforger.conversation.effects import Effects, mark_stale_preview
+from fateforger.conversation.memory_node import apply_understood, has_memory_news
+from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.plan_nodes import with_arrivals
+from fateforger.conversation.session_lifecycle import close_session, is_abandoned
+from fateforger.conversation.session_messages import build_messages
+from fateforger.conversation.stage_nodes import redraft
+from fateforger.conversation.turn_log import log_constraint_events
+from fateforger.conversation.turn_values import Effect, apply_reading, with_memory
+from fateforger.errors import StoreError, VersionConflict
+from fateforger.ports.clock import Clock
+from fateforger.session.commands import AddExtracted, EndAbandoned, RefreshCalendar
+from fateforger.session.constants import REREAD_WAIT
+from fateforger.session.draft import with_fixes, without_stale_sketch
+from fateforger.session.model import Notice, Session, SessionStatus
+from fateforger.session.stages import TimeboxingStage
+from fateforger.session.store import Sessions
+from fateforger.values import replace
+
+log = logging.getLogger(__name__)
+
+TRIES = 4
+"""Attempts to show a result while commands keep changing the session."""
+
+
+class BackgroundUpdates:
+    """Applies background results: calendar changes, late calendar reads, and rules found in replies.
+
+    Each is applied once. A result without any news is not announced.
+    """
+
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        looker: Looker,
+        effects: Effects,
+        drafts: Drafts,
+        memory: MemoryService | None,
+        clock: Clock,
+    ) -> None:
+        self._clock = clock
+        self._sessions = sessions
+        self._looker = looker
+        self._effects = effects
+        self._drafts = drafts
+        self._memory = memory
+        self._owing: Callable[[], None] = _ignore
+        self._late: set[asyncio.Task[None]] = set()
+
+    def on_message_due(self, owing: Callable[[], None]) -> None:
+        """Set the callback for messages that were queued outside of a command."""
+        self._owing = owing
+
+    async def look_again(self, command: RefreshCalendar) -> None:
+        """Apply calendar changes to the session and announce them.
+
+        Nothing is saved if they mean nothing to the session, or if the calendar does not answer in time.
+        """
+        async with self._drafts.turn(command.session_id):
+            before = await self._sessions.load(command.session_id)
+            if before is None or command.command_id in before.handled:
+                return
+            look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
+            if look is None:
+                return
+            late = await self._effects.take_back_late(look, before, command.command_id)
+            if late:
+                look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True) or look
+            known = before
+            if look.snapshot is not None and is_in_doubt(before):
+                known = await self._effects.find_out(before)
+            news = notice_changes(known, look)
+            if news is None:
+                if known != before or late:
+                    await self._save_with_card(before, _with_notice(known, late), command)
+                return
+            # A change in the calendar changes the plan on the card; the calendar follows with the next write.
+            followed, _ = await self._follow(news.session, cause=command.command_id)
+            lines = () if followed.notice in {None, before.notice} else followed.notice.lines
+            after = await self._save_with_card(before, _with_notice(followed, (*late, *lines)), command)
+            # Note this last: the engine must not know a plan that was not saved.
+            if news.reading.plan is not None:
+                await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
+
+    async def apply_understood(self, command: AddExtracted) -> None:
+        """Apply the rules that were found in a reply; they are in force from now on."""
+        async with self._drafts.turn(command.session_id):
+            before = await self._sessions.load(command.session_id)
+            if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
+                return
+            after = await self.remember(before, command)
+            after, writes = await self._follow(after, cause=command.command_id)
+            for effect in writes:
+                after = await self._effects.carry_out(effect, after, before=before, cause=command.command_id)
+            if has_memory_news(before, after):
+                await self._save_with_card(before, after, command)
+
+    async def remember(self, session: Session, heard: AddExtracted) -> Session:
+        """Return the session with what was understood, after it is written. Repetitions have no effect."""
+        reading = None if self._memory is None else await self._memory.look(session, heard)
+        after, effects = apply_understood(with_memory(session, reading, heard.at), reading, heard)
+        for effect in effects:
+            after = await self._effects.carry_out(effect, after, before=session, cause=heard.command_id)
+        return after
+
+    async def close_abandoned(self, command: EndAbandoned) -> None:
+        """Close an abandoned session, unless the person has come back."""
+        async with self._drafts.turn(command.session_id):
+            before = await self._sessions.load(command.session_id)
+            if before is None or command.command_id in before.handled or not is_abandoned(before, command.at):
+                return
+            after, messages = close_session(before, command)
+            await self._sessions.save(after, expected=before.version, outgoing=messages)
+
+    async def _follow(self, session: Session, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
+        """Return the session with its draft or plan adjusted to what arrived, and the writes that follow.
+
+        There are writes only where changes go to the calendar at once. Drafting takes some tenths of a second and runs
+        in a thread.
+        """
+        now = self._clock.now()
+        session = session.at_time(now)
+        if session.stage is TimeboxingStage.REFINE:
+            return await asyncio.to_thread(with_arrivals, session, now, cause=cause)
+        return await asyncio.to_thread(redraft, session), ()
+
+    def show_when_read(self, session: Session) -> None:
+        """Show the calendar once it answers after all."""
+        look = self._looker.begin(session.date, session.tz)
+        task = asyncio.create_task(self._apply_read(session.id, look), name=f"calendar of {session.id}")
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
+    async def aclose(self) -> None:
+        """Stop waiting; the results are looked up again when they are needed."""
+        for task in self._late:
+            task.cancel()
+        await asyncio.gather(*self._late, return_exceptions=True)
+
+    async def _save_with_card(
+        self, before: Session, after: Session, command: RefreshCalendar | AddExtracted
+    ) -> Session:
+        """Save the session with the card that shows the news. Its time of last activity does not change."""
+        after = with_fixes(without_stale_sketch(mark_stale_preview(before, after)), before.touched_at)
+        after = after.after_command(command.command_id, before.touched_at)
+        after, messages = build_messages(before, after, command.command_id)
+        saved = await self._sessions.save(after, expected=before.version, outgoing=messages)
+        log_constraint_events(before, saved, command.command_id)
+        self._drafts.prepare(saved)
+        return after
+
+    async def _apply_read(self, session_id: str, looking: asyncio.Task[Look]) -> None:
+        look = await asyncio.shield(looking)
+        for _ in range(TRIES):
+            session = await self._sessions.load(session_id)
+            if session is None or not _is_waiting(session, look):
+                return
+            after = replace(apply_reading(session, build_reading(session, look)), notice=session.notice)
+            after, _ = await self._follow(after, cause=f"{session_id}:{session.version}:calendar")
+            after = with_fixes(after, session.touched_at)
+            after, messages = build_messages(session, after, f"{session_id}:{session.version}:calendar")
+            try:
+                self._drafts.prepare(await self._sessions.save(after, expected=session.version, outgoing=messages))
+            except VersionConflict:
+                continue
+            except StoreError as error:
+                log.warning("the calendar of session %s arrived and could not be saved: %s", session_id, error.message)
+                return
+            self._owing()
+            return
+
+
+def _with_notice(session: Session, lines: tuple[str, ...]) -> Session:
+    return replace(session, notice=Notice(lines=lines)) if lines else session
+
+
+def _ignore() -> None:
+    """Do nothing; no sender is connected yet."""
+
+
+def _is_waiting(session: Session, look: Look) -> bool:
+    """Check whether the session still waits for the calendar, and for the day of this read."""
+    if session.status is SessionStatus.CANCELLED or session.snapshot is not None:
+        return False
+    return look.snapshot is None or (look.snapshot.day, look.snapshot.tz) == (session.date, session.tz)

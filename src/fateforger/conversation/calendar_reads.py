@@ -1,0 +1,215 @@
+"""Calendar reads that a reply waits for only a limited time, and their effect on the session (S39, S40, S202, S242)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from fateforger.calendar.adoption import adopt_all, describe_changes
+from fateforger.calendar.comparison import Canon, canonicalize, is_timed
+from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
+from fateforger.calendar.event import MANAGED, EventImage
+from fateforger.calendar.merge import FIELDS, TOPICS
+from fateforger.calendar.model import WRITES, DesiredDay, Head, Ledger, Snapshot, SyncPlan
+from fateforger.calendar.results import SyncResult
+from fateforger.calendar.transactions import OpState
+from fateforger.conversation.turn_values import DayReading
+from fateforger.errors import WorldError
+from fateforger.planning.timing import zone
+from fateforger.ports.clock import Clock
+from fateforger.session.commands import SessionCommand
+from fateforger.session.conflicts import choices_of, find_contradictions, subject_of, update_questions
+from fateforger.session.model import Question, Session
+from fateforger.values import replace
+
+KEPT_FOR = timedelta(seconds=30)
+"""Age from which a result is read again."""
+
+Read = Callable[[date, str], Awaitable[tuple[Snapshot, Ledger]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The events of a day and our own writes on it; or the reason why neither is known."""
+
+    snapshot: Snapshot | None = None
+    ledger: Ledger | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingRead:
+    at: datetime
+    task: asyncio.Task[Look]
+
+
+class Looker:
+    """Reads each day and zone once at a time; concurrent callers share the read."""
+
+    def __init__(self, read: Read, clock: Clock) -> None:
+        self._read = read
+        self._clock = clock
+        self._looks: dict[tuple[date, str], _PendingRead] = {}
+
+    def begin(self, day: date, tz: str, *, fresh: bool = False) -> asyncio.Task[Look]:
+        """Return the read in progress or a recent one, otherwise start a new one. ``fresh`` excludes finished reads."""
+        known = self._looks.get((day, tz))
+        if known is not None and not self._stale(known, fresh=fresh):
+            return known.task
+        self._looks = {key: look for key, look in self._looks.items() if not self._stale(look, fresh=False)}
+        task = asyncio.create_task(self._look(day, tz), name=f"look at {day}")
+        self._looks[day, tz] = _PendingRead(self._clock.now(), task)
+        return task
+
+    async def wait(self, day: date, tz: str, *, seconds: float, fresh: bool = False) -> Look | None:
+        """Return the result of a read, or ``None`` if it takes too long; the read continues."""
+        task = self.begin(day, tz, fresh=fresh)
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        return task.result() if done else None
+
+    def forget(self, day: date, tz: str) -> None:
+        """Discard the result for a day that was written to, because it is out of date."""
+        known = self._looks.get((day, tz))
+        if known is not None and known.task.done():
+            del self._looks[day, tz]
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        tasks = [look.task for look in self._looks.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._looks.clear()
+
+    def _stale(self, look: _PendingRead, *, fresh: bool) -> bool:
+        if not look.task.done():
+            return False
+        failed = look.task.cancelled() or look.task.exception() is not None or look.task.result().error is not None
+        return fresh or failed or self._clock.now() - look.at > KEPT_FOR
+
+    async def _look(self, day: date, tz: str) -> Look:
+        try:
+            snapshot, ledger = await self._read(day, tz)
+        except WorldError as error:
+            return Look(error=error.message)
+        return Look(snapshot, ledger)
+
+
+def build_reading(session: Session, look: Look, command: SessionCommand | None = None) -> DayReading:
+    """Return the read, the plan with the person's changes in the calendar, and the questions about conflicts.
+
+    A conflict is a block that both the person and the plan changed, or that ``command`` is about to change. Changes
+    that were shown before are not adopted again: the plan may have been changed on purpose since. If so many events are
+    gone that a write would ask for confirmation, the plan is not changed.
+    """
+    if look.snapshot is None or look.ledger is None:
+        return DayReading(error=look.error)
+    snapshot = without_raw(look.snapshot)
+    plan = session.plan
+    if plan is None or not look.ledger.heads or (plan.date, plan.tz) != _day_key(snapshot):
+        return DayReading(snapshot=snapshot)
+    wanted = build_desired_day(plan, overlapping=True)
+    ledger = update_ledger(look.ledger, wanted, session.snapshot)
+    compared = plan_sync(wanted, look.snapshot, ledger, op_ids=number_ops("look"), choices=choices_of(session))
+    news = _filter_news(compared, snapshot, session)
+    contradicted = find_contradictions(news, session, command)
+    news = _without_questions(news, contradicted)
+    questions = (*update_questions(session.questions, compared, snapshot), *contradicted)
+    mirrored = plan if compared.brakes else adopt_all(plan, news)
+    if mirrored == plan:
+        return DayReading(snapshot=snapshot, questions=questions)
+    return DayReading(
+        snapshot=snapshot, plan=mirrored, noticed=describe_changes(news, zone(session.tz)), questions=questions
+    )
+
+
+def update_ledger(ledger: Ledger, wanted: DesiredDay, shown: Snapshot | None) -> Ledger:
+    """Return the ledger, updated with every field on which the plan and the last read agreed.
+
+    If the person moves a block, and moves it back before the first move was recorded, the second move is theirs, too.
+    """
+    if shown is None or shown.day != wanted.day:
+        return ledger
+    known, blocks = _by_id(shown), {block.key: canonicalize(block.fields) for block in wanted.blocks}
+    return replace(ledger, heads=tuple(_update_head(h, blocks.get(h.key), known.get(h.event_id)) for h in ledger.heads))
+
+
+def _update_head(head: Head, ours: Canon | None, shown: EventImage | None) -> Head:
+    if ours is None or shown is None or shown.gone or not is_timed(shown):
+        return head
+    seen = canonicalize(shown)
+    both = {name: value for name, value in ours._asdict().items() if getattr(seen, name) == value}
+    if ("start" in both) != ("end" in both):
+        both = {name: value for name, value in both.items() if name not in FIELDS["time"]}
+    base, asked = (fields.model_copy(update=both) for fields in (head.base, head.asked))
+    return replace(head, base=base, wanted=asked)
+
+
+def without_raw(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot without raw responses, which only the journal keeps."""
+    return replace(
+        snapshot,
+        events=tuple(_without_raw(event) for event in snapshot.events),
+        fetched={i: None if e is None else _without_raw(e) for i, e in snapshot.fetched.items()},
+    )
+
+
+def predict_snapshot(snapshot: Snapshot | None, result: SyncResult) -> Snapshot | None:
+    """Return the expected snapshot after a write. Events without a known image are left out: they will be news."""
+    if snapshot is None:
+        return None
+    events = {event.id: event for event in snapshot.events}
+    fetched = dict(snapshot.fetched)
+    for record in (r for t in result.transactions for r in t.records):
+        if record.op.verb in WRITES and record.state is OpState.APPLIED:
+            events.pop(record.op.event_id, None)
+            fetched.pop(record.op.event_id, None)
+            if record.observed is not None and not record.observed.gone:
+                events[record.op.event_id] = _without_raw(record.observed)
+    return replace(snapshot, events=tuple(events.values()), fetched=fetched)
+
+
+def _filter_news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPlan:
+    """Return the comparison with only those changes that the last read did not show, or that were a question until now.
+
+    The plan's own changes are no news.
+    """
+    compared = replace(compared, merged=())
+    before = session.snapshot
+    if before is None or _day_key(before) != _day_key(now):
+        return compared
+    waited = {subject_of(question) for question in session.questions}
+    ids = {op.key: op.event_id for op in compared.ops}
+    known, shown = _by_id(before), _by_id(now)
+    fresh = {
+        key
+        for key, event_id in ids.items()
+        if _managed_values(known.get(event_id)) != _managed_values(shown.get(event_id))
+    }
+    adopted = tuple(a for a in compared.adopted if a.key in fresh or (a.key, TOPICS[a.field]) in waited)
+    return replace(compared, adopted=adopted)
+
+
+def _without_questions(news: SyncPlan, questions: Collection[Question]) -> SyncPlan:
+    """Return the news without the changes that the person will be asked about."""
+    matters = {subject_of(question) for question in questions}
+    adopted = tuple(a for a in news.adopted if (a.key, TOPICS[a.field]) not in matters)
+    return replace(news, adopted=adopted)
+
+
+def _by_id(snapshot: Snapshot) -> Mapping[str, EventImage | None]:
+    return {**snapshot.fetched, **{event.id: event for event in snapshot.events}}
+
+
+def _managed_values(event: EventImage | None) -> tuple[object, ...] | None:
+    return None if event is None or event.gone else tuple(getattr(event, name) for name in MANAGED)
+
+
+def _without_raw(event: EventImage) -> EventImage:
+    return replace(event, raw={})
+
+
+def _day_key(snapshot: Snapshot) -> tuple[date, str]:
+    return snapshot.day, snapshot.tz

@@ -1,0 +1,326 @@
+"""Watch over the calendars of open sessions, and the news of a read for the person (S200, S202, S213)."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Protocol
+
+from fateforger.calendar.comparison import quote_title
+from fateforger.calendar.late_creates import may_be_late
+from fateforger.conversation.calendar_reads import Look, Read, build_reading
+from fateforger.conversation.turn_values import DayReading, apply_reading
+from fateforger.errors import CalendarUnreachable, StoreError, WorldError
+from fateforger.planning.timing import local_day, zone
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Jobs
+from fateforger.session.cards import Card
+from fateforger.session.commands import RefreshCalendar
+from fateforger.session.day import Meeting, on_calendar, own_key
+from fateforger.session.model import Notice, Session, SessionStatus
+from fateforger.session.overview import clip_span, outside_words, overview
+from fateforger.session.stages import TimeboxingStage
+from fateforger.session.store import Sessions
+from fateforger.ui.session_cards import root_line, stage_card
+from fateforger.values import replace
+from fateforger.workers.turns import build_look_job
+
+MOST_LINES = 4
+"""Changes announced one by one; the rest is counted."""
+ANSWERS_AGAIN = "Your calendar answers again."
+
+
+@dataclass(frozen=True, slots=True)
+class NoticedChanges:
+    """The session with a read applied, and that reading."""
+
+    session: Session
+    reading: DayReading
+
+
+def is_in_doubt(session: Session) -> bool:
+    """Check whether the result of the latest write is unknown, so that a calendar that answers again is news."""
+    report = session.last_sync
+    return session.status is not SessionStatus.CANCELLED and report is not None and report.unsure
+
+
+def notice_changes(session: Session, look: Look) -> NoticedChanges | None:
+    """Return the session with the read applied; ``None`` if it means nothing to the session.
+
+    That is the case if the session ended, the read failed or is about another day, or neither the plan nor the card
+    changes.
+    """
+    if session.status is SessionStatus.CANCELLED or session.stage is TimeboxingStage.DATE:
+        return None
+    reading = build_reading(session, look)
+    if reading.snapshot is None or (reading.snapshot.day, reading.snapshot.tz) != (session.date, session.tz):
+        return None
+    after = apply_reading(session, reading)
+    if session.stage is TimeboxingStage.SKELETON:
+        after = replace(after, overview=overview(after))
+    lost = _describe_lost(session, after)
+    if after.plan == session.plan and _visible_state(after) == _visible_state(session) and not lost:
+        return None
+    again = (ANSWERS_AGAIN,) if session.snapshot_error is not None else ()
+    lines = (*again, *reading.noticed, *lost, *_describe_meetings(session, after))
+    notice = Notice(lines=_limit_lines(lines)) if lines else session.notice
+    return NoticedChanges(replace(after, notice=notice), reading)
+
+
+def _visible_state(session: Session) -> tuple[Card, str]:
+    """Return what a session shows, without the notice of its last turn."""
+    return stage_card(replace(session, notice=None)), root_line(session)
+
+
+def _limit_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    more = len(lines) - MOST_LINES
+    if more <= 1:
+        return lines
+    return (*lines[:MOST_LINES], f"And {more} more changes on your calendar.")
+
+
+def _describe_lost(before: Session, after: Session) -> tuple[str, ...]:
+    """Return a sentence about blocks that disappeared from the calendar although the plan kept them.
+
+    Either so many disappeared at once that it looks like a mishap, or another command removed them. Blocks with an open
+    question are not counted.
+    """
+    if after.plan is None:
+        return ()
+    disputed = {question.conflict.key for question in after.questions}
+    kept = {block.key for block in after.plan.events} - disputed
+    count = len((_written_keys(before) - _written_keys(after)) & kept)
+    if not count:
+        return ()
+    what = "A block of this plan is" if count == 1 else f"{count} blocks of this plan are"
+    return (f"{what} no longer on your calendar. I kept the plan as it was.",)
+
+
+def _written_keys(session: Session) -> set[str]:
+    if session.snapshot is None:
+        return set()
+    live = (event for event in (*session.snapshot.events, *session.snapshot.fetched.values()) if event is not None)
+    return {key for event in live if not event.gone and (key := own_key(event, session.date)) is not None}
+
+
+def _describe_meetings(before: Session, after: Session) -> tuple[str, ...]:
+    """Return a sentence for each meeting that was added, removed or changed; none if no meetings were known before."""
+    if before.snapshot is None or before.snapshot.day != after.date:
+        return ()
+    known, shown = on_calendar(before), on_calendar(after)
+    old, new = ({meeting.id: meeting for meeting in day.timed} for day in (known, shown))
+    lines = [_describe_added(meeting, after) for key, meeting in new.items() if key not in old]
+    lines += [
+        line for key, was in old.items() if key in new and (line := _describe_changed(was, new[key], after)) is not None
+    ]
+    lines += [_describe_removed(was, after) for k, was in old.items() if k not in new]
+    lines += [
+        f"New on your calendar: {quote_title(title)}, all day." for title in _subtract(shown.all_day, known.all_day)
+    ]
+    lines += [
+        f"{quote_title(title)}, all day, is off your calendar." for title in _subtract(known.all_day, shown.all_day)
+    ]
+    return tuple(lines)
+
+
+def _describe_added(meeting: Meeting, session: Session) -> str:
+    return f"New on your calendar: {quote_title(meeting.title)}, {_format_time(meeting, session)}."
+
+
+def _describe_removed(meeting: Meeting, session: Session) -> str:
+    return f"{quote_title(meeting.title)}, {_format_time(meeting, session)}, is off your calendar."
+
+
+def _describe_changed(was: Meeting, now: Meeting, session: Session) -> str | None:
+    title = quote_title(was.title)
+    if was.title != now.title:
+        title += f", now called {quote_title(now.title)},"
+    if (was.start, was.end) != (now.start, now.end):
+        return f"{title} is now {_format_time(now, session)} (was {_format_time(was, session)})."
+    if was.busy != now.busy:
+        return f"{title} is shown as {'busy' if now.busy else 'free'} now."
+    return f"{quote_title(was.title)} is now called {quote_title(now.title)}." if was.title != now.title else None
+
+
+def _format_time(meeting: Meeting, session: Session) -> str:
+    return clip_span(meeting, session.date) + outside_words(meeting, session.date)
+
+
+def _subtract(titles: tuple[str, ...], others: tuple[str, ...]) -> list[str]:
+    """Return the titles that are not among the others, counting repetitions."""
+    return list((Counter(titles) - Counter(others)).elements())
+
+
+log = logging.getLogger(__name__)
+
+WATCH_SECONDS = 5.0
+"""Seconds between two reads of a day while its person is active."""
+ATTENTIVE_FOR = timedelta(minutes=30)
+"""Time after an action in which a person counts as active."""
+SLOW_SECONDS = 120.0
+"""Seconds between two reads after that time."""
+WATCHED_FOR = timedelta(hours=6)
+"""Time after an action until the day of the session is no longer read."""
+REQUESTS_A_MINUTE = 40.0
+"""Maximum number of requests per minute for all reads together: less than the budget for background reads."""
+LONGEST_REST = 300.0
+"""Maximum seconds between two reads of a calendar that does not answer."""
+ASK_AGAIN = timedelta(seconds=15)
+"""Time after which a session that was notified of a change, but does not show it yet, is notified again."""
+
+Day = tuple[date, str]
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class WatchedCalendar(Protocol):
+    """The part of :class:`fateforger.calendar.submitter.CalendarSubmitter` that the watcher needs."""
+
+    @property
+    def read(self) -> Read: ...
+
+    @property
+    def writing(self) -> bool: ...
+
+    async def late(self) -> tuple[str, ...]: ...
+
+
+def poll_interval(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> float | None:
+    """Return the seconds between two reads of a session's day; ``None`` if they are not needed. Pure.
+
+    They are not needed if the session ended, has no confirmed day yet, was idle for hours, or its day is over.
+    """
+    if session.status is SessionStatus.CANCELLED or session.stage is TimeboxingStage.DATE:
+        return None
+    idle = now - session.touched_at
+    if idle >= WATCHED_FOR or local_day(session.date, zone(session.tz))[1].astimezone(UTC) <= now:
+        return None
+    return seconds if idle < ATTENTIVE_FOR else max(seconds, SLOW_SECONDS)
+
+
+@dataclass(slots=True)
+class _PollState:
+    """The reads of one day so far. ``cost`` is the number of requests of the last read."""
+
+    at: datetime
+    cost: int = 1
+    failures: int = 0
+    spread: float = 1.0
+    asked: float = 0.0
+    """Seconds that the calendar asked us to wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgedRead:
+    """A read that was compared with a session, and the time until which that stays valid (``None``: always)."""
+
+    version: int
+    look: Look
+    until: datetime | None
+
+
+class Watcher:
+    """Reads each day once, however many sessions plan it, and not while a plan is being written.
+
+    A relevant change is queued on the session's lane, in order with the person's commands; an unchanged day has no
+    effect. There is no persistent state: ``sessions`` lists the open sessions. ``seconds`` is the interval while the
+    person is active. ``jitter`` returns numbers in [0, 1).
+    """
+
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        jobs: Jobs,
+        calendar: WatchedCalendar,
+        clock: Clock,
+        sleep: Sleep,
+        seconds: float = WATCH_SECONDS,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._sessions = sessions
+        self._jobs = jobs
+        self._calendar = calendar
+        self._clock = clock
+        self._sleep = sleep
+        self._seconds = seconds
+        self._jitter = jitter
+        self._visits: dict[Day, _PollState] = {}
+        self._judged: dict[str, _JudgedRead] = {}
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        while True:
+            try:
+                await self.run_once()
+            except StoreError as error:
+                log.warning("open sessions are not watched for now: %s", error.message)
+            except Exception:  # outermost edge of watching: one broken session must not end it for all
+                log.exception("a round of watching failed")
+            await self._sleep(self._seconds)
+
+    async def run_once(self) -> None:
+        """Read each day that is due. Raises ``StoreError``."""
+        now = self._clock.now()
+        days: dict[Day, list[Session]] = {}
+        for session in await self._sessions.touched_since(now - WATCHED_FOR):
+            if poll_interval(session, now, self._seconds) is not None:
+                days.setdefault((session.date, session.tz), []).append(session)
+        self._visits = {day: visits for day, visits in self._visits.items() if day in days}
+        open_ids = {session.id for watched in days.values() for session in watched}
+        self._judged = {key: judged for key, judged in self._judged.items() if key in open_ids}
+        for day, watched in days.items():
+            if self._due(day, watched) and not self._calendar.writing:
+                await self._visit(day, watched)
+
+    def _due(self, day: Day, watched: Sequence[Session]) -> bool:
+        visits, now = self._visits.get(day), self._clock.now()
+        if visits is None:
+            return True
+        paces = [p for session in watched if (p := poll_interval(session, now, self._seconds)) is not None]
+        spent = sum(each.cost for each in self._visits.values())
+        rest = max(min(paces, default=SLOW_SECONDS), 60.0 * spent / REQUESTS_A_MINUTE)
+        rest = max(rest, visits.asked)
+        if visits.failures:
+            rest = max(rest, min(LONGEST_REST, rest * 2.0 ** min(visits.failures, 20)) * visits.spread)
+        return now - visits.at >= timedelta(seconds=rest)
+
+    async def _visit(self, day: Day, watched: Sequence[Session]) -> None:
+        visits = self._visits.setdefault(day, _PollState(self._clock.now()))
+        visits.at, visits.asked = self._clock.now(), 0.0
+        try:
+            snapshot, ledger = await self._calendar.read(*day)
+            late = may_be_late(snapshot, ledger) and bool(await self._calendar.late())
+        except WorldError as error:
+            if isinstance(error, CalendarUnreachable) and error.retry_after is not None:
+                visits.asked = error.retry_after  # it is healthy, but wants fewer requests
+                return
+            visits.failures += 1
+            visits.spread = 0.5 + self._jitter() / 2
+            log.info("the calendar of %s cannot be watched: %s", day[0], error.message)
+            return
+        visits.failures = 0
+        visits.cost = 1 + len(snapshot.fetched)
+        look = Look(snapshot, ledger)
+        for session in watched:
+            await self._judge(session, look, late=late)
+
+    async def _judge(self, session: Session, look: Look, *, late: bool) -> None:
+        """Notify a session if the read means something to it.
+
+        The session may have changed since it was loaded; then the notification costs one more read that finds nothing.
+        """
+        now, known = self._clock.now(), self._judged.get(session.id)
+        same = known is not None and (known.version, known.look) == (session.version, look)
+        if same and known is not None and (known.until is None or now < known.until):
+            return
+        told = late or is_in_doubt(session) or notice_changes(session, look) is not None
+        self._judged[session.id] = _JudgedRead(session.version, look, now + ASK_AGAIN if told else None)
+        if told:
+            command_id = f"look:{session.id}:{session.version}:{now.isoformat()}"
+            await self._jobs.enqueue(
+                build_look_job(RefreshCalendar(command_id=command_id, session_id=session.id)), now=now
+            )

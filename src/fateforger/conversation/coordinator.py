@@ -1,0 +1,394 @@
+"""The coordinator: its interface, and the service that carries out each command, once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from fateforger.conversation import clicks
+from fateforger.conversation.agent_proposals import ProposalService
+from fateforger.conversation.background_updates import BackgroundUpdates
+from fateforger.conversation.calendar_reads import Looker
+from fateforger.conversation.clicks import read_queue_click
+from fateforger.conversation.drafts import Drafts
+from fateforger.conversation.effects import Effects, Submitter
+from fateforger.conversation.memory_service import MemoryService, RuleService
+from fateforger.conversation.queue.service import FORMS as TASK_FORMS
+from fateforger.conversation.queue.service import QueueService
+from fateforger.conversation.session_lifecycle import format_session_id
+from fateforger.conversation.session_starter import SessionStarter
+from fateforger.conversation.task_offers import ExternalTaskList
+from fateforger.conversation.turn_log import TurnLog
+from fateforger.conversation.turns import Turns
+from fateforger.errors import BadInput, StoreError
+from fateforger.ports.clock import Clock
+from fateforger.ports.model import Model
+from fateforger.session.cards import Card, ProgressCallback, ignore_progress
+from fateforger.session.commands import (
+    AddExtracted,
+    BackgroundCommand,
+    Click,
+    Command,
+    EndAbandoned,
+    InboxCommand,
+    Opening,
+    RefreshCalendar,
+    SessionCommand,
+    StageAction,
+    Start,
+    TimeboxingCommitDate,
+    TimeboxingUserReply,
+)
+from fateforger.session.constants import CALENDAR_WAIT
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.memory import known_versions
+from fateforger.session.model import CalendarWrite, Session
+from fateforger.session.queue_commands import QueueCommand, QueueCommandBase
+from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
+from fateforger.session.rulebook import RuleBook, lines_of_command
+from fateforger.session.store import Sessions
+from fateforger.ui import forms
+from fateforger.ui.session_cards import home_card, welcome_card
+from fateforger.workers.people import CalendarOwner, ClaimOutcome, Ownership
+
+
+class CoordinatorPort(Protocol):
+    """Handle commands; cards are sent through the outbox."""
+
+    async def handle(self, command: InboxCommand, tell: ProgressCallback = ...) -> None:
+        """Carry out a command once: a repeated ``command_id`` has no effect.
+
+        The session and its messages are saved together. Raises ``StoreError`` only if nothing could be saved; the
+        command can then be repeated. ``tell`` is called with the progress.
+        """
+        ...
+
+    @property
+    def reads_words(self) -> bool:
+        """True if a model reads what people write."""
+        ...
+
+    async def on_opening(self, opening: Opening) -> bool:
+        """Begin a session if a first message asks for a plan, on the day that it names. Repetitions have no effect.
+
+        If there is a session by now, the message goes to that session. Returns ``False`` if the message asks for
+        something else. Raises the errors of :meth:`handle`.
+        """
+        ...
+
+    def stop(self, session_id: str, asked_at: datetime) -> bool:
+        """Ask the running turn of a session to stop.
+
+        Returns ``False`` if no turn that began before ``asked_at`` is running in this process. A turn without a write
+        ends unchanged and says so; a turn that is writing to the calendar finishes, and says that.
+        """
+        ...
+
+    def read_click(self, click: Click) -> Command:
+        """Return the command of a control. Raises ``BadInput`` for an unknown control."""
+        ...
+
+    async def open_form(self, request: FormRequest) -> Form:
+        """Return a form, filled with known values. Fast; accesses nothing outside of the database.
+
+        Raises ``UserError`` if the form makes no sense now (the session ended, the block is gone).
+        """
+        ...
+
+    async def read_form(self, submission: FormSubmission) -> Command | Form | FormErrors:
+        """Return the command of a filled form, another form to show, or one error per invalid field. Fast."""
+        ...
+
+    async def is_carried_out(self, command: Command) -> bool:
+        """Check whether a command was carried out or finally refused. Cheap enough for polling."""
+        ...
+
+    async def owner(self, session_id: str) -> str | None:
+        """Return the user id of a session's person; ``None`` if there is no such session."""
+        ...
+
+    async def calendar_owner(self) -> CalendarOwner:
+        """Return the owner of the calendar, the only person who can plan. There may be no owner."""
+        ...
+
+    async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
+        """Make the person the owner of the calendar if the code is the one that the program printed when it started."""
+        ...
+
+    async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
+        """Return the id of the session in a thread, if there is one."""
+        ...
+
+    def welcome(self) -> Card:
+        """Return the reply to a message outside of a session: one sentence and a start button."""
+        ...
+
+    async def home(self, user_id: str) -> Card:
+        """Return a person's App Home: the start button, and their sessions with their states."""
+        ...
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FormService:
+    """Opens and reads forms; accesses only the database. ``alone`` serves rules outside of a session."""
+
+    sessions: Sessions
+    memory: MemoryService | None
+    alone: RuleService
+    clock: Clock
+
+    async def open(self, request: FormRequest) -> Form:
+        """Return a form. Raises ``UserError`` if it makes no sense now."""
+        if request.form in forms.RULES:
+            return forms.open_rules(await self._read_rules(request.session_id, request.user_id, request.done), request)
+        return forms.open_form(await self._load_session(request.session_id), request)
+
+    async def read(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
+        """Return the command of a filled form, another form to show, or the errors per field."""
+        if submission.form in forms.RULES:
+            return forms.read_rules(await self._read_rules(submission.session_id, submission.user_id), submission)
+        return forms.read_form(await self._load_session(submission.session_id), submission)
+
+    async def _read_rules(self, session_id: str, user_id: str, done: str | None = None) -> RuleBook:
+        """Return the person's rules, as far as they can be read now, with the reply of the command ``done``."""
+        if not session_id:
+            return await self.alone.book(user_id, done)
+        session = await self._load_session(session_id)
+        lines = lines_of_command(session, done)
+        try:
+            stored = () if self.memory is None else await self.memory.versions(session.user_id)
+        except StoreError as error:
+            log.warning("a form without the stored constraints of %s: %s", session.user_id, error.message)
+            stored, lines = (), (*lines, NOT_ALL_RULES)
+        return RuleBook(session, (*stored, *known_versions(session)), lines)
+
+    async def _load_session(self, session_id: str) -> Session:
+        session = await self.sessions.load(session_id)
+        if session is None:
+            raise BadInput("I don't know that session any more; start a new one with /timebox.")
+        return session.at_time(self.clock.now())
+
+
+NO_QUEUE = "There is no queue of tasks here."
+
+
+class PlanningCoordinator:
+    """Takes commands, one at a time per session (the caller ensures this), and carries out each of them once.
+
+    Implements :class:`fateforger.conversation.coordinator.CoordinatorPort`.
+    A command belongs to a session's turn, the queue, or a person's rules.
+
+    ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
+    free text, ``memory`` knows the person's constraints, ``outside`` reads an external task list, ``proposals`` holds
+    the proposals of agents, and ``logbook`` records each turn. ``ownership`` decides who owns the calendar; without it,
+    it has no owner.
+    """
+
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        submitter: Submitter,
+        clock: Clock,
+        calendar_write: CalendarWrite = "refine",
+        calendar_wait: float = CALENDAR_WAIT,
+        ownership: Ownership | None = None,
+        model: Model | None = None,
+        memory: MemoryService | None = None,
+        tasks: QueueService | None = None,
+        outside: ExternalTaskList | None = None,
+        proposals: ProposalService | None = None,
+        logbook: TurnLog | None = None,
+    ) -> None:
+        self._logbook = logbook or TurnLog(clock)
+        self._sessions = sessions
+        self._model = model
+        self._ownership = ownership
+        self._looker = Looker(submitter.read, clock)
+        self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
+        self._memory = memory
+        self._tasks = tasks
+        self._outside = outside
+        self._alone = RuleService(sessions, memory, clock)
+        self._forms = FormService(sessions, memory, self._alone, clock)
+        effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals)
+        self._later = BackgroundUpdates(
+            sessions=sessions,
+            looker=self._looker,
+            effects=effects,
+            drafts=self._drafts,
+            memory=memory,
+            clock=clock,
+        )
+        self._turns = Turns(
+            sessions=sessions,
+            looker=self._looker,
+            effects=effects,
+            drafts=self._drafts,
+            later=self._later,
+            logbook=self._logbook,
+            model=model,
+            memory=memory,
+            tasks=tasks,
+            outside=outside,
+            proposals=proposals,
+        )
+        self._beginnings = SessionStarter(
+            sessions=sessions,
+            turns=self._turns,
+            looker=self._looker,
+            logbook=self._logbook,
+            calendar_write=calendar_write,
+            model=model,
+            memory=memory,
+            tasks=tasks,
+            outside=outside,
+        )
+
+    def on_message_due(self, owing: Callable[[], None]) -> None:
+        """Set the callback for messages that background work, rather than a command, has queued."""
+        self._later.on_message_due(owing)
+
+    async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.handle`."""
+        if isinstance(command, QueueCommandBase):
+            await self._queue().carry_out(command)
+        else:
+            await self._handle(command, tell)
+        if self._tasks is not None:
+            self._tasks.waiting.wake()
+
+    async def _handle(
+        self, command: Start | Opening | SessionCommand | BackgroundCommand, tell: ProgressCallback
+    ) -> None:
+        match command:
+            case Start():
+                await self.on_start(command)
+            case Opening():
+                await self.on_opening(command)
+            case RefreshCalendar():
+                await self._later.look_again(command)
+            case AddExtracted():
+                await self._later.apply_understood(command)
+            case EndAbandoned():
+                await self._later.close_abandoned(command)
+            case TimeboxingCommitDate():
+                await self.on_commit_date(command, tell)
+            case TimeboxingUserReply():
+                await self.on_user_reply(command, tell)
+            case StageAction():
+                await self.on_stage_action(command, tell)
+            case _ if not command.session_id:
+                await self._alone.carry_out(command)
+            case _:
+                await self._turns.carry_out(command, tell)
+
+    def stop(self, session_id: str, asked_at: datetime) -> bool:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.stop`."""
+        return self._turns.stop(session_id, asked_at)
+
+    def _queue(self) -> QueueService:
+        if self._tasks is None:
+            raise BadInput(NO_QUEUE)
+        return self._tasks
+
+    async def on_start(self, start: Start) -> None:
+        """Begin a session; in a thread with an active session, show the state of that session instead."""
+        await self._beginnings.start(start)
+
+    @property
+    def reads_words(self) -> bool:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.reads_words`."""
+        return self._model is not None
+
+    async def on_opening(self, opening: Opening) -> bool:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.on_opening`."""
+        return await self._beginnings.on_opening(opening)
+
+    async def on_commit_date(self, command: TimeboxingCommitDate, tell: ProgressCallback = ignore_progress) -> None:
+        """Confirm the day and go on to Stage 1."""
+        await self._turns.carry_out(command, tell)
+
+    async def on_user_reply(self, command: TimeboxingUserReply, tell: ProgressCallback = ignore_progress) -> None:
+        """Handle a message in the thread."""
+        await self._turns.carry_out(command, tell)
+
+    async def on_stage_action(self, command: StageAction, tell: ProgressCallback = ignore_progress) -> None:
+        """Handle a stage button."""
+        await self._turns.carry_out(command, tell)
+
+    def read_click(self, click: Click) -> SessionCommand | QueueCommand:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.read_click`."""
+        return read_queue_click(click) or clicks.read_click(click)
+
+    async def open_form(self, request: FormRequest) -> Form:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.open_form`."""
+        return await (self._queue().open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
+
+    async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.read_form`."""
+        return await (
+            self._queue().read_form(submission) if submission.form in TASK_FORMS else self._forms.read(submission)
+        )
+
+    async def is_carried_out(self, command: Command) -> bool:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.is_carried_out`.
+
+        The commands of a session that no longer exists count as carried out.
+        """
+        if isinstance(command, Start):
+            return await self._sessions.load(format_session_id(command)) is not None
+        if isinstance(command, QueueCommandBase):
+            return await self._queue().is_carried_out(command)
+        if not command.session_id:
+            return await self._alone.is_carried_out(command)
+        session = await self._sessions.load(command.session_id)
+        return session is None or command.command_id in session.handled
+
+    def get_rule_reply(self, command_id: str) -> tuple[str, ...]:
+        """Return the reply of a command outside of a session, if it was recently carried out by this process."""
+        return self._alone.get_reply(command_id)
+
+    async def owner(self, session_id: str) -> str | None:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.owner`."""
+        session = await self._sessions.load(session_id)
+        return None if session is None else session.user_id
+
+    async def calendar_owner(self) -> CalendarOwner:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.calendar_owner`."""
+        return CalendarOwner() if self._ownership is None else await self._ownership.owner()
+
+    async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.claim_calendar`."""
+        return ClaimOutcome.NO_CODE if self._ownership is None else await self._ownership.claim(user_id, code)
+
+    async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.session_in_thread`."""
+        session = await self._sessions.in_thread(channel, thread_ts)
+        return None if session is None else session.id
+
+    def welcome(self) -> Card:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.welcome`."""
+        return welcome_card()
+
+    async def home(self, user_id: str) -> Card:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.home`."""
+        queue = () if self._tasks is None else await self._tasks.home(user_id)
+        return home_card(await self._sessions.of_user(user_id), queue)
+
+    async def aclose(self) -> None:
+        """Stop background work; its results are looked up again when they are needed."""
+        await self._later.aclose()
+        await self._drafts.aclose()
+        await self._looker.aclose()
+        if self._outside is not None:
+            await self._outside.aclose()
+        if self._memory is not None:
+            await self._memory.aclose()
+        await self._logbook.aclose()

@@ -1,0 +1,331 @@
+"""Effects of a turn, and the preview of the next write.
+
+This is the only module of the conversation that writes to the calendar (S60, S91)."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol, assert_never
+
+from fateforger.calendar.access import Wait, WriteProgressCallback
+from fateforger.calendar.descriptions import describe_plan
+from fateforger.calendar.late_creates import may_be_late
+from fateforger.calendar.merge import Choices
+from fateforger.calendar.model import SafetyCheckKind, SyncPlan
+from fateforger.calendar.results import SyncResult
+from fateforger.conversation.agent_proposals import ProposalService
+from fateforger.conversation.calendar_reads import Look, Looker, Read, build_reading
+from fateforger.conversation.day_history import Historian, HistoryService
+from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.running_turns import WRITING
+from fateforger.conversation.turn_values import (
+    AnswerAgent,
+    DraftDay,
+    Effect,
+    GoBack,
+    Preview,
+    ReadCalendar,
+    ReadHistory,
+    SearchMemory,
+    UndoGroup,
+    UndoUpdate,
+    WriteCalendar,
+    WriteMemory,
+    apply_reading,
+)
+from fateforger.conversation.write_results import (
+    apply_failed_submit,
+    apply_found_result,
+    apply_group_undo,
+    apply_missing_group,
+    apply_submit,
+    apply_update_undo,
+    dump_facts,
+    find_changes_to_write,
+    require_confirmation,
+    with_refusal,
+)
+from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
+from fateforger.planning.plan import TBPlan
+from fateforger.session.cards import Activity, Progress, ProgressCallback, ignore_progress
+from fateforger.session.conflicts import choices_of, settle_questions
+from fateforger.session.constants import REREAD_WAIT
+from fateforger.session.model import PreviewView, Session
+from fateforger.session.replanning import facts_of
+from fateforger.values import replace
+
+
+class Previewer(Protocol):
+    """The part of :class:`fateforger.calendar.submitter.CalendarSubmitter` that a preview needs."""
+
+    async def preview(self, plan: TBPlan, *, choices: Choices = ...) -> SyncPlan: ...
+
+
+async def open_preview(effect: Preview, session: Session, submitter: Previewer, looker: Looker) -> Session:
+    """Return the session with an open preview. The calendar is read as for a commit.
+
+    Nothing of that read is kept, so that the next one finds the same news.
+    """
+    look = await looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+    reading = None if look is None else build_reading(session, look)
+    looked = (
+        session if reading is None or reading.snapshot is None else settle_questions(apply_reading(session, reading))
+    )
+    noticed = () if reading is None else reading.noticed
+    plan = looked.plan or TBPlan(date=session.date, tz=session.tz)
+    try:
+        planned = await submitter.preview(plan, choices=choices_of(looked))
+    except (UserError, CalendarError) as error:
+        return _with_preview(session, PreviewView(asked=effect.asked, at=effect.at, problem=error.message))
+    words = describe_plan(planned)
+    view = PreviewView(
+        asked=effect.asked,
+        at=effect.at,
+        counts=words.counts,
+        todo=words.todo,
+        left=words.left,
+        notes=tuple(dict.fromkeys((*noticed, *words.notes))),
+        brakes=words.brakes,
+    )
+    return _with_preview(session, view)
+
+
+def mark_stale_preview(before: Session, after: Session) -> Session:
+    """Return the session with an earlier preview marked as stale, if the turn changed its subject."""
+    view = after.preview
+    if view is None or view.stale or before.preview is None or view.asked != before.preview.asked:
+        return after
+    if _preview_subject(after) == _preview_subject(before):
+        return after
+    return _with_preview(after, replace(view, stale=True))
+
+
+def _preview_subject(session: Session) -> tuple[object, ...]:
+    return session.plan, session.written, session.snapshot, session.questions
+
+
+def _with_preview(session: Session, view: PreviewView) -> Session:
+    return replace(session, preview=view)
+
+
+log = logging.getLogger(__name__)
+
+
+class Submitter(Historian, Previewer, Protocol):
+    """The part of :class:`fateforger.calendar.submitter.CalendarSubmitter` that the coordinator needs."""
+
+    @property
+    def read(self) -> Read: ...
+
+    async def find_out(self, transaction_id: str) -> SyncResult | None: ...
+
+    async def submit_plan(
+        self,
+        plan: TBPlan,
+        *,
+        cause: str,
+        group: str | None = None,
+        context: dict[str, Any] | None = None,
+        confirmed: Collection[SafetyCheckKind] = (),
+        choices: Choices = ...,
+        told: WriteProgressCallback = ...,
+    ) -> SyncResult: ...
+
+    async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None: ...
+
+    async def take_back_late(self, *, cause: str) -> tuple[str, ...]: ...
+
+    async def undo_group(
+        self, group: str, *, cause: str, context: Mapping[str, Any] | None = None, told: WriteProgressCallback = ...
+    ) -> SyncResult: ...
+
+
+class Effects:
+    """Carries out effects and applies their results to the session.
+
+    A mistake of the person or an error of the calendar becomes a sentence on the card. ``StoreError`` is raised to the
+    caller, which repeats the whole command.
+    """
+
+    def __init__(
+        self,
+        submitter: Submitter,
+        looker: Looker,
+        *,
+        calendar_wait: float,
+        memory: MemoryService | None = None,
+        proposals: ProposalService | None = None,
+    ) -> None:
+        self._submitter = submitter
+        self._proposals = proposals
+        self._memory = memory
+        self._looker = looker
+        self.past = HistoryService(submitter, looker)
+        self._calendar_wait = calendar_wait
+
+    async def carry_out(  # noqa: C901, PLR0912  one line per kind of effect
+        self, effect: Effect, session: Session, *, before: Session, cause: str, tell: ProgressCallback = ignore_progress
+    ) -> Session:
+        """Return the session after an effect.
+
+        ``before`` is the session before the turn: a failed undo leaves everything as it was. ``cause`` is the command's
+        id: a repeated command finds what it did the first time. ``tell`` is called with the progress.
+        """
+        told = _report_writing(tell)
+        if isinstance(effect, WRITING):
+            tell(Progress(doing=Activity.WRITING))
+        match effect:
+            case ReadCalendar():
+                return await self._read(effect, session)
+            case WriteCalendar():
+                return await self._write(effect, session, cause, told)
+            case UndoUpdate():
+                return await self._undo_update(effect, session, before, cause, told)
+            case UndoGroup():
+                return await self._undo_group(effect, session, before, cause, told)
+            case ReadHistory():
+                return await self.past.show(effect, session)
+            case GoBack():
+                return await self.past.go_back(effect, session, before, cause, told)
+            case Preview():
+                return await open_preview(effect, session, self._submitter, self._looker)
+            case DraftDay():
+                return session  # carried out before, while the turn could still be stopped
+            case WriteMemory():
+                return await self._remember(effect, session, cause)
+            case SearchMemory():
+                return session if self._memory is None else await self._memory.look_for(effect, session)
+            case AnswerAgent():
+                return await self._answer_agent(effect, session, cause)
+            case _:
+                assert_never(effect)
+
+    async def _answer_agent(self, effect: AnswerAgent, session: Session, cause: str) -> Session:
+        if self._proposals is not None:
+            await self._proposals.answer(effect, session, cause)
+        return session
+
+    async def _remember(self, effect: WriteMemory, session: Session, cause: str) -> Session:
+        return session if self._memory is None else await self._memory.write(effect, session, cause)
+
+    async def note(self, plan: TBPlan, session: Session, cause: str) -> None:
+        """Record that the plan has adopted the person's own changes, so that reverting one counts as a new request.
+
+        Writes nothing to the calendar. A failure loses nothing.
+        """
+        with contextlib.suppress(UserError, CalendarError):
+            await self._submitter.take_note(plan, cause=cause, group=session.write_group)
+
+    async def find_out(self, session: Session) -> Session:
+        """Return the session with the result of its latest write, if that was unknown and can be found out now."""
+        history = await self._submitter.history(session.date)
+        latest = next((t for t in history if t.context.get("session") == session.id), None)
+        try:
+            result = None if latest is None else await self._submitter.find_out(latest.id)
+        except (UserError, CalendarError):
+            return session
+        return apply_found_result(session, result, await self._submitter.history(session.date))
+
+    async def take_back_late(self, look: Look, session: Session, cause: str) -> tuple[str, ...]:
+        """Remove writes that reached the calendar after their undo, and return a sentence for each.
+
+        Anything that cannot be removed now is found again at the next read.
+        """
+        if look.snapshot is None or look.ledger is None or not may_be_late(look.snapshot, look.ledger):
+            return ()
+        try:
+            return await self._submitter.take_back_late(cause=cause)
+        except (UserError, CalendarError) as error:
+            log.info("what arrived late cannot be removed now: %s", error.message)
+            return ()
+        finally:
+            self._looker.forget(session.date, session.tz)
+
+    async def _read(self, effect: ReadCalendar, session: Session) -> Session:
+        if not effect.wait:
+            self._looker.begin(effect.day, effect.tz, fresh=effect.fresh)
+            return session
+        look = await self._looker.wait(effect.day, effect.tz, seconds=self._calendar_wait, fresh=effect.fresh)
+        return session if look is None else apply_reading(session, build_reading(session, look))
+
+    async def _write(self, effect: WriteCalendar, session: Session, cause: str, told: WriteProgressCallback) -> Session:
+        plan = session.plan or TBPlan(date=session.date, tz=session.tz)
+        try:
+            result = await self._submitter.submit_plan(
+                plan,
+                cause=cause,
+                group=effect.group,
+                context=_write_context(effect, session),
+                confirmed=tuple(SafetyCheckKind(name) for name in session.brakes),
+                choices=choices_of(session),
+                told=told,
+            )
+        except ConfirmationNeeded as needed:
+            return require_confirmation(session, needed)
+        except (UserError, CalendarError) as error:
+            return apply_failed_submit(session, (error.message,))
+        finally:
+            self._looker.forget(session.date, session.tz)
+        return apply_submit(session, result)
+
+    async def _undo_update(
+        self, effect: UndoUpdate, session: Session, before: Session, cause: str, told: WriteProgressCallback
+    ) -> Session:
+        context = {"session": session.id, "deed": "undo_update", "plan_before": _dump_plan(session.plan)}
+        context |= dump_facts(facts_of(session))
+        result: SyncResult | None = None
+        for transaction in effect.transactions:
+            try:
+                result = await self._submitter.undo_since(transaction, cause=cause, context=context, told=told)
+                break
+            except NotUndoable:
+                continue  # already undone by another command: only the plan is left to restore
+            except (UserError, CalendarError) as error:
+                return with_refusal(before, (f"I could not take that back: {error.message}",))
+            finally:
+                self._looker.forget(session.date, session.tz)
+        return apply_update_undo(session, result, await self._submitter.history(session.date))
+
+    async def _undo_group(
+        self, effect: UndoGroup, session: Session, before: Session, cause: str, told: WriteProgressCallback
+    ) -> Session:
+        context = {"session": session.id, "deed": "undo_group"}
+        try:
+            result = await self._submitter.undo_group(effect.group, cause=cause, context=context, told=told)
+        except NotUndoable as error:
+            return apply_missing_group(session, error.message)
+        except (UserError, CalendarError) as error:
+            return with_refusal(before, (f"I could not take it back: {error.message}", "Nothing has changed."))
+        finally:
+            self._looker.forget(session.date, session.tz)
+        return apply_group_undo(session, result)
+
+
+def _report_writing(tell: ProgressCallback) -> WriteProgressCallback:
+    def report(done: int, of: int, wait: Wait | None = None) -> None:
+        seconds = 0 if wait is None else math.ceil(wait.seconds)
+        tell(Progress(doing=Activity.WRITING, done=done, of=of, waits=seconds))
+
+    return report
+
+
+def _write_context(effect: WriteCalendar, session: Session) -> dict[str, Any]:
+    """Return the journal's context of a write, for the history of the day.
+
+    It names the click and describes the change. It includes the plan before the change if both are undone together.
+    """
+    context: dict[str, Any] = {"session": session.id, "commit": effect.commit, "deed": "commit"}
+    waiting = find_changes_to_write(session)
+    if not effect.commit:
+        context["deed"] = "change" if waiting else "retry"
+    if waiting:
+        context |= {"said": " ".join(s.sentence for s in waiting), "plan_before": _dump_plan(waiting[0].plan_before)}
+        context |= dump_facts(next((s.facts_before for s in waiting if s.facts_before is not None), None))
+    return context
+
+
+def _dump_plan(plan: TBPlan | None) -> dict[str, Any] | None:
+    return None if plan is None else plan.model_dump(mode="json")

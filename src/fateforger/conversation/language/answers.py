@@ -1,0 +1,361 @@
+"""Answers of a model, one type for each question."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type  # noqa: N812  the field is called ``date`` elsewhere
+from datetime import time
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+)
+
+from fateforger.memory.record import DayRuleText
+from fateforger.memory.retrieval import MOST_QUERIES
+from fateforger.memory.vocabulary import (
+    Dimension,
+    Domain,
+    Necessity,
+    RuleKind,
+    Scope,
+    Slot,
+    Weekday,
+    WindowKind,
+)
+from fateforger.planning.plan import ET
+from fateforger.planning.wire import TBPatch
+from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION
+from fateforger.tasks.intent import Purpose, Urgency
+
+_CLOSED = ConfigDict(frozen=True, extra="forbid")
+
+
+def _local(clock: time) -> time:
+    if clock.tzinfo is not None:
+        raise ValueError("a time of day is local: HH:MM, without a zone")
+    return clock.replace(second=0, microsecond=0)
+
+
+Clock = Annotated[
+    time,
+    AfterValidator(_local),
+    PlainSerializer(lambda value: value.strftime("%H:%M"), return_type=str),
+    WithJsonSchema({"type": "string", "description": "Local time of day, 24 hours, HH:MM"}),
+]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Spoken = Annotated[str, Field(max_length=1200)]
+"""Text for the person, in the language they write in."""
+
+
+class Intent(StrEnum):
+    """What a message wants."""
+
+    ANSWER = "answer"
+    """Gives information for the current stage, or asks for a change there. Also anything unclear (S124)."""
+    ACCEPT_PENDING = "accept_pending"
+    """Agrees to something that the card asks or offers."""
+    REFUSE_PENDING = "refuse_pending"
+    """Refuses something that the card asks or offers."""
+    PROCEED = "proceed"
+    """Asks to go on. Agreeing to what the card asks does not count."""
+    BACK = "back"
+    REDO = "redo"
+    UNDO = "undo"
+    """Undo the last change."""
+    UNDO_ALL = "undo_all"
+    """Remove everything of this plan from the calendar."""
+    RETRY = "retry"
+    CANCEL = "cancel"
+    HISTORY = "history"
+    """Show the writes to the calendar; also if one write is meant and the history is not open."""
+    OLDER_HISTORY = "older_history"
+    CLOSE_HISTORY = "close_history"
+    UNDO_WRITE = "undo_write"
+    """Undo one write of the history, and all later ones."""
+    REDO_WRITE = "redo_write"
+    """Undo one undo of the history."""
+    PREVIEW = "preview"
+    """Show what would be written now."""
+    CLOSE_PREVIEW = "close_preview"
+    WRITE_AT_ONCE = "write_at_once"
+    """Write each change to the calendar at once from now on."""
+    WRITE_ONCE_OKAY = "write_once_okay"
+    """Write a plan to the calendar by itself once it is Okay, from now on."""
+    WRITE_ON_COMMIT = "write_on_commit"
+    """Write nothing to the calendar before the commit, from now on."""
+    MEMORY = "memory"
+    """Asks what is known about the person, or for a change of a rule; not about this plan."""
+    CLOSE_MEMORY = "close_memory"
+    FIX = "fix"
+    """Accepts one of the changes that the card suggests."""
+    KEEP_CALENDAR = "keep_calendar"
+    KEEP_PLAN = "keep_plan"
+    """Resolves a conflict in favor of the plan."""
+    REPLAN = "replan"
+    """Reports progress: late, something done already, or not today; the rest is then refitted."""
+    ASK = "ask"
+    """Asks a question, and wants no change."""
+
+
+class Decision(BaseModel):
+    """What the message wants. ``number`` is the row that it is about, of the history or of what is pending; null means
+    none, or all. ``also`` is true when it says something besides: "start at 8, then go on"."""
+
+    model_config = _CLOSED
+    intent: Intent
+    number: int | None
+    also: bool
+
+
+class PlannedDateResult(BaseModel):
+    """Which day is to be planned (S94). Unclear stays null and is asked."""
+
+    model_config = _CLOSED
+    date: Date | None
+    tz: str | None
+    """IANA name; only if the person mentions another zone."""
+    question: Spoken | None
+
+
+class FrameWords(BaseModel):
+    """The frame of the day, as far as the message speaks of it."""
+
+    model_config = _CLOSED
+    day_start: Clock | None
+    day_end: Clock | None
+    lunch_start: Clock | None
+    lunch_minutes: int | None
+    no_lunch: bool
+
+
+Criteria = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=MOST_CRITERION)], ...], Field(max_length=MOST_CRITERIA)
+]
+
+
+class TaskWords(BaseModel):
+    """Something to do. ``minutes`` stays null unless the person says how long."""
+
+    model_config = _CLOSED
+    title: Title
+    minutes: int | None
+    depth: Literal["deep", "shallow"] | None
+    one_thing: bool
+    notes: Annotated[str, Field(max_length=3000)]
+    done_when: Criteria
+
+
+class TaskChange(BaseModel):
+    """A change of the task with that number in the list; null leaves a part as it is."""
+
+    model_config = _CLOSED
+    number: int
+    title: Title | None
+    minutes: int | None
+    depth: Literal["deep", "shallow"] | None
+    one_thing: bool | None
+    in_pieces: bool | None
+    notes: Annotated[str, Field(max_length=3000)] | None
+    done_when: Criteria | None
+
+
+class InputWords(BaseModel):
+    """What is to be done, as far as the message speaks of it. ``remove`` and ``later`` are numbers of the list."""
+
+    model_config = _CLOSED
+    add: tuple[TaskWords, ...]
+    change: tuple[TaskChange, ...]
+    remove: tuple[int, ...]
+    later: tuple[int, ...]
+    """Tasks to defer to another day."""
+    bring: tuple[int, ...]
+    """Numbers of the tasks offered from earlier days."""
+
+
+class DayWords(PlannedDateResult):
+    """What a message says of the day: which one it is, its frame, and what is to be done."""
+
+    frame: FrameWords | None
+    inputs: InputWords | None
+
+
+class WorkWords(BaseModel):
+    """Something to be done, as far as the message speaks of it."""
+
+    model_config = _CLOSED
+    kind: Literal["do", "plan_day", "block_time", "decompose", "review_rules"]
+    title: Title
+    context: Annotated[str, Field(max_length=3000)] | None
+    minutes: int | None
+    date: Date | None
+    start: Clock | None
+    priority: Annotated[int, Field(ge=0, le=4)] | None
+    project: Annotated[str, Field(max_length=100)] | None
+    criteria: tuple[Annotated[str, Field(max_length=300)], ...]
+    files: tuple[Annotated[str, Field(max_length=300)], ...]
+    tags: tuple[Annotated[str, Field(max_length=60)], ...]
+    workflow: Annotated[str, Field(max_length=100)] | None
+    simple: bool
+    haste: Urgency
+
+
+class StartWords(DayWords):
+    """A message outside of any session. ``plan`` is true when the person wants a day planned; else ``wants`` says what
+    they want, ``number`` which task of the queue it is about, and ``answer`` is for them."""
+
+    plan: bool
+    wants: Purpose = Purpose.CONVERSATION
+    changes: bool = False
+    number: int | None = None
+    work: WorkWords | None = None
+    answer: Spoken | None = None
+
+
+class PatchWords(TBPatch):
+    """A change of the plan. ``question`` says what of the message is no such change, or asks about it."""
+
+    question: Spoken | None = None
+
+
+class OpenWords(BaseModel):
+    """What is to become of something that found no place, by its number. ``minutes`` is what it may be shortened to."""
+
+    model_config = _CLOSED
+    number: int
+    way: Literal["later", "drop", "pieces"] | None
+    minutes: int | None
+
+
+class ReplanWords(BaseModel):
+    """How the day goes. ``missed``, ``done`` and ``not_today`` are positions of blocks of the plan; ``late`` is in
+    minutes, 0 when what is on now begins only now; null unless the person is late."""
+
+    model_config = _CLOSED
+    late: int | None
+    missed: tuple[int, ...]
+    done: tuple[int, ...]
+    not_today: tuple[int, ...]
+    open: tuple[OpenWords, ...]
+    day_end: Clock | None
+    question: Spoken | None
+
+
+class BlockWords(BaseModel):
+    """A block of a draft: for a task by its number, or of the model's own with a title. Local start, minutes."""
+
+    model_config = _CLOSED
+    task: int | None
+    title: Annotated[str, Field(max_length=300)] | None
+    type: Literal["DW", "SW", "PR", "R", "BU"]
+    start: Clock
+    minutes: int
+
+
+class DraftWords(BaseModel):
+    """A day, block by block."""
+
+    model_config = _CLOSED
+    blocks: Annotated[tuple[BlockWords, ...], Field(max_length=120)]
+
+
+class AnswerWords(BaseModel):
+    """An answer to a question of the person, from what is known here and nothing else. ``block`` is the position of the
+    block of the plan, if they ask why that is where it is; then code answers."""
+
+    model_config = _CLOSED
+    answer: Spoken
+    block: int | None = None
+
+
+Words = Annotated[str, Field(min_length=1, max_length=2000)]
+Query = Annotated[str, Field(min_length=1, max_length=200)]
+Topic = Annotated[str, Field(min_length=1, max_length=60)]
+
+
+class MemoryWish(StrEnum):
+    """What is wanted of memory: the five tools by their names (S26), and what only a conversation knows."""
+
+    LIST = "memory_list_constraints"
+    GET = "memory_get_constraint"
+    UPDATE = "memory_update_constraint"
+    ARCHIVE = "memory_archive_constraint"
+    SUPERSEDE = "memory_supersede_constraint"
+    REMEMBER = "remember"
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    RESTORE = "restore"
+    SET_ASIDE = "set_aside"
+    USE_AGAIN = "use_again"
+    KEEP = "keep"
+    """Answer to which of two contradicting constraints counts, or that both do."""
+    UNDO = "undo"
+    """Undo the last write into memory."""
+
+
+class WindowSaid(BaseModel):
+    """A time of day that is wanted or not."""
+
+    model_config = _CLOSED
+    kind: WindowKind
+    start: Clock
+    end: Clock
+
+
+class RuleWords(BaseModel):
+    """A rule as it shall be, as far as the message says it; null leaves a part as it is."""
+
+    model_config = _CLOSED
+    name: Annotated[str, Field(min_length=1, max_length=300)] | None
+    description: Words | None
+    necessity: Necessity | None
+    scope: Scope | None
+    rule_kind: RuleKind | None
+    slot: Slot | None
+    dimension: Dimension | None
+    domain: Domain | None
+    windows: Annotated[tuple[WindowSaid, ...], Field(max_length=10)] | None
+    minutes_min: int | None
+    minutes_max: int | None
+    day_rule: DayRuleText | None
+    start_date: Date | None
+    end_date: Date | None
+    days_of_week: tuple[Weekday, ...] | None
+    event_types: tuple[ET, ...] | None
+    topics: Annotated[tuple[Topic, ...], Field(max_length=6)] | None
+
+
+def aspect_of(
+    slot: Slot | None, dimension: Dimension | None, domain: Domain | None, rule_kind: RuleKind | None
+) -> dict[str, str]:
+    """Return the given fields of an aspect. A fixed bedtime without a slot gets the bedtime slot."""
+    if slot is None and rule_kind is RuleKind.FIXED_BEDTIME:
+        slot = Slot.BEDTIME
+    said = {"aspect_id": slot, "frame_slot": slot, "dimension": dimension, "category": domain}
+    return {name: value.value for name, value in said.items() if value is not None}
+
+
+class MemoryWords(BaseModel):
+    """What a message wants of memory. ``numbers`` are rows of the table; ``rule`` is what a changed or new one shall
+    be, ``reason`` why one is put away; ``search`` finds what the table does not show (S95). What cannot be understood
+    is asked."""
+
+    model_config = _CLOSED
+    wish: MemoryWish
+    numbers: Annotated[tuple[int, ...], Field(max_length=20)]
+    search: Annotated[tuple[Query, ...], Field(max_length=MOST_QUERIES)]
+    reason: Annotated[str, Field(max_length=600)] | None
+    rule: RuleWords | None
+    question: Spoken | None
+
+
+class ChangeWords(PatchWords):
+    """A change of the plan, and what the same message wants of memory besides; the plan comes first (S25)."""
+
+    memory: MemoryWords | None = None

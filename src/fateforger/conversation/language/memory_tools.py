@@ -1,0 +1,481 @@
+"""The five memory tools, and the commands of a request about memory (S26-S31, S118, S214).
+
+Each tool takes arguments of a strict schema and the person's constraints, and returns a typed result. The tools have no
+side effects: a change is returned as a command, like that of a form, for the executor to carry out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date as Date  # noqa: N812  as elsewhere
+from enum import StrEnum
+from typing import Annotated, Any, Literal, assert_never
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fateforger.conversation.language.answers import MemoryWish, MemoryWords, RuleWords, aspect_of
+from fateforger.conversation.language.message_commands import command_fields, get_numbered
+from fateforger.errors import BadInput
+from fateforger.memory.applicability import Answer
+from fateforger.memory.documents import read_record, write_record
+from fateforger.memory.record import ConstraintRecord, Label, Uid
+from fateforger.memory.reminders import describe_days, describe_times, needs_confirmation
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import Necessity, Scope, Source, Status
+from fateforger.planning.validation import first_mistake
+from fateforger.session.commands import (
+    ConstraintVerdict,
+    JudgeConstraint,
+    RememberConstraint,
+    ReviseConstraint,
+    SessionCommand,
+    SettleConstraints,
+    ShowMemory,
+    TimeboxingUserReply,
+    UndoMemory,
+)
+from fateforger.session.model import Session
+from fateforger.session.recall import followed_constraints
+from fateforger.values import replace
+
+_CLOSED = ConfigDict(frozen=True, extra="forbid")
+LISTED = 20
+"""Default length of a list."""
+
+
+class MemoryTool(StrEnum):
+    """Names of the tools."""
+
+    LIST = "memory_list_constraints"
+    GET = "memory_get_constraint"
+    UPDATE = "memory_update_constraint"
+    ARCHIVE = "memory_archive_constraint"
+    SUPERSEDE = "memory_supersede_constraint"
+
+
+class MemoryConstraintItem(BaseModel):
+    """Constraint as returned by a tool.
+
+    ``description`` holds the person's own words, said on ``said_on``; ``seq`` is the version that was read; ``when``
+    and ``times`` are empty if the constraint always applies.
+    """
+
+    model_config = _CLOSED
+    uid: str
+    seq: int
+    name: str
+    description: str
+    necessity: Necessity
+    status: Status
+    scope: Scope
+    source: Source
+    confidence: float | None
+    topics: tuple[str, ...]
+    said_on: Date
+    when: str
+    times: str
+    needs_confirmation: bool
+    used_this_session: bool
+
+
+class MemoryTrouble(BaseModel):
+    """Reason why a tool did nothing, with a sentence for the person."""
+
+    model_config = _CLOSED
+    kind: Literal["not_found", "bad_arguments", "bad_patch"]
+    message: str
+
+
+class MemoryToolResult(BaseModel):
+    """Result of a tool.
+
+    ``total`` counts all matches of a list. If not ``ok``, nothing was changed and ``trouble`` says why.
+    """
+
+    model_config = _CLOSED
+    tool: MemoryTool
+    ok: bool
+    items: tuple[MemoryConstraintItem, ...] = ()
+    total: int = 0
+    trouble: MemoryTrouble | None = None
+
+
+class ListConstraints(BaseModel):
+    """List the matching constraints; empty filters match everything.
+
+    ``text`` is searched in name, words and topics, ignoring case. ``statuses`` can include retired constraints.
+    """
+
+    model_config = _CLOSED
+    text: Annotated[str, Field(max_length=400)] | None = None
+    statuses: tuple[Status, ...] = (Status.LOCKED, Status.PROPOSED)
+    scopes: tuple[Scope, ...] = ()
+    necessities: tuple[Necessity, ...] = ()
+    tags: tuple[Label, ...] = ()
+    limit: int = Field(LISTED, ge=1, le=500)
+
+
+class GetConstraint(BaseModel):
+    model_config = _CLOSED
+    uid: Uid
+
+
+class UpdateConstraint(BaseModel):
+    """Change a constraint. ``patch`` is a JSON object with the changed fields of the record, by group."""
+
+    model_config = _CLOSED
+    uid: Uid
+    patch: Annotated[str, Field(max_length=100_000)]
+
+
+class ArchiveConstraint(BaseModel):
+    model_config = _CLOSED
+    uid: Uid
+    reason: Annotated[str, Field(max_length=2_000)] | None = None
+
+
+class SupersedeConstraint(BaseModel):
+    """Replace a constraint. ``record`` is a JSON object: the whole record that replaces the old one."""
+
+    model_config = _CLOSED
+    uid: Uid
+    record: Annotated[str, Field(max_length=100_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownConstraints:
+    """A person's constraints by uid, each in its newest version, and those that the session follows."""
+
+    constraints: Mapping[str, Version]
+    followed: Answer
+
+    def item(self, version: Version) -> MemoryConstraintItem:
+        """Return a constraint in the form that the tools return."""
+        record = version.record
+        return MemoryConstraintItem(
+            uid=version.uid,
+            seq=version.seq,
+            name=record.name,
+            description=record.words,
+            necessity=record.necessity,
+            status=record.status,
+            scope=record.scope,
+            source=record.source,
+            confidence=record.confidence,
+            topics=record.topics,
+            said_on=self.followed.context.local_day(version.created_at),
+            when=describe_days(record),
+            times=describe_times(record),
+            needs_confirmation=needs_confirmation(record),
+            used_this_session=version.uid in {item.uid for item in self.followed.applicable},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """Outcome of a call: the result, and the command that makes the change, if any."""
+
+    result: MemoryToolResult
+    command: SessionCommand | None = None
+
+
+def call_tool(
+    tool: MemoryTool, arguments: Mapping[str, Any], shelf: KnownConstraints, envelope: Mapping[str, Any]
+) -> CallOutcome:
+    """Call a tool by name. Bad arguments raise nothing; they are reported in the result.
+
+    ``envelope`` holds the fields that every command carries.
+    """
+    schema, work = _TOOLS[tool]
+    try:
+        read = schema.model_validate(dict(arguments))
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        return _report_trouble(tool, "bad_arguments", f"{mistake.sentence} (at {mistake.where or 'the top'})")
+    return work(read, shelf, envelope)
+
+
+def declare_tool(tool: MemoryTool) -> dict[str, Any]:
+    """Return name, description and JSON schema of the arguments, in the form of a tool declaration."""
+    schema, _ = _TOOLS[tool]
+    described = schema.model_json_schema()
+    return {"name": tool.value, "description": _SAID[tool], "strict": True, "parameters": described}
+
+
+def _list_constraints(asked: ListConstraints, shelf: KnownConstraints, _: Mapping[str, Any]) -> CallOutcome:
+    in_order = sorted(shelf.constraints.values(), key=lambda version: (-version.updated_at.timestamp(), version.uid))
+    first = {item.uid: place for place, item in enumerate(shelf.followed.applicable)}
+    found = sorted(
+        (version for version in in_order if _fits(version.record, asked)),
+        key=lambda version: first.get(version.uid, len(first)),
+    )
+    items = tuple(shelf.item(version) for version in found[: asked.limit])
+    return CallOutcome(MemoryToolResult(tool=MemoryTool.LIST, ok=True, items=items, total=len(found)))
+
+
+def _fits(record: ConstraintRecord, asked: ListConstraints) -> bool:
+    return (
+        record.status in asked.statuses
+        and (not asked.scopes or record.scope in asked.scopes)
+        and (not asked.necessities or record.necessity in asked.necessities)
+        and (not asked.tags or not set(record.topics).isdisjoint(asked.tags))
+        and (not asked.text or _mentions(record, asked.text))
+    )
+
+
+def _mentions(record: ConstraintRecord, words: str) -> bool:
+    known = " ".join((record.name, record.words, *record.topics)).casefold()
+    return words.strip().casefold() in known
+
+
+def _get_constraint(asked: GetConstraint, shelf: KnownConstraints, _: Mapping[str, Any]) -> CallOutcome:
+    version = shelf.constraints.get(asked.uid)
+    return _report_missing(MemoryTool.GET) if version is None else _return_one(MemoryTool.GET, version, shelf)
+
+
+def _update_constraint(asked: UpdateConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
+    version = shelf.constraints.get(asked.uid)
+    if version is None:
+        return _report_missing(MemoryTool.UPDATE)
+    try:
+        record = patch_record(version.record, _json_object(asked.patch))
+    except BadInput as error:
+        return _report_trouble(MemoryTool.UPDATE, "bad_patch", error.message)
+    command = ReviseConstraint(**envelope, uid=asked.uid, record=record, seen=version.seq or None)
+    return _return_one(MemoryTool.UPDATE, replace(version, record=record), shelf, command)
+
+
+def _archive_constraint(asked: ArchiveConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
+    version = shelf.constraints.get(asked.uid)
+    if version is None:
+        return _report_missing(MemoryTool.ARCHIVE)
+    command = JudgeConstraint(
+        **envelope, uid=asked.uid, verdict="archive", reason=asked.reason, seen=version.seq or None
+    )
+    gone = replace(version.record, status=Status.DECLINED)
+    return _return_one(MemoryTool.ARCHIVE, replace(version, record=gone), shelf, command)
+
+
+def _supersede_constraint(
+    asked: SupersedeConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]
+) -> CallOutcome:
+    version = shelf.constraints.get(asked.uid)
+    if version is None:
+        return _report_missing(MemoryTool.SUPERSEDE)
+    try:
+        record = read_record(_json_object(asked.record))
+    except BadInput as error:
+        return _report_trouble(MemoryTool.SUPERSEDE, "bad_patch", error.message)
+    record = replace(record, lifecycle=replace(record.lifecycle, uid=None))
+    command = RememberConstraint(**envelope, record=record, supersedes=asked.uid)
+    return _return_one(MemoryTool.SUPERSEDE, version, shelf, command)
+
+
+def patch_record(record: ConstraintRecord, patch: Mapping[str, Any]) -> ConstraintRecord:
+    """Return the record with a patch applied. Groups keep the fields that the patch does not name, and the uid stays.
+
+    Raises ``BadInput``, also for a field that no record has.
+    """
+    return read_record(merge_document(write_record(record), patch)).with_uid(record.uid)
+
+
+def merge_document(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge changes into a document, group by group."""
+    whole = dict(document)
+    for name, value in changes.items():
+        group = whole.get(name)
+        whole[name] = merge_document(group, value) if isinstance(group, dict) and isinstance(value, Mapping) else value
+    return whole
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        raise BadInput("That is no JSON, so nothing was changed.") from None
+    if not isinstance(value, dict):
+        raise BadInput("That is no JSON object, so nothing was changed.")
+    return value
+
+
+def _return_one(
+    tool: MemoryTool, version: Version, shelf: KnownConstraints, command: SessionCommand | None = None
+) -> CallOutcome:
+    return CallOutcome(MemoryToolResult(tool=tool, ok=True, items=(shelf.item(version),), total=1), command)
+
+
+def _report_missing(tool: MemoryTool) -> CallOutcome:
+    return _report_trouble(tool, "not_found", "There is no such constraint (any more), so I did nothing.")
+
+
+def _report_trouble(
+    tool: MemoryTool, kind: Literal["not_found", "bad_arguments", "bad_patch"], message: str
+) -> CallOutcome:
+    return CallOutcome(MemoryToolResult(tool=tool, ok=False, trouble=MemoryTrouble(kind=kind, message=message)))
+
+
+_TOOLS: Mapping[
+    MemoryTool, tuple[type[BaseModel], Callable[[Any, KnownConstraints, Mapping[str, Any]], CallOutcome]]
+] = {
+    MemoryTool.LIST: (ListConstraints, _list_constraints),
+    MemoryTool.GET: (GetConstraint, _get_constraint),
+    MemoryTool.UPDATE: (UpdateConstraint, _update_constraint),
+    MemoryTool.ARCHIVE: (ArchiveConstraint, _archive_constraint),
+    MemoryTool.SUPERSEDE: (SupersedeConstraint, _supersede_constraint),
+}
+_SAID = {
+    MemoryTool.LIST: "What is known of the person, filtered; what applies to the day at hand comes first.",
+    MemoryTool.GET: "One constraint.",
+    MemoryTool.UPDATE: "Change parts of a constraint; it stays the same constraint.",
+    MemoryTool.ARCHIVE: "Put a constraint away. It is kept and can be brought back.",
+    MemoryTool.SUPERSEDE: "Let a new constraint take the place of an old one.",
+}
+
+
+WHICH = "Which of them do you mean? Say it in its own words, or use the buttons beside it."
+NO_WRITE = "Nothing was written into memory here that could be taken back."
+NO_QUESTION = "There is no question open about that, so there is nothing to decide."
+_VERDICTS: Mapping[MemoryWish, ConstraintVerdict] = {
+    MemoryWish.ACCEPT: "accept",
+    MemoryWish.DECLINE: "decline",
+    MemoryWish.RESTORE: "restore",
+    MemoryWish.SET_ASIDE: "set_aside",
+    MemoryWish.USE_AGAIN: "use_again",
+}
+
+
+def memory_commands(
+    reply: TimeboxingUserReply, session: Session, listed: Sequence[Version], words: MemoryWords
+) -> tuple[SessionCommand, ...]:
+    """Return the commands for a request about memory; none if the model only asks back.
+
+    ``listed`` is the table that the request was read with. Raises ``BadInput`` for a row that does not exist and for an
+    invalid rule.
+    """
+    head = command_fields(reply)
+    match words.wish:
+        case MemoryWish.LIST | MemoryWish.GET:
+            shown = tuple(get_numbered(listed, number).uid for number in words.numbers)
+            return (ShowMemory(**head, uids=shown, search=words.search),)
+        case MemoryWish.REMEMBER:
+            return (RememberConstraint(**head, record=new_record(words.rule, session)),)
+        case MemoryWish.UNDO:
+            return (UndoMemory(**head, write=_last_write(session)),)
+        case MemoryWish.KEEP:
+            return (_settle(session, _find_meant(listed, words), head),)
+        case MemoryWish.UPDATE | MemoryWish.ARCHIVE | MemoryWish.SUPERSEDE:
+            shelf = KnownConstraints({version.uid: version for version in listed}, followed_constraints(session))
+            return tuple(_call_tool(words, version, shelf, head) for version in _find_meant(listed, words))
+        case (
+            MemoryWish.ACCEPT
+            | MemoryWish.DECLINE
+            | MemoryWish.RESTORE
+            | MemoryWish.SET_ASIDE
+            | MemoryWish.USE_AGAIN as wish
+        ):
+            verdict = _VERDICTS[wish]
+            return tuple(
+                JudgeConstraint(**head, uid=v.uid, verdict=verdict, reason=words.reason, seen=v.seq or None)
+                for v in _find_meant(listed, words)
+            )
+        case _:
+            assert_never(words.wish)
+
+
+def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
+    """Return the record of a rule that was stated explicitly, and is therefore confirmed. Raises ``BadInput``."""
+    if rule is None or rule.description is None:
+        raise BadInput("I did not understand what to remember; please say the rule once more.")
+    document = {
+        "name": rule.description[:80],
+        "necessity": "should",
+        "scope": "profile",
+        "status": Status.LOCKED,
+        "source": Source.USER,
+        "applicability": {"timezone": session.tz},
+    }
+    return _parse_record(merge_document(document, changes_of(rule)))
+
+
+def changes_of(rule: RuleWords) -> dict[str, Any]:
+    """Return the fields of a record that the words mention, by group."""
+    scalars = _drop_missing(duration_min=rule.minutes_min, duration_max=rule.minutes_max)
+    when = _drop_missing(start_date=rule.start_date, end_date=rule.end_date, days_of_week=rule.days_of_week)
+    windows = None if rule.windows is None else [_window(window.model_dump(mode="json")) for window in rule.windows]
+    payload = _drop_missing(
+        rule_kind=rule.rule_kind, windows=windows, scalar_params=scalars or None, day_rule=rule.day_rule
+    )
+    core = _drop_missing(name=rule.name, description=rule.description, necessity=rule.necessity, scope=rule.scope)
+    # A rule for the order of the day names its blocks itself.
+    routing = _drop_missing(topics=rule.topics, applies_event_types=() if rule.day_rule else rule.event_types)
+    aspect: dict[str, Any] = dict(aspect_of(rule.slot, rule.dimension, rule.domain, rule.rule_kind))
+    groups = {"applicability": when, "payload": payload, "aspect_classification": aspect}
+    return {**core, **routing, **{name: group for name, group in groups.items() if group}}
+
+
+def _call_tool(
+    words: MemoryWords, version: Version, shelf: KnownConstraints, head: Mapping[str, Any]
+) -> SessionCommand:
+    """Return the command that a tool call results in. Raises ``BadInput`` with the reason if it did nothing."""
+    arguments: dict[str, Any] = {"uid": version.uid}
+    if words.wish is MemoryWish.ARCHIVE:
+        arguments["reason"] = words.reason
+    else:
+        if words.rule is None:
+            raise BadInput("I did not understand how that rule shall be; please say it once more.")
+        changes = changes_of(words.rule)
+        if words.wish is MemoryWish.UPDATE:
+            arguments["patch"] = json.dumps(changes)
+        else:
+            arguments["record"] = json.dumps(merge_document(_as_new(version.record), changes))
+    called = call_tool(MemoryTool(words.wish.value), arguments, shelf, head)
+    if called.command is None:
+        trouble = called.result.trouble
+        raise BadInput(WHICH if trouble is None else trouble.message)
+    return called.command
+
+
+def _find_meant(listed: Sequence[Version], words: MemoryWords) -> Sequence[Version]:
+    if not words.numbers:
+        raise BadInput(words.question or WHICH)
+    return [get_numbered(listed, number) for number in dict.fromkeys(words.numbers)]
+
+
+def _settle(session: Session, meant: Sequence[Version], head: Mapping[str, Any]) -> SessionCommand:
+    """Return the answer to the question about these constraints; naming both of them keeps both."""
+    uids = {version.uid for version in meant}
+    question = next((each for each in session.memory_questions if uids <= set(each.uids)), None)
+    if question is None:
+        raise BadInput(NO_QUESTION)
+    keep = None if uids == set(question.uids) else meant[0].uid
+    return SettleConstraints(**head, uids=question.uids, keep=keep)
+
+
+def _last_write(session: Session) -> str:
+    if not session.memory_writes:
+        raise BadInput(NO_WRITE)
+    return session.memory_writes[-1].cause
+
+
+def _as_new(record: ConstraintRecord) -> dict[str, Any]:
+    """Return the old record as the base of a new one, which is confirmed and has its own uid."""
+    document = record.model_dump(mode="json", by_alias=True, exclude={"lifecycle", "confidence"})
+    return {**document, "status": "locked", "source": "user"}
+
+
+def _parse_record(document: Mapping[str, Any]) -> ConstraintRecord:
+    try:
+        return ConstraintRecord.model_validate(document)
+    except ValidationError as error:
+        raise BadInput(first_mistake(error).sentence) from None
+
+
+def _window(window: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": window["kind"], "start_time_local": window["start"], "end_time_local": window["end"]}
+
+
+def _drop_missing(**values: Any) -> dict[str, Any]:
+    """Return the values that are given, as JSON."""
+    given = {name: value for name, value in values.items() if value is not None}
+    return {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in given.items()}

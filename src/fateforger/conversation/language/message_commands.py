@@ -1,0 +1,421 @@
+"""Commands of a model's reading: the same that buttons and forms make (S214). List numbers become keys here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+
+from fateforger.conversation.language.answers import (
+    DayWords,
+    Decision,
+    FrameWords,
+    InputWords,
+    Intent,
+    OpenWords,
+    PlannedDateResult,
+    ReplanWords,
+    TaskChange,
+    TaskWords,
+)
+from fateforger.errors import BadInput
+from fateforger.session.commands import (
+    AddTasks,
+    AdjustFrame,
+    BringAlong,
+    ChooseDate,
+    DeferTask,
+    HideHistory,
+    HideMemory,
+    HidePreview,
+    MarkOneThing,
+    RedoWrite,
+    RemoveTask,
+    Replan,
+    ResizeTask,
+    ResolveConflict,
+    SessionCommand,
+    SessionCommandBase,
+    SetCalendarWrite,
+    SetFrame,
+    ShowHistory,
+    ShowPreview,
+    Side,
+    SplitTask,
+    StageAction,
+    TimeboxingCommitDate,
+    TimeboxingUserReply,
+    UndoCatchUp,
+    UndoWrite,
+    UpdateTask,
+    mint_key,
+)
+from fateforger.session.conflicts import open_questions, question_token
+from fateforger.session.gates import offered_moves
+from fateforger.session.model import Depth, FrameFacts, Session, Task
+from fateforger.session.pending import PendingKind, PendingQuestion, fix_option, sole_question
+from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.values import replace
+
+INTENT_MOVES = {
+    Intent.PROCEED: Move.PROCEED,
+    Intent.BACK: Move.BACK,
+    Intent.REDO: Move.REDO,
+    Intent.UNDO: Move.UNDO_LAST_UPDATE,
+    Intent.UNDO_ALL: Move.UNDO_SYNC,
+    Intent.RETRY: Move.RETRY,
+    Intent.CANCEL: Move.CANCEL,
+}
+T = TypeVar("T")
+
+
+def command_fields(reply: TimeboxingUserReply) -> dict[str, Any]:
+    """Return the fields common to all commands of a reply: its own id, so that it is carried out once."""
+    return reply.model_dump(include={"command_id", "user_id", "at", "session_id"})
+
+
+def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> SessionCommand:
+    """Return the command of a move.
+
+    "Undo" means all if there is no single change to undo, and in Stage 2 it means the last catch-up, if there was one.
+    """
+    move = INTENT_MOVES[intent]
+    possible = offered_moves(session)
+    if intent is Intent.UNDO and session.stage is TimeboxingStage.CAPTURE_INPUTS and session.caught_up is not None:
+        return UndoCatchUp(**command_fields(reply))
+    if move is Move.UNDO_LAST_UPDATE and move not in possible and Move.UNDO_SYNC in possible:
+        move = Move.UNDO_SYNC
+    if session.stage is TimeboxingStage.DATE and move is Move.PROCEED:
+        return TimeboxingCommitDate(**command_fields(reply))
+    return StageAction(**command_fields(reply), move=move)
+
+
+def day_commands(reply: TimeboxingUserReply, session: Session, words: DayWords) -> tuple[SessionCommand, ...]:
+    """Return all commands for what a message says about the day. Raises ``BadInput``.
+
+    The change of the day itself comes last, so the rest is kept whether or not the day can be changed.
+    """
+    return (
+        *frame_commands(reply, session, words.frame),
+        *input_commands(reply, session, words.inputs),
+        *date_commands(reply, session, words),
+    )
+
+
+def date_commands(reply: TimeboxingUserReply, session: Session, words: PlannedDateResult) -> tuple[SessionCommand, ...]:
+    """Return the command for another day or zone, if the message names one."""
+    if (words.date or session.date, words.tz or session.tz) == (session.date, session.tz):
+        return ()
+    return (ChooseDate(**command_fields(reply), date=words.date, tz=words.tz),)
+
+
+def frame_commands(
+    reply: TimeboxingUserReply, session: Session, words: FrameWords | None
+) -> tuple[SessionCommand, ...]:
+    """Return the change of the frame: its ends as the pickers set them, or with lunch as the form sets it.
+
+    Raises ``BadInput``.
+    """
+    if words is None:
+        return ()
+    ends = {name: value for name in ("day_start", "day_end") if (value := getattr(words, name)) is not None}
+    lunch = {name: value for name in ("lunch_start", "lunch_minutes") if (value := getattr(words, name)) is not None}
+    if words.no_lunch:
+        lunch["lunch_start"] = None
+    if not lunch:
+        return (AdjustFrame(**command_fields(reply), **ends),) if ends else ()
+    if not 0 <= lunch.get("lunch_minutes", 0) <= 240:
+        raise BadInput("A lunch break lasts between 0 and 240 minutes.")
+    if "lunch_minutes" in lunch and session.frame.lunch_start is None:
+        lunch.setdefault("lunch_start", FrameFacts().lunch_start)
+    return (SetFrame(**command_fields(reply), frame=replace(session.frame, **ends, **lunch, confirmed=False)),)
+
+
+def input_commands(
+    reply: TimeboxingUserReply, session: Session, words: InputWords | None
+) -> tuple[SessionCommand, ...]:
+    """Return the changes of the task list, removals last. Numbers refer to the list that the person sees.
+
+    Raises ``BadInput``.
+    """
+    if words is None:
+        return ()
+    tasks, head = session.inputs.tasks, command_fields(reply)
+    brought = tuple(get_numbered(session.offered, number).task.id for number in dict.fromkeys(words.bring))
+    later = [get_numbered(tasks, number) for number in dict.fromkeys(words.later)]
+    gone = [get_numbered(tasks, number) for number in dict.fromkeys(words.remove) if number not in words.later]
+    changes = [_change_of(reply, *change) for change in _changes(tasks, words.change)]
+    added = tuple(_task(reply, number, task) for number, task in enumerate(words.add, 1))
+    return (
+        *changes,
+        *((AddTasks(**head, tasks=added),) if added else ()),
+        *((BringAlong(**head, task_ids=brought),) if brought else ()),
+        *(DeferTask(**head, task_id=task.id) for task in later),
+        *(RemoveTask(**head, task_id=task.id) for task in gone),
+    )
+
+
+def _task(reply: TimeboxingUserReply, number: int, words: TaskWords) -> Task:
+    return Task(
+        id=mint_key("t", reply.command_id, number),
+        title=words.title,
+        minutes=_minutes(words.minutes),
+        depth=Depth.SHALLOW if words.depth == "shallow" else Depth.DEEP,
+        one_thing=words.one_thing,
+        notes=words.notes,
+        done_when=words.done_when,
+    )
+
+
+def _changes(tasks: Sequence[Task], words: Sequence[TaskChange]) -> list[tuple[Task, Task]]:
+    """Return each changed task, before and after.
+
+    The most important task comes last, because marking it removes the mark from any other.
+    """
+    after: dict[int, Task] = {}
+    for change in words:
+        after[change.number] = _change_task(after.get(change.number) or get_numbered(tasks, change.number), change)
+    pairs = [(get_numbered(tasks, number), task) for number, task in after.items()]
+    return sorted((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: pair[1].one_thing)
+
+
+def _change_of(reply: TimeboxingUserReply, before: Task, after: Task) -> SessionCommand:
+    if after == replace(before, one_thing=True):
+        return MarkOneThing(**command_fields(reply), task_id=after.id)
+    return UpdateTask(**command_fields(reply), task=after)
+
+
+def _change_task(task: Task, change: TaskChange) -> Task:
+    said = {
+        "title": change.title,
+        "minutes": _minutes(change.minutes),
+        "depth": None if change.depth is None else Depth(change.depth),
+        "one_thing": change.one_thing,
+        "in_pieces": change.in_pieces,
+        "notes": change.notes,
+        "done_when": change.done_when,
+    }
+    return task.model_copy(update={name: value for name, value in said.items() if value is not None})
+
+
+def _minutes(minutes: int | None) -> int | None:
+    if minutes is not None and not 1 <= minutes <= 24 * 60:
+        raise BadInput(f"A task takes between 1 minute and 24 hours, not {minutes} minutes.")
+    return minutes
+
+
+def get_numbered(items: Sequence[T], number: int) -> T:
+    """Return a row of a list that was shown with numbers from 1. Raises ``BadInput``."""
+    if not 1 <= number <= len(items):
+        there = f"1 to {len(items)}" if items else "none, the list is empty"
+        raise BadInput(f"There is no number {number} in the list; the numbers are {there}.")
+    return items[number - 1]
+
+
+NOTHING_PENDING = "Nothing here waits for a yes or a no just now, so I changed nothing."
+WHICH_QUESTION = "More than one thing waits for your answer. Which one do you mean?"
+WHICH_OPTION = "A yes does not say which one. Please name it: {options}."
+ONE_BY_ONE = "Please say which of these you still want to do on this day, and what is done or not wanted any more."
+FIRST = "Please answer this first, with yes or no. Until then I do not go on."
+LEFT = "All right, I left it as it is."
+STAYS_OPEN = "All right, I left it open. Nothing changes until you choose."
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnswer:
+    """Result of a yes or a no: a command, or lines for the person.
+
+    With ``in_words`` it answers the bot's last words, so the message has to be read together with them. With
+    ``asks_back`` the person still has to answer.
+    """
+
+    command: SessionCommand | None = None
+    lines: tuple[str, ...] = ()
+    asks_back: bool = False
+    in_words: bool = False
+
+
+def answer_pending(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], decision: Decision) -> PendingAnswer:
+    """Return the meaning of a yes or a no. Raises ``BadInput`` for a row that does not exist."""
+    if not waiting:
+        return PendingAnswer(lines=(NOTHING_PENDING,))
+    question = sole_question(waiting) if decision.number is None else get_numbered(waiting, decision.number)
+    if question is None:
+        return PendingAnswer(lines=(WHICH_QUESTION, *list_questions(waiting)), asks_back=True)
+    if decision.intent is Intent.REFUSE_PENDING:
+        return _refuse(reply, question)
+    return _accept(reply, question)
+
+
+def find_unanswered(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple[str, ...]:
+    """Return the questions to answer before this intent is carried out; nothing if it may be carried out."""
+    match intent:
+        case Intent.PROCEED:
+            unanswered = [question for question in waiting if question.awaits_yes]
+        case Intent.RETRY:
+            unanswered = [question for question in waiting if question.kind is PendingKind.BRAKE]
+        case _:
+            unanswered = []
+    return (FIRST, *(question.sentence for question in unanswered)) if unanswered else ()
+
+
+def row_of(waiting: Sequence[PendingQuestion], number: int, kind: PendingKind) -> PendingQuestion:
+    """Return the row with this number. Raises ``BadInput`` if there is none, or if it has another kind."""
+    question = get_numbered(waiting, number)
+    if question.kind is not kind:
+        raise BadInput(f"Number {number} is another question: {question.sentence}")
+    return question
+
+
+def list_questions(waiting: Sequence[PendingQuestion]) -> tuple[str, ...]:
+    """Return a numbered line for each question."""
+    return tuple(f"{number}. {question.sentence}" for number, question in enumerate(waiting, 1))
+
+
+def _accept(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAnswer:
+    if question.yes is not None:
+        return PendingAnswer(question.yes.command(command_fields(reply)))
+    if question.which:
+        options = " / ".join(option.label for option in question.which)
+        return PendingAnswer(lines=(question.sentence, WHICH_OPTION.format(options=options)), asks_back=True)
+    if question.kind in {PendingKind.WORDS, PendingKind.SAID}:
+        return PendingAnswer(in_words=True)
+    return PendingAnswer(lines=(question.sentence, ONE_BY_ONE), asks_back=True)
+
+
+def _refuse(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAnswer:
+    if question.no is not None:
+        return PendingAnswer(question.no.command(command_fields(reply)))
+    return PendingAnswer(lines=(STAYS_OPEN if question.which else LEFT,))
+
+
+LONGEST = 12 * 60
+
+
+def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanWords) -> tuple[SessionCommand, ...]:
+    """Return the commands for the progress of the day, and options for tasks without room.
+
+    If the message states neither, the rest of the day is refitted. Raises ``BadInput``.
+    """
+    head = command_fields(reply)
+    if words.late is not None and not 0 <= words.late <= LONGEST:
+        raise BadInput(f"A day can be up to {LONGEST // 60} hours late, not {words.late} minutes.")
+    went = {name: _keys(session, getattr(words, name)) for name in ("missed", "done", "not_today")}
+    ways = [_read_option(reply, session, each) for each in words.open]
+    if words.day_end is not None:
+        ways.append(AdjustFrame(**head, day_end=words.day_end))
+    if ways and words.late is None and not any(went.values()):
+        return tuple(ways)
+    return (Replan(**head, late=words.late, **went), *ways)
+
+
+def _keys(session: Session, positions: Sequence[int]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_key(session, at) for at in positions))
+
+
+def _key(session: Session, at: int) -> str:
+    events = () if session.plan is None else session.plan.events
+    if not 0 <= at < len(events):
+        raise BadInput("I could not tell which block you mean; please choose it on the card.")
+    return events[at].block_key
+
+
+def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords) -> SessionCommand:
+    head, task_id = command_fields(reply), get_numbered(session.unplaced, words.number).task_id
+    match words.way:
+        case "later":
+            return DeferTask(**head, task_id=task_id)
+        case "drop":
+            return RemoveTask(**head, task_id=task_id)
+        case "pieces":
+            return SplitTask(**head, task_id=task_id)
+        case None if words.minutes is not None and 1 <= words.minutes <= 24 * 60:
+            return ResizeTask(**head, task_id=task_id, minutes=words.minutes)
+        case None:
+            raise BadInput("I could not tell what shall become of it; please use the buttons on the card.")
+
+
+_PLAIN: Mapping[Intent, tuple[type[SessionCommandBase], Mapping[str, Any]]] = {
+    Intent.HISTORY: (ShowHistory, {}),
+    Intent.OLDER_HISTORY: (ShowHistory, {"older": True}),
+    Intent.CLOSE_HISTORY: (HideHistory, {}),
+    Intent.PREVIEW: (ShowPreview, {}),
+    Intent.CLOSE_PREVIEW: (HidePreview, {}),
+    Intent.CLOSE_MEMORY: (HideMemory, {}),
+    Intent.WRITE_AT_ONCE: (SetCalendarWrite, {"when": "refine"}),
+    Intent.WRITE_ONCE_OKAY: (SetCalendarWrite, {"when": "okay"}),
+    Intent.WRITE_ON_COMMIT: (SetCalendarWrite, {"when": "commit"}),
+}
+_SIDES: Mapping[Intent, Side] = {Intent.KEEP_CALENDAR: "calendar", Intent.KEEP_PLAN: "plan"}
+
+
+def read_aside(
+    reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion] = ()
+) -> SessionCommand | None:
+    """Return the command for such a request; ``None`` if the request is about the plan.
+
+    Raises ``BadInput`` for a row that does not exist.
+    """
+    intent = decision.intent
+    if intent is Intent.CLOSE_HISTORY and session.history is None:
+        _not_open("history")
+    if intent is Intent.CLOSE_PREVIEW and session.preview is None:
+        _not_open("preview")
+    if intent is Intent.CLOSE_MEMORY and session.memory is None:
+        _not_open("list of what I know")
+    if intent in _PLAIN:
+        kind, values = _PLAIN[intent]
+        return kind(**command_fields(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only
+    if intent in _SIDES:
+        return _resolve_conflicts(reply, session, decision, waiting)
+    if intent is Intent.FIX:
+        return _find_suggestion(reply, session, decision.number, waiting)
+    if intent in {Intent.UNDO_WRITE, Intent.REDO_WRITE}:
+        return _row_of_history(reply, session, decision)
+    return None
+
+
+def _not_open(what: str) -> NoReturn:
+    raise BadInput(f"The {what} is not open, so there is nothing to close.")
+
+
+def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Decision) -> SessionCommand:
+    """Return the command of a row's button.
+
+    If the history is not in view, it is opened first, so that the person can name a row.
+    """
+    view, head = session.history, command_fields(reply)
+    if view is None or decision.number is None:
+        return ShowHistory(**head)
+    row = get_numbered(view.rows, decision.number)
+    if row.button is None:
+        raise BadInput("That write is taken back already or wrote nothing, so there is nothing to do about it.")
+    kind = UndoWrite if row.button == "undo" else RedoWrite
+    if (row.button == "undo") != (decision.intent is Intent.UNDO_WRITE):
+        raise BadInput(f"What can be done about that write is {row.button.capitalize()}, so I did nothing.")
+    return kind(**head, transaction=row.transaction, newest=view.newest)
+
+
+def _find_suggestion(
+    reply: TimeboxingUserReply, session: Session, number: int | None, waiting: Sequence[PendingQuestion]
+) -> SessionCommand:
+    """Return the command of a suggestion. The first suggestion helps most and is the default."""
+    if not session.fixes:
+        raise BadInput("I have no change to suggest just now; say what you would like to be different.")
+    if number is None:
+        return fix_option(session.fixes[0]).command(command_fields(reply))
+    (fix,) = row_of(waiting, number, PendingKind.FIX).answers
+    return fix.command(command_fields(reply))
+
+
+def _resolve_conflicts(
+    reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion]
+) -> SessionCommand:
+    """Return the answer to one open question or to all. A question that no card has shown yet is asked first."""
+    keep = _SIDES[decision.intent]
+    if decision.number is not None:
+        calendar, plan = row_of(waiting, decision.number, PendingKind.CALENDAR).answers
+        return (calendar if keep == "calendar" else plan).command(command_fields(reply))
+    chosen = open_questions(session)
+    seen = question_token(chosen) if all(question.shown for question in chosen) else ""
+    return ResolveConflict(**command_fields(reply), keep=keep, seen=seen)

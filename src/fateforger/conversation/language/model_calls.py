@@ -1,0 +1,288 @@
+"""Calls of a language model: prompts from templates, answers that validate, and the cost (S70, S92, S93, S221)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, NoReturn, TypeVar
+from unicodedata import category
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pydantic import BaseModel, ValidationError
+from toon_format import encode
+
+from fateforger.conversation.language.tables import Row, Table
+from fateforger.errors import ModelError, ModelTimedOut, ModelUnusable, StoreError, UserError
+from fateforger.planning.validation import first_mistake
+from fateforger.ports.clock import Clock
+from fateforger.ports.model import Completion, Model, Prompt, Role, Spent, Usage
+from fateforger.session.day import local_today
+from fateforger.values import replace
+
+VERSIONS: Mapping[str, int] = {
+    "ask": 4,
+    "date": 6,
+    "decide": 7,
+    "decompose": 1,
+    "draft": 3,
+    "facts": 7,
+    "memory": 5,
+    "patch": 8,
+    "replan": 2,
+    "rules": 5,
+    "start": 6,
+}
+"""Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
+POLICY_VERSION = 1
+LONGEST_MESSAGE = 6_000
+"""Longest message passed on, in characters; Slack allows 40,000."""
+
+
+def prompt_for(
+    name: str,
+    role: Role,
+    answer: type[BaseModel],
+    message: str,
+    *,
+    facts: Sequence[tuple[str, Row]] = (),
+    tables: Sequence[Table] = (),
+    schema: Mapping[str, Any] | None = None,
+    words: Row | None = None,
+) -> Prompt:
+    """Render the prompt of a template.
+
+    ``facts`` are single rows, ``tables`` lists. ``words`` are other values for the template, never text from a person
+    or a calendar. ``schema`` defaults to that of the answer.
+    """
+    schema = answer.model_json_schema() if schema is None else schema
+    data = "\n".join([encode({key: dict(row)}) for key, row in facts] + [_table(table) for table in tables])
+    said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}… (cut)"
+    mark = _mark(data + said)
+    shown = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    system = _template(f"{name}.j2").render(mark=mark, schema=shown, policy_version=POLICY_VERSION, **(words or {}))
+    user = _template("user.j2").render(mark=mark, tables=data, message=said)
+    return Prompt(f"{name}/{VERSIONS[name]}", role, system.strip(), user.strip(), schema)
+
+
+def _table(table: Table) -> str:
+    """Encode a table as ``name[N]{a,b}:`` with one row per line (S92), and the number of rows that are not shown."""
+    name, rows, more = table
+    text = encode({name: [dict(row) for row in rows]})
+    return f"{text}\n({more} more are not shown.)" if more else text
+
+
+def _mark(text: str) -> str:
+    """Return a delimiter that cannot occur in the data, because it is a hash of it."""
+    return f"=== {hashlib.sha256(text.encode()).hexdigest()[:16]} ==="
+
+
+@cache
+def _template(name: str) -> Any:
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    # The output is plain text for a model, not markup; escaping would only garble it.
+    loader = PackageLoader("fateforger.conversation", "prompts")
+    return Environment(
+        loader=loader,
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701  plain text for a model
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+LONGEST = 200_000
+"""Longest answer accepted, in characters; expected answers are far shorter."""
+_FENCE = "```"
+_DECODER = json.JSONDecoder(
+    object_hook=lambda found: {name: _strip_invisible(value) for name, value in found.items()},
+    parse_constant=lambda name: _reject(f"{name} is not a number that JSON knows"),
+)
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Bidirectional control characters, which reorder the text that follows them."""
+
+
+def extract_json(text: str) -> Any:
+    """Parse the first JSON object or list in a model's answer.
+
+    Raises ``ValueError`` with a sentence that the model can act on. A second object is an error, because there is no
+    way to tell which one is right.
+    """
+    if len(text) > LONGEST:
+        _reject("The answer is far too long")
+    body = _strip_fence(text.strip().lstrip("\ufeff"))
+    start = min((at for at in (body.find("{"), body.find("[")) if at >= 0), default=-1)
+    if start < 0:
+        _reject("There is no JSON in the answer; answer with one JSON object and nothing else")
+    try:
+        value, end = _DECODER.raw_decode(body, start)
+    except json.JSONDecodeError as error:
+        _reject(f"The JSON breaks off or is malformed at character {error.pos}: {error.msg}")
+    except RecursionError:
+        _reject("The JSON is nested too deeply")
+    if body.find("{", end) >= 0:
+        _reject("There is more than one JSON object; answer with exactly one")
+    return value
+
+
+def _strip_invisible(value: Any) -> Any:
+    """Strip invisible characters from a string, because a calendar or database may reject them.
+
+    Other values are returned unchanged.
+    """
+    if not isinstance(value, str):
+        return value
+    return "".join(c for c in value if c in "\n\t" or (c not in _TURNING and category(c) not in {"Cc", "Cs"}))
+
+
+def _strip_fence(text: str) -> str:
+    """Return the text inside the first pair of fences, or the whole text if there is none."""
+    before, fence, rest = text.partition(_FENCE)
+    if not fence or "{" in before or "[" in before:
+        return text
+    inside, fence, after = rest.partition(_FENCE)
+    return inside if not fence else f"{inside}{after}"
+
+
+def _reject(sentence: str) -> NoReturn:
+    raise ValueError(f"{sentence}.")
+
+
+T = TypeVar("T", bound=BaseModel)
+QUOTED = 4_000
+"""Length, in characters, to which a wrong answer is cut when it is sent back to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelQuestion(Generic[T]):
+    """Question to a model, with the type of its answer.
+
+    ``seconds`` limits all tries together, ``tries`` their number; a wrong answer is sent back with its mistake.
+    ``accept`` may reject a well-formed answer by raising ``UserError``, whose message is sent back too.
+    """
+
+    prompt: Prompt
+    answer: type[T]
+    seconds: float
+    tries: int = 2
+    accept: Callable[[T], object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer(Generic[T]):
+    """Value of the answer, with every exchange that led to it."""
+
+    value: T
+    exchanges: tuple[Completion, ...]
+
+
+async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
+    """Ask a model and return its answer as a value.
+
+    Raises ``ModelUnusable`` if no try gave a usable answer. Any other ``ModelError`` is raised at once: the adapter has
+    already retried transient errors, and asking again would not help.
+    """
+    prompt, mistake, exchanges = question.prompt, "", list[Completion]()
+    try:
+        async with asyncio.timeout(question.seconds) as deadline:
+            for _ in range(question.tries):
+                left = (deadline.when() or 0) - asyncio.get_running_loop().time()
+                completion = await model.complete(prompt, seconds=left)
+                exchanges.append(completion)
+                try:
+                    return ModelAnswer(_parse_answer(completion.text, question), tuple(exchanges))
+                except ValueError as error:
+                    mistake = str(error)
+                prompt = replace(prompt, history=(*prompt.history, (completion.text[:QUOTED], mistake)))
+    except TimeoutError:
+        raise ModelTimedOut("The language model took too long to answer.") from None
+    raise ModelUnusable(f"The language model's answer cannot be used: {mistake}", where=question.prompt.name)
+
+
+def _parse_answer(text: str, question: ModelQuestion[T]) -> T:
+    """Parse and validate an answer. Raises ``ValueError`` with the one mistake to fix."""
+    try:
+        value = question.answer.model_validate(extract_json(text))
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise ValueError(f"{mistake.sentence} (at {mistake.where or 'the top'})") from None
+    if question.accept is not None:
+        try:
+            question.accept(value)
+        except UserError as error:
+            raise ValueError(error.message) from None
+    return value
+
+
+log = logging.getLogger(__name__)
+
+
+class CountingModel:
+    """A model that passes requests on and adds up their cost in the background.
+
+    No request waits for the sums, and a persistent failure to store them is logged once. ``tz`` is the time zone of a
+    day.
+    """
+
+    def __init__(self, model: Model, usage: Usage, clock: Clock, *, tz: str) -> None:
+        self._model = model
+        self._usage = usage
+        self._clock = clock
+        self._tz = tz
+        self._adding: set[asyncio.Task[None]] = set()
+        self._complained = False
+
+    async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
+        """See :meth:`fateforger.ports.model.Model.complete`."""
+        try:
+            completion = await self._model.complete(prompt, seconds=seconds)
+        except (ModelError, asyncio.CancelledError):
+            self._count(prompt, None)
+            raise
+        self._count(prompt, completion)
+        return completion
+
+    async def aclose(self) -> None:
+        """Wait for the sums, and close the model's connections."""
+        await asyncio.gather(*self._adding)
+        await self._model.aclose()
+
+    def _count(self, prompt: Prompt, completion: Completion | None) -> None:
+        task = asyncio.create_task(self._add(self._spent(prompt, completion)), name="adding up the cost of a model")
+        self._adding.add(task)
+        task.add_done_callback(self._adding.discard)
+
+    def _spent(self, prompt: Prompt, completion: Completion | None) -> Spent:
+        today = local_today(self._clock.now(), self._tz)
+        if completion is None:
+            return Spent(day=today, role=prompt.role, model="", failed=1)
+        return Spent(
+            day=today,
+            role=prompt.role,
+            model=completion.model,
+            calls=1,
+            uncounted=int(completion.prompt_tokens is None or completion.completion_tokens is None),
+            unpriced=int(completion.cost is None),
+            prompt_tokens=completion.prompt_tokens or 0,
+            completion_tokens=completion.completion_tokens or 0,
+            cost=completion.cost or 0.0,
+        )
+
+    async def _add(self, spent: Spent) -> None:
+        try:
+            await self._usage.add(spent)
+        except StoreError as error:
+            if not self._complained:
+                log.warning("what language models cost cannot be added up for now: %s", error.message)
+            self._complained = True
+        else:
+            self._complained = False

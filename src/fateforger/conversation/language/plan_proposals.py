@@ -1,0 +1,331 @@
+"""Patches, drafts of a day and parts of a goal, proposed by a model and checked by code (S70-S72, S93, S120, S168)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from fateforger.conversation.language.answers import (
+    BlockWords,
+    ChangeWords,
+    DraftWords,
+    MemoryWords,
+    PatchWords,
+)
+from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.tables import (
+    Table,
+    cut_text,
+    day_facts,
+    frame_facts,
+    last_words_facts,
+    list_blocks,
+    list_findings,
+    list_meetings,
+    list_reminders,
+    list_shown,
+    list_taken,
+    list_tasks,
+    quality_facts,
+)
+from fateforger.drafting.day_draft import TRIAL_STEPS, draft_lunch, instance_of
+from fateforger.drafting.instance import Told
+from fateforger.drafting.model import Day, Draft
+from fateforger.drafting.proposal import ProposedBlock, accept_proposal
+from fateforger.drafting.replanning import BlockMove, RepairResult, repair_plan
+from fateforger.drafting.violations import check_plan
+from fateforger.errors import BadInput, InternalError, ModelError, ModelTimedOut, UserError
+from fateforger.memory.applicability import Applicable
+from fateforger.memory.versions import Version
+from fateforger.memory.violations import find_order_violations
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.patch import Patch
+from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
+from fateforger.planning.wire import AddEvents, ReplaceEvents, TBOp, TBPatch, to_keys
+from fateforger.ports.model import Model, Role
+from fateforger.session.checks import day_meetings
+from fateforger.session.commands import ApplyPatch, mint_key
+from fateforger.session.constants import DRAFT_LIMIT, PATCH_LIMIT, PATCH_TRIES
+from fateforger.session.day import instant_in, local_today
+from fateforger.session.draft import basis, day_of, draft_constraints, own_draft, to_unplaced
+from fateforger.session.edits import apply_edit
+from fateforger.session.model import Session, Sketch
+from fateforger.session.recall import constraints_for_draft, count_left_out, followed_constraints
+from fateforger.session.stages import TimeboxingStage
+from fateforger.tasks.parts import COARSE, Parts
+from fateforger.tasks.task import TaskSpec
+from fateforger.values import replace
+
+SECONDS = 45.0
+
+
+async def decompose_goal(spec: TaskSpec, model: Model, *, now: datetime, tz: str) -> Parts:
+    """Ask a model to decompose a goal into parts. Raises ``ModelError``."""
+    said = spec.title if not spec.context else f"{spec.title}\n\n{spec.context}"
+    day = ("day", {"today": local_today(now, tz).isoformat()})
+    prompt = prompt_for("decompose", Role.DRAFT, Parts, said, facts=(day,), words={"most": COARSE})
+    question = ModelQuestion(prompt, Parts, seconds=SECONDS, accept=_require_complete)
+    return (await ask(model, question)).value
+
+
+def _require_complete(parts: Parts) -> None:
+    if not parts.parts or not parts.goal or not parts.assumptions or not parts.probes:
+        raise UserError("Say the goal, at least one assumption, one probe and one part")
+    if len(parts.parts) > COARSE:
+        raise UserError(f"There are more than {COARSE} parts; keep them coarse")
+
+
+@dataclass(frozen=True, slots=True)
+class PatchResult:
+    """Patch that fits the plan, with the model's question or remark about the rest of the message.
+
+    ``memory`` is the change of memory that the message also asks for; ``shown`` are the constraints it refers to by
+    number.
+    """
+
+    patch: Patch
+    question: str | None
+    memory: MemoryWords | None = None
+    shown: tuple[Version, ...] = ()
+
+
+class TimeboxPatcher:
+    """Asks a model for a patch until it can be applied to the plan."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    async def patch(self, session: Session, message: str, *, cause: str, now: datetime) -> PatchResult:
+        """Return the patch that a message asks for, by block keys.
+
+        The patch has been applied once, so it fits; it names only the person's own blocks. The plan is never changed
+        here. Raises ``ModelError``.
+        """
+        if session.stage is not TimeboxingStage.REFINE:
+            raise InternalError(f"Patches are made in Refine, not in {session.stage.heading}.")
+        plan = session.plan or TBPlan(date=session.date, tz=session.tz)
+        answer, last = followed_constraints(session), session.last_words
+        kept = list_reminders(answer, left_out=count_left_out(session))
+        wanted = ChangeWords if kept else PatchWords
+        prompt = prompt_for(
+            "patch",
+            Role.PATCH,
+            wanted,
+            message,
+            facts=(
+                ("day", day_facts(session, now)),
+                *((("last_words", last_words_facts(last)),) if last is not None else ()),
+                ("frame", frame_facts(session)),
+                ("quality", quality_facts(session)),
+            ),
+            tables=(
+                list_blocks(session),
+                list_meetings(session),
+                list_tasks(session),
+                list_findings(session),
+                *kept,
+            ),
+            schema=patch_schema(wanted),
+            words={"remembered": bool(kept), "last_words": last is not None},
+        )
+
+        told_off = False
+
+        def fits(wire: TBPatch) -> None:
+            """Reject an overlapping patch once; repair it the second time."""
+            nonlocal told_off
+            command = ApplyPatch(
+                command_id=cause,
+                user_id=session.user_id,
+                at=now,
+                session_id=session.id,
+                patch=to_block_keys(plan, wire),
+            )
+            mend, told_off = told_off, True
+            apply_edit(session, command, mend=mend)
+
+        question = ModelQuestion(prompt, wanted, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
+        value = (await ask(self._model, question)).value
+        memory = value.memory if isinstance(value, ChangeWords) else None
+        return PatchResult(to_block_keys(plan, value), value.question, memory, list_shown(answer))
+
+
+def patch_schema(answer: type[PatchWords] = PatchWords) -> dict[str, Any]:
+    """Return the schema of a patch as shown to a model. It has no keys, because code assigns them."""
+    schema = answer.model_json_schema(by_alias=True)
+    del schema["$defs"]["TBEvent"]["properties"]["key"]
+    return schema
+
+
+def to_block_keys(plan: TBPlan, wire: TBPatch) -> Patch:
+    """Convert a model's patch to block keys, ignoring any keys in it. Raises ``PatchInvalid``.
+
+    New blocks get a key derived from their content; a list that replaces the plan keeps the keys of blocks with the
+    same title.
+    """
+    return to_keys(plan, TBPatch(ops=tuple(_assign_keys(plan, op) for op in wire.ops)))
+
+
+def _assign_keys(plan: TBPlan, op: TBOp) -> TBOp:
+    match op:
+        case AddEvents(events=events):
+            return replace(op, events=tuple(replace(e, key=None) for e in events))
+        case ReplaceEvents(events=events):
+            return replace(op, events=_recognize_events(plan, events))
+        case _:
+            return op
+
+
+def _recognize_events(plan: TBPlan, events: Iterable[TBEvent]) -> tuple[TBEvent, ...]:
+    left = list(plan.events)
+    known: list[TBEvent] = []
+    for event in events:
+        same = next((e for e in left if e.name.casefold() == event.name.casefold()), None)
+        if same is not None:
+            left.remove(same)
+        known.append(replace(event, key=None if same is None else same.key))
+    return tuple(known)
+
+
+TOO_SLOW = "The language model took too long, so I drafted this day by my own rules; Redo step asks it again."
+NO_USE = (
+    "The language model gave me no draft that works, so I drafted this day by my own rules; Redo step asks it again."
+)
+LONGEST_TITLE = 80
+
+
+async def sketch_day(
+    session: Session,
+    model: Model,
+    *,
+    now: datetime,
+    instead_of: TBPlan | None = None,
+    seconds: float = DRAFT_LIMIT,
+) -> Sketch:
+    """Ask a model for a draft of the session's day. Blocks that break a must are moved, as few as possible.
+
+    ``instead_of`` is a draft that the person wants replaced by another one. Raises ``ModelError`` if there is no draft
+    in time, ``BadInput`` if the frame is invalid.
+    """
+    session = session.at_time(now)
+    day, rules = day_of(session), draft_constraints(session)
+    ours = own_draft(session, steps=TRIAL_STEPS)
+    musts, order = _musts(session, ours), _order(session, ours)
+    kept = list_reminders(constraints_for_draft(session), left_out=count_left_out(session))
+    prompt = prompt_for(
+        "draft",
+        Role.DRAFT,
+        DraftWords,
+        "",
+        facts=(("day", day_facts(session, now)), ("frame", frame_facts(session))),
+        tables=(*_tables(session, day, rules, instead_of), *kept),
+        words={"another": instead_of is not None, "remembered": bool(kept)},
+    )
+    told_off = False
+
+    def build_draft(words: DraftWords) -> Draft:
+        return accept_proposal(day, tuple(_propose(session, words.blocks)), rules)
+
+    def fits(words: DraftWords) -> None:
+        """Reject a draft that breaks a must once; repair it the second time."""
+        nonlocal told_off
+        plan = build_draft(words).plan
+        mistake = _find_broken_must(day, musts, plan) or _find_broken_order(session, order, plan)
+        if mistake is not None and not told_off:
+            told_off = True
+            raise BadInput(mistake)
+
+    asked = await ask(model, ModelQuestion(prompt, DraftWords, seconds=seconds, accept=fits))
+    result = build_draft(asked.value)
+    whole = _repair(day, musts, result.plan)
+    if whole is None or _find_broken_order(session, order, whole.plan) is not None:
+        return Sketch(basis=basis(session), trouble=NO_USE)
+    return Sketch(
+        basis=basis(session),
+        plan=whole.plan,
+        mended=tuple(map(_moved_words, whole.moved)),
+        unplaced=to_unplaced(session, result.unplaced),
+    )
+
+
+def without_sketch(session: Session, error: ModelError | BadInput) -> Sketch:
+    """Return a sketch without a draft, with the reason."""
+    return Sketch(basis=basis(session), trouble=TOO_SLOW if isinstance(error, ModelTimedOut) else NO_USE)
+
+
+def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPlan | None) -> Iterator[Table]:
+    yield list_tasks(session)
+    yield list_taken(session, resolve(draft_lunch(day, rules).plan))
+    if instead_of is not None:
+        yield list_blocks(replace(session, plan=instead_of))
+
+
+def _propose(session: Session, blocks: Sequence[BlockWords]) -> Iterator[ProposedBlock]:
+    times = Counter[str]()
+    for number, words in enumerate(blocks, 1):
+        if words.start.tzinfo is not None:
+            raise BadInput(f"Block {number} starts at a time with a zone; give the local time, HH:MM.")
+        title = _clean(words.title or "")
+        times[title] += 1
+        yield ProposedBlock(
+            work=words.task,
+            title=title,
+            type=ET(words.type),
+            start=instant_in(session, words.start),
+            minutes=words.minutes,
+            # The same pause in another draft is the same block, moved.
+            key=mint_key("d", session.date, title.casefold(), times[title]),
+        )
+
+
+def _musts(session: Session, ours: Draft) -> tuple[Told, ...]:
+    """Return the musts that can be followed: those that the solver's draft follows."""
+    impossible = ours.relaxed
+    rules = (rule for rule in draft_constraints(session) if rule.constraint_record.necessity is Necessity.MUST)
+    return tuple(rule for rule in rules if rule.id not in impossible)
+
+
+def _order(session: Session, ours: Draft) -> tuple[Applicable, ...]:
+    """Return the musts for the order of the day that the solver's draft follows."""
+    items = (item for item in constraints_for_draft(session).applicable if item.record.payload.day_rule is not None)
+    musts = tuple(item for item in items if item.record.necessity is Necessity.MUST)
+    if not musts:
+        return ()
+    broken = {breach.item.uid for breach in find_order_violations(musts, ours.plan, day_meetings(session))}
+    return tuple(item for item in musts if item.uid not in broken)
+
+
+def _find_broken_order(session: Session, order: Sequence[Applicable], plan: TBPlan) -> str | None:
+    """Return the first violated rule for the order of the day, as :func:`_find_broken_must` does."""
+    found = find_order_violations(order, plan, day_meetings(session))
+    return f"{found[0].sentence} It must be kept; put the blocks elsewhere." if found else None
+
+
+def _find_broken_must(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:
+    """Return a sentence about the first must that a draft breaks, for the model to fix."""
+    found = check_plan(plan, instance_of(day, musts)) if musts else ()
+    if not found:
+        return None
+    titles = ", ".join(f"“{plan.block(key).name}”" for key in found[0].keys)
+    return f"{titles} breaks what must be followed: “{found[0].rule.words}”. Put it elsewhere."
+
+
+def _repair(day: Day, musts: Sequence[Told], plan: TBPlan) -> RepairResult | None:
+    """Move blocks that break a must; return ``None`` if that is not possible."""
+    if _find_broken_must(day, musts, plan) is None:
+        return RepairResult(plan)
+    result = repair_plan(plan, instance_of(day, musts))
+    return result if _find_broken_must(day, musts, result.plan) is None else None
+
+
+def _moved_words(moved: BlockMove) -> str:
+    when = f"from {moved.before:%H:%M} to {moved.after:%H:%M}"
+    return f"To keep your rules, I moved “{moved.title}” {when} in the model's draft."
+
+
+def _clean(title: str) -> str:
+    """Return one line of printable characters."""
+    return cut_text("".join(c if c.isprintable() else " " for c in title), LONGEST_TITLE)

@@ -1,0 +1,191 @@
+"""Constraints in a message: one structured reading of each reply, in any language (S1, S94, S101, S116)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import date as Date  # noqa: N812  as elsewhere
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fateforger.conversation.language.answers import Clock, Spoken, aspect_of
+from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.tables import day_facts, list_upcoming_days
+from fateforger.errors import BadInput, ModelAuthFailed, ModelBusy, ModelError, ModelRejected, UserError
+from fateforger.memory.credentials import REFUSED
+from fateforger.memory.record import ConstraintRecord, DayRuleText, compute_uid
+from fateforger.memory.vocabulary import (
+    Dimension,
+    Domain,
+    Necessity,
+    RuleKind,
+    Scope,
+    Slot,
+    Source,
+    Status,
+    Weekday,
+    WindowKind,
+)
+from fateforger.planning.plan import ET
+from fateforger.planning.validation import first_mistake
+from fateforger.ports.model import Model, Role
+from fateforger.session.commands import AddExtracted, TimeboxingUserReply
+from fateforger.session.constants import EXTRACT_LIMIT, UNDERSTAND_LIMIT
+from fateforger.session.model import Session
+from fateforger.workers.lane import TryLater
+from fateforger.workers.memory import Interpret, format_understood_id
+
+_CLOSED = ConfigDict(frozen=True, extra="forbid")
+MOST_CONSTRAINTS = 12
+"""Limit on the constraints of one message."""
+
+
+class WindowWords(BaseModel):
+    """A time of day that is wanted or not."""
+
+    model_config = _CLOSED
+    kind: WindowKind
+    start: Clock
+    end: Clock
+
+
+class ConstraintWords(BaseModel):
+    """One rule, as far as the message says it. What it is about is always said, so that it can be found and what it
+    contradicts can be told without looking at words (S188)."""
+
+    model_config = _CLOSED
+    name: Annotated[str, Field(min_length=1, max_length=300)]
+    description: Annotated[str, Field(min_length=1, max_length=2000)]
+    necessity: Necessity
+    rule_kind: RuleKind | None
+    slot: Slot | None
+    dimension: Dimension
+    domain: Domain
+    windows: Annotated[tuple[WindowWords, ...], Field(max_length=10)]
+    minutes_min: int | None
+    minutes_max: int | None
+    day_rule: DayRuleText | None
+    start_date: Date | None
+    end_date: Date | None
+    days_of_week: tuple[Weekday, ...]
+    recurrence: Annotated[str, Field(max_length=400)] | None
+    event_types: tuple[ET, ...]
+    topics: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=60)], ...], Field(min_length=1, max_length=6)]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+class ConstraintInterpretation(BaseModel):
+    """Whether there is something to remember, how far it reaches, and what. What is unclear is asked (S94). Of a
+    message that ``holds_secret`` nothing is remembered."""
+
+    model_config = _CLOSED
+    should_extract: bool
+    holds_secret: bool
+    scope: Scope
+    constraints: Annotated[tuple[ConstraintWords, ...], Field(max_length=MOST_CONSTRAINTS)]
+    question: Spoken | None
+
+
+async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) -> ConstraintInterpretation:
+    """Read a reply. Requests to start are not read (S101).
+
+    Every rule in the answer is a valid record; if not, the model is asked again. Raises ``ModelError``.
+    """
+    prompt = prompt_for(
+        "rules",
+        Role.EXTRACT,
+        ConstraintInterpretation,
+        reply.text,
+        facts=(("day", day_facts(session, reply.at)),),
+        tables=(list_upcoming_days(reply.at, session.tz),),
+    )
+
+    def fits(interpretation: ConstraintInterpretation) -> None:
+        build_records(interpretation, session)
+
+    question = ModelQuestion(prompt, ConstraintInterpretation, seconds=EXTRACT_LIMIT, accept=fits)
+    return (await ask(model, question)).value
+
+
+def build_records(interpretation: ConstraintInterpretation, session: Session) -> tuple[ConstraintRecord, ...]:
+    """Convert an interpretation to constraint records, proposed until confirmed, each with its uid (S5).
+
+    Returns nothing if there was nothing to extract, or if the message holds a secret. Raises ``BadInput`` for an
+    invalid record.
+    """
+    if not interpretation.should_extract or interpretation.holds_secret:
+        return ()
+    return tuple(_build_record(words, interpretation.scope, session) for words in interpretation.constraints)
+
+
+def _build_record(words: ConstraintWords, scope: Scope, session: Session) -> ConstraintRecord:
+    document: dict[str, Any] = {
+        "name": words.name,
+        "description": words.description,
+        "necessity": words.necessity,
+        "status": Status.PROPOSED,
+        "source": Source.USER,
+        "scope": scope,
+        "confidence": words.confidence,
+        "topics": words.topics,
+        "applicability": {
+            "start_date": words.start_date,
+            "end_date": words.end_date,
+            "days_of_week": words.days_of_week,
+            "timezone": session.tz,
+            "recurrence": words.recurrence,
+        },
+        "payload": {
+            "rule_kind": words.rule_kind,
+            "scalar_params": {"duration_min": words.minutes_min, "duration_max": words.minutes_max},
+            "windows": [{"kind": w.kind, "start": w.start, "end": w.end} for w in words.windows],
+            "day_rule": words.day_rule,
+        },
+        # A rule for the order of the day names its blocks itself.
+        "applies_event_types": () if words.day_rule else words.event_types,
+        "aspect": aspect_of(words.slot, words.dimension, words.domain, words.rule_kind),
+    }
+    try:
+        record = ConstraintRecord.model_validate(document)
+    except ValidationError as error:
+        raise BadInput(f"“{words.name[:80]}”: {first_mistake(error).sentence}") from None
+    return record.with_uid(compute_uid(record, session.user_id, session.id))
+
+
+log = logging.getLogger(__name__)
+
+
+def build_interpreter(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Interpret:
+    """Return a function that interprets a reply with the model, within the time limit in ``seconds``."""
+
+    async def understand(reply: TimeboxingUserReply, session: Session) -> AddExtracted | None:
+        try:
+            async with asyncio.timeout(seconds):
+                interpretation = await interpret(reply, session, model)
+        except TimeoutError:
+            raise TryLater("The language model took too long.") from None
+        except (ModelAuthFailed, ModelRejected) as error:
+            # The message may quote the model, and thereby the person's own words.
+            raise UserError(f"The language model refuses ({type(error).__name__}).") from None
+        except ModelError as error:
+            wait = error.retry_after if isinstance(error, ModelBusy) else None
+            raise TryLater(f"The language model gave no answer ({type(error).__name__}).", wait) from None
+        found = build_records(interpretation, session)
+        trouble = REFUSED if interpretation.holds_secret else None
+        # The question may contain the secret, too.
+        question = None if trouble else interpretation.question
+        log.info("constraints extracted session=%s command=%s count=%d", session.id, reply.command_id, len(found))
+        if not (found or question or trouble):
+            return None
+        return AddExtracted(
+            command_id=format_understood_id(reply.command_id),
+            session_id=session.id,
+            of=reply.command_id,
+            at=reply.at,
+            records=found,
+            question=question,
+            trouble=trouble,
+        )
+
+    return understand

@@ -1,0 +1,264 @@
+"""Tables that describe a session and its constraints to a model, without ids (S92, S108, S111).
+
+Each table has a size limit and states how many rows were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from fateforger.memory.applicability import Answer
+from fateforger.memory.reminders import build_sections
+from fateforger.memory.versions import Version
+from fateforger.planning.plan import Resolved, resolve
+from fateforger.planning.timing import zone
+from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
+from fateforger.session.model import LastWords, Session
+from fateforger.session.pending import PendingKind, PendingQuestion
+
+MOST_MEETINGS = 40
+MOST_TASKS = 60
+MOST_BLOCKS = 60
+MOST_FINDINGS = 12
+LONGEST_TEXT = 160
+"""Longest title or note, in characters."""
+DAYS_AHEAD = 14
+
+Row = Mapping[str, object]
+Table = tuple[str, Sequence[Row], int]
+"""Name, rows, and the number of rows that are not shown."""
+
+
+def cut_text(text: str, limit: int = LONGEST_TEXT) -> str:
+    """Collapse a text to one line and cut it to ``limit`` characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def day_facts(session: Session, now: datetime) -> Row:
+    """Return the planned day, zone and today's date; also the time of day unless the planned day is in the future."""
+    today = local_today(now, session.tz)
+    facts = {
+        "planned_day": f"{session.date.isoformat()} {weekday(session.date)}",
+        "zone": session.tz,
+        "today": f"{today.isoformat()} {weekday(today)}",
+    }
+    if session.date > today:
+        return facts
+    return {**facts, **clock_facts(session, now)}
+
+
+def frame_facts(session: Session) -> Row:
+    """Return the frame of the day."""
+    frame = session.frame
+    return {
+        "day_start": f"{visible_start(session):%H:%M}",
+        "day_end": f"{frame.day_end:%H:%M}",
+        "lunch_start": "" if frame.lunch_start is None else f"{frame.lunch_start:%H:%M}",
+        "lunch_minutes": frame.lunch_minutes if frame.lunch_start is not None else 0,
+    }
+
+
+def list_upcoming_days(now: datetime, tz: str) -> Table:
+    """Return the next days with their weekdays, so that a model need not count."""
+    today = local_today(now, tz)
+    days = [today + timedelta(days=n) for n in range(DAYS_AHEAD)]
+    return "days", [{"date": d.isoformat(), "weekday": weekday(d)} for d in days], 0
+
+
+def list_meetings(session: Session) -> Table:
+    """Return the events that are on the calendar and cannot be moved."""
+    timed = on_calendar(session).timed
+    rows = [
+        {
+            "from": f"{m.start:%H:%M}",
+            "to": f"{m.end:%H:%M}",
+            "title": cut_text(m.title),
+            "busy": "yes" if m.busy else "no",
+        }
+        for m in timed[:MOST_MEETINGS]
+    ]
+    return "meetings", rows, len(timed) - len(rows)
+
+
+def list_taken(session: Session, fixed: Sequence[Resolved]) -> Table:
+    """Return the times that no block of a draft may overlap: busy meetings and ``fixed`` blocks."""
+    stands = [(m.start, m.end, m.title) for m in busy_meetings(session)]
+    stands += [(block.start, block.end, block.event.name) for block in fixed]
+    stands.sort(key=lambda each: each[0].astimezone(UTC))
+    rows = [
+        {"from": f"{s:%H:%M}", "to": f"{e:%H:%M}", "title": cut_text(title)} for s, e, title in stands[:MOST_MEETINGS]
+    ]
+    return "taken", rows, len(stands) - len(rows)
+
+
+def list_tasks(session: Session) -> Table:
+    """Return the tasks, numbered from 1."""
+    rows = [
+        {
+            "number": number,
+            "title": cut_text(task.title),
+            "minutes": "" if task.minutes is None else task.minutes,
+            "depth": task.depth.value,
+            "one_thing": "yes" if task.one_thing else "no",
+        }
+        for number, task in enumerate(session.inputs.tasks[:MOST_TASKS], 1)
+    ]
+    return "tasks", rows, len(session.inputs.tasks) - len(rows)
+
+
+def list_unplaced(session: Session) -> Table:
+    """Return the tasks that did not fit, numbered from 1."""
+    rows = [
+        {"number": number, "title": cut_text(each.title), "why": cut_text(each.reason)}
+        for number, each in enumerate(session.unplaced, 1)
+    ]
+    return "open", rows, 0
+
+
+def clock_facts(session: Session, now: datetime) -> Row:
+    """Return the person's local time."""
+    return {"now": f"{now.astimezone(zone(session.tz)):%Y-%m-%d %H:%M}"}
+
+
+def list_left_over(session: Session) -> Table:
+    """Return the offered tasks of earlier days, numbered from 1."""
+    rows = [
+        {
+            "number": number,
+            "title": cut_text(each.task.title),
+            "minutes": "" if each.task.minutes is None else each.task.minutes,
+            "of": each.day.isoformat(),
+        }
+        for number, each in enumerate(session.offered, 1)
+    ]
+    return "left_over", rows, 0
+
+
+def list_blocks(session: Session) -> Table:
+    """Return the blocks of the plan, by the indexes that a patch uses, from 0."""
+    resolved = sorted(resolve(session.plan), key=lambda b: b.index) if session.plan is not None else []
+    rows = [
+        {
+            "i": block.index,
+            "n": cut_text(block.event.name),
+            "t": block.event.type.value,
+            "from": f"{block.start:%H:%M}",
+            "to": f"{block.end:%H:%M}",
+            "d": cut_text(block.event.description, 80),
+        }
+        for block in resolved[:MOST_BLOCKS]
+    ]
+    return "plan", rows, len(resolved) - len(rows)
+
+
+def quality_facts(session: Session) -> Row:
+    """Return the quality of the plan, and the next step to improve it."""
+    quality = session.quality
+    if quality is None:
+        return {"level": "", "next_step": ""}
+    return {"level": f"{quality.level} of 4, {quality.label}", "next_step": cut_text(quality.next_step)}
+
+
+def list_findings(session: Session) -> Table:
+    """Return the findings that would improve the plan, the most important first."""
+    found = () if session.quality is None else session.quality.findings
+    rows = [{"for_level": finding.level, "finding": cut_text(finding.text)} for finding in found[:MOST_FINDINGS]]
+    return "findings", rows, len(found) - len(rows)
+
+
+def list_history(session: Session) -> Table:
+    """Return the writes in view, numbered from 1, newest first."""
+    rows = () if session.history is None else session.history.rows
+    listed = [
+        {
+            "number": number,
+            "at": f"{row.at.astimezone(zone(session.tz)):%H:%M}",
+            "what": row.title,
+            "said": cut_text(row.said or "; ".join(row.named)),
+            "state": row.state,
+            "possible": f"{row.button}_write" if row.button else "",
+        }
+        for number, row in enumerate(rows, 1)
+    ]
+    return "history", listed, 0 if session.history is None else session.history.total - len(rows)
+
+
+def list_pending(waiting: Sequence[PendingQuestion]) -> Table:
+    """Return the questions and offers of the card, numbered from 1, with the effect of a yes and a no."""
+    rows = [
+        {
+            "number": number,
+            "kind": question.kind.value,
+            "question": cut_text(question.sentence, 400),
+            "yes": _if_yes(question),
+            "no": cut_text(question.no.label) if question.no is not None else "nothing changes",
+        }
+        for number, question in enumerate(waiting, 1)
+    ]
+    return "pending", rows, 0
+
+
+def _if_yes(question: PendingQuestion) -> str:
+    if question.yes is not None:
+        return cut_text(question.yes.label)
+    if question.which:
+        return f"one of: {' / '.join(cut_text(option.label) for option in question.which)}"
+    return "what it asks" if question.kind in {PendingKind.WORDS, PendingKind.SAID} else "has to be said one by one"
+
+
+def last_words_facts(words: LastWords) -> Row:
+    """Return the bot's last words."""
+    return {"you": cut_text(words.bot, 400)}
+
+
+MOST_CONSIDERED = 30
+LONGEST_CONSIDERED = 6_000
+"""Limit on the characters of all reminders to consider. Those that must be followed are never cut."""
+
+
+def list_reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
+    """Return the constraints in the person's own words, with the day they were stated (S92, S174, S195, S196).
+
+    They are numbered through both tables; without constraints there are no tables. ``left_out`` is the number of
+    constraints that the answer does not hold.
+    """
+    told = build_sections(answer)
+    if not (told.must_follow or told.consider):
+        return ()
+    must = [{"number": number, **reminder.row} for number, reminder in enumerate(told.must_follow, 1)]
+    consider: list[Row] = []
+    room = LONGEST_CONSIDERED
+    for number, reminder in enumerate(told.consider[:MOST_CONSIDERED], len(must) + 1):
+        words = cut_text(reminder.words)
+        room -= len(words)
+        if room < 0:
+            break
+        consider.append({"number": number, **reminder.row, "words": words})
+    more = len(told.consider) - len(consider) + told.left_out + left_out
+    return ("must_follow", must, 0), ("consider", consider, more)
+
+
+def list_shown(answer: Answer) -> tuple[Version, ...]:
+    """Return the constraints of :func:`reminders` in the order of their numbers."""
+    told = build_sections(answer)
+    by_uid = {item.uid: item.version for item in answer.applicable}
+    return tuple(by_uid[reminder.uid] for reminder in (*told.must_follow, *told.consider))
+
+
+def list_constraints(versions: Sequence[Version], answer: Answer) -> Table:
+    """Return the constraints that a message may refer to, numbered from 1; ``applies`` marks those in force."""
+    followed = {item.uid for item in answer.applicable}
+    rows = [
+        {
+            "number": number,
+            "name": cut_text(version.record.name, 80),
+            "words": cut_text(version.record.words),
+            "said": version.created_at.astimezone(zone(answer.context.timezone)).date().isoformat(),
+            "necessity": version.record.necessity.value,
+            "status": "put away" if version.retired else version.record.status.value,
+            "applies": "yes" if version.uid in followed else "no",
+        }
+        for number, version in enumerate(versions, 1)
+    ]
+    return "memory", rows, 0

@@ -1,0 +1,325 @@
+"""Commands about constraints, in any stage; plan and stage stay as they are (S24)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TypeGuard
+
+from fateforger.conversation.language.message_reader import NOTHING
+from fateforger.conversation.turn_values import (
+    Effect,
+    MemoryReading,
+    SearchMemory,
+    StageInput,
+    StageOutput,
+    WriteMemory,
+    with_memory,
+)
+from fateforger.errors import BadInput, UserError
+from fateforger.memory.credentials import REFUSED, holds_credentials
+from fateforger.memory.record import ConstraintRecord, compute_content_key, compute_rule_key, compute_uid
+from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.vocabulary import Action, quote_name
+from fateforger.planning.plan import ET
+from fateforger.session.commands import (
+    AddExtracted,
+    HideMemory,
+    JudgeConstraint,
+    RememberConstraint,
+    ReviseConstraint,
+    SessionCommand,
+    SettleConstraints,
+    ShowMemory,
+    UndoMemory,
+)
+from fateforger.session.constants import MOST_UNDO
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known_versions
+from fateforger.session.memory_changes import (
+    COUNTS_AGAIN,
+    TAKEN_BACK,
+    Memory,
+    MemoryChange,
+    find_alike,
+    judge_constraint,
+    remember_constraint,
+    revise_constraint,
+    settle_conflict,
+    undo_writes,
+)
+from fateforger.session.model import (
+    FIRST_LISTED,
+    MEETINGS,
+    MORE_LISTED,
+    HeldChange,
+    LastWords,
+    Notice,
+    Session,
+)
+from fateforger.session.rulebook import refresh_view
+from fateforger.values import replace
+
+NOTHING_TO_UNDO = "There is nothing of that left to take back."
+MAY_OVERLAP = "This plan may overlap the meetings that came to your calendar."
+SAME_MOMENT = timedelta(milliseconds=1)
+"""Versions of one message are microseconds apart; a larger difference means that something was said later."""
+DECLINED_BEFORE = "You did not want that rule before, so I leave it out; under Your rules you can bring it back."
+
+
+def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOutput | None:
+    """Handle a command about constraints; return ``None`` for any other. Invalid input becomes a notice."""
+    session = stage.session
+    match command:
+        case ShowMemory(more=more, uids=uids, search=queries):
+            shown = _show_memory(stage, more=more, only=uids)
+            return StageOutput(session=shown, effects=(SearchMemory(queries=queries),) if queries else ())
+        case HideMemory():
+            return StageOutput(session=replace(session, memory=None))
+        case RememberConstraint() | ReviseConstraint() | JudgeConstraint() | SettleConstraints() | UndoMemory():
+            try:
+                taken = _apply_command(stage, command)
+            except UserError as error:
+                return StageOutput(session=_add_lines(session, (error.message,), refused=True))
+        case _:
+            return None
+    session, effects = apply_memory_changes(_remove_handled(session, command), taken, stage.memory, cause=stage.cause)
+    return StageOutput(session=session, effects=effects)
+
+
+def apply_understood(
+    session: Session, reading: MemoryReading | None, heard: AddExtracted
+) -> tuple[Session, tuple[Effect, ...]]:
+    """Apply the constraints that were extracted from a reply in the background (S2).
+
+    Whatever the commands of the reply itself wrote is not written again, and a constraint that the person declined is
+    not proposed again in the same words.
+    """
+    taken = MemoryChange(memory_of(session, reading, heard))
+    mine = [v for write in session.memory_writes if write.cause == heard.of for v in write.versions]
+    done = {compute_content_key(v.record) for v in mine} | {_asked_for(v) for v in mine}
+    for record in heard.records:
+        before = taken.memory.newest.get(record.uid)
+        if holds_credentials(record):
+            taken = taken.with_lines(REFUSED)
+            continue
+        if compute_content_key(record) in done or (compute_rule_key(record), record.applies_event_types) in done:
+            continue
+        if _was_decided_since(taken.memory, record, heard):
+            continue
+        if before is not None and _is_unwanted(before, record) and find_alike(taken.memory, record) is None:
+            taken = taken.with_lines(DECLINED_BEFORE)
+            continue
+        taken = remember_constraint(taken, record)
+    lines = tuple(line for line in (heard.question, heard.trouble) if line is not None)
+    if taken.versions:
+        session = _clear_nothing_found(session, heard)
+    if heard.question is not None:
+        session = replace(session, last_words=LastWords.of(heard.question))
+    return apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
+
+
+def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:
+    """Clear the notice that nothing was found: the reply stated a rule, which was extracted only later."""
+    last = session.handled[-1:] == (heard.of,)
+    lost = session.notice is not None and session.notice.lines == (NOTHING,)
+    return replace(session, notice=None) if last and lost else session
+
+
+def has_memory_news(before: Session, after: Session) -> bool:
+    """Check whether background work changed something that the person has not seen."""
+    kept = {"said", "set_aside", "memory_writes", "memory_questions", "notice"}
+    return any(getattr(before, name) != getattr(after, name) for name in kept)
+
+
+def apply_memory_changes(
+    session: Session, taken: MemoryChange, reading: MemoryReading | None, *, cause: str
+) -> tuple[Session, tuple[Effect, ...]]:
+    """Apply a change of constraints to the session, and return it with the write of those that last."""
+    write = MemoryWrite(
+        cause=cause,
+        lines=taken.lines,
+        versions=taken.versions,
+        before=tuple(taken.before.values()),
+        put_aside=tuple(uid for uid in taken.put_aside if uid not in session.set_aside),
+        taken_up=tuple(uid for uid in taken.taken_up if uid in session.set_aside),
+    )
+    changes: dict[str, object] = {
+        "said": (*session.said, *taken.versions),
+        "set_aside": (*(u for u in session.set_aside if u not in write.taken_up), *write.put_aside),
+        "memory_questions": _open_questions(session, taken),
+    }
+    if write.versions or write.put_aside or write.taken_up:
+        changes["memory_writes"] = _append_write(session.memory_writes, write)
+    else:
+        session = _add_lines(session, taken.lines)
+    session = _recall_again(session.model_copy(update=changes), reading, taken)
+    if session.memory is not None:
+        view = replace(session.memory, lines=taken.lines)
+        session = replace(session, memory=refresh_view(session, taken.memory.versions, view))
+    lasting = tuple(version for version in taken.versions if not version.flat.session_only)
+    return session, (WriteMemory(versions=lasting, expected=_get_expected_seqs(lasting, reading)),) if lasting else ()
+
+
+def _recall_again(session: Session, reading: MemoryReading | None, taken: MemoryChange) -> Session:
+    """Recall the constraints again: one that was replaced may apply now, and the other way round."""
+    if reading is None or reading.error is not None or not taken.versions:
+        return session
+    lasting = tuple(version for version in taken.versions if not version.flat.session_only)
+    anew = with_memory(session, MemoryReading(versions=(*reading.versions, *lasting)), taken.memory.at)
+    return replace(session, recalled=anew.recalled)
+
+
+def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | AddExtracted) -> Memory:
+    """Return everything known about the person at the time of a command."""
+    stored = () if reading is None else reading.versions
+    return Memory(
+        user_id=session.user_id,
+        session_id=session.id,
+        day=session.date,
+        at=command.at,
+        versions=(*stored, *known_versions(session)),
+        tz=session.tz,
+    )
+
+
+def _apply_command(stage: StageInput, command: SessionCommand) -> MemoryChange:
+    session = stage.session
+    taken = MemoryChange(memory_of(session, stage.memory, command))
+    match command:
+        case RememberConstraint(record=record, supersedes=supersedes):
+            return remember_constraint(taken, record, supersedes=supersedes)
+        case ReviseConstraint(uid=uid, record=record, seen=seen):
+            return revise_constraint(taken, uid, record, seen)
+        case JudgeConstraint(uid=uid, verdict="set_aside", seen=seen) if _is_yes(stage.session.held, uid):
+            return _set_aside_held(taken, stage.session.held, seen)
+        case JudgeConstraint(uid=uid, verdict=verdict, reason=reason, seen=seen):
+            return judge_constraint(taken, uid, verdict, reason, seen)
+        case SettleConstraints(uids=uids, keep=keep):
+            return settle_conflict(taken, uids, keep)
+        case UndoMemory(write=cause):
+            return _undo_write(taken, stage, cause)
+        case _:
+            raise BadInput(NOTHING_TO_UNDO)
+
+
+def _is_yes(held: HeldChange | None, uid: str) -> TypeGuard[HeldChange]:
+    """Check whether setting the rule aside answers the held question, which may be about more than one rule."""
+    return held is not None and held.writes is not None and held.uid == uid
+
+
+def _set_aside_held(taken: MemoryChange, held: HeldChange, seen: int | None) -> MemoryChange:
+    """Set aside, for the day, each rule that the held plan breaks, and allow the meetings it overlaps."""
+    aside: tuple[str, ...] = ()
+    for uid in (held.uid, *held.also):
+        if uid != MEETINGS:
+            taken = judge_constraint(taken, uid, "set_aside", None, seen if uid == held.uid else None)
+            aside = (*aside, uid)
+    taken = replace(taken, put_aside=aside)
+    return taken.with_lines(MAY_OVERLAP) if held.meetings else taken
+
+
+def _is_unwanted(version: Version, record: ConstraintRecord) -> bool:
+    """Check whether the person declined this constraint in the same words.
+
+    A constraint that has merely expired may be stated again.
+    """
+    if not version.retired or compute_content_key(version.record) != compute_content_key(record):
+        return False
+    return version.event.action is Action.DECLINE or version.event.reason == TAKEN_BACK
+
+
+def _was_decided_since(memory: Memory, record: ConstraintRecord, heard: AddExtracted) -> bool:
+    """Check whether the person changed the same constraint after the reply, which was read late."""
+    uid = record.lifecycle.uid or compute_uid(record, memory.user_id, memory.session_id)
+    known = memory.newest.get(uid) or find_alike(memory, record)
+    return known is not None and known.updated_at - heard.at > SAME_MOMENT
+
+
+def _undo_write(taken: MemoryChange, stage: StageInput, cause: str) -> MemoryChange:
+    """Undo, with new versions, what this session wrote, or what the store says that an action wrote."""
+    write = next((w for w in stage.session.memory_writes if w.cause == cause), None)
+    if write is not None:
+        before = {version.uid: version for version in write.before}
+        taken = undo_writes(taken, write.versions, before)
+        again = tuple(taken.memory.find_version(uid).record.name for uid in write.put_aside)
+        lines = tuple(COUNTS_AGAIN.format(quote_name(name)) for name in again)
+        return replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).with_lines(*lines)
+    wrote = () if stage.memory is None else stage.memory.wrote
+    if not wrote:
+        raise BadInput(NOTHING_TO_UNDO if stage.memory is None or stage.memory.error is None else stage.memory.error)
+    ids = {(version.uid, version.updated_at) for version in wrote}
+    first = min(version.updated_at for version in wrote)
+    earlier = [v for v in taken.memory.versions if (v.uid, v.updated_at) not in ids and v.updated_at <= first]
+    return undo_writes(taken, wrote, select_newest(earlier, taken.memory.user_id))
+
+
+def _remove_handled(session: Session, command: SessionCommand) -> Session:
+    """Remove the write that is being undone, or the question that is being answered."""
+    match command:
+        case UndoMemory(write=cause):
+            writes = tuple(write for write in session.memory_writes if write.cause != cause)
+            return replace(session, memory_writes=writes)
+        case SettleConstraints(uids=uids):
+            questions = tuple(q for q in session.memory_questions if set(q.uids) != set(uids))
+            return replace(session, memory_questions=questions)
+        case _:
+            return session
+
+
+def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Session:
+    session, reading = stage.session, stage.memory
+    view = session.memory or MemoryView(asked=stage.cause)
+    listed = view.listed + MORE_LISTED if more else FIRST_LISTED
+    changes = {"listed": listed, "lines": (), "trouble": None if reading is None else reading.error}
+    view = view.model_copy(update=changes if more else {**changes, "asked": stage.cause, "only": only})
+    stored = () if reading is None or reading.error is not None else reading.versions
+    return replace(session, memory=refresh_view(session, (*stored, *known_versions(session)), view))
+
+
+def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:
+    """Add a write. Several commands of one message are undone together."""
+    if not writes or writes[-1].cause != write.cause:
+        return (*writes, write)[-MOST_UNDO:]
+    last = writes[-1]
+    had = {version.uid for version in (*last.before, *last.versions)}
+    joined = replace(
+        write,
+        lines=(*last.lines, *write.lines),
+        versions=(*last.versions, *write.versions),
+        before=(*last.before, *(version for version in write.before if version.uid not in had)),
+        put_aside=(*last.put_aside, *write.put_aside),
+        taken_up=(*last.taken_up, *write.taken_up),
+    )
+    return (*writes[:-1], joined)
+
+
+def _open_questions(session: Session, taken: MemoryChange) -> tuple[MemoryQuestion, ...]:
+    """Return the open questions: those between two active constraints that were not decided just now."""
+    now = taken.memory.newest
+    written = {version.uid for version in taken.versions}
+    asked = {question.uids: question for question in (*session.memory_questions, *taken.questions)}
+    fresh = {question.uids for question in taken.questions}
+    return tuple(
+        question
+        for uids, question in asked.items()
+        if uids in fresh or written.isdisjoint(uids)
+        if all(uid in now and not now[uid].retired for uid in uids)
+    )
+
+
+def _get_expected_seqs(versions: tuple[Version, ...], reading: MemoryReading | None) -> dict[str, int]:
+    if reading is None or reading.error is not None:
+        return {}
+    there = select_newest(reading.versions, versions[0].user_id)
+    return {version.uid: there[version.uid].seq if version.uid in there else 0 for version in versions}
+
+
+def _asked_for(version: Version) -> tuple[str, tuple[ET, ...]]:
+    return compute_rule_key(version.record), version.record.applies_event_types
+
+
+def _add_lines(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
+    if not lines:
+        return session
+    said = () if session.notice is None or refused else session.notice.lines
+    notice = Notice(lines=tuple(dict.fromkeys((*said, *lines))), refused=refused)
+    return replace(session, notice=notice)

@@ -1,0 +1,457 @@
+"""Access to a person's constraints, in a session and outside of one, with a time limit (S4, S21, S95, S102)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from fateforger.conversation import memory_node as node
+from fateforger.conversation.turn_values import MemoryReading, SearchMemory, StageInput, WriteMemory
+from fateforger.errors import (
+    BadInput,
+    ConstraintUnreadable,
+    MemoryUnavailable,
+    StoreError,
+    StoreUnavailable,
+    VersionConflict,
+)
+from fateforger.memory.ports import Constraints, Recollection
+from fateforger.memory.retrieval import NEAREST, NO_INDEX, select_current
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import join_words, quote_name
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Jobs
+from fateforger.session.commands import (
+    AddExtracted,
+    JudgeConstraint,
+    RememberConstraint,
+    ReviseConstraint,
+    SessionCommand,
+    SettleConstraints,
+    ShowMemory,
+    TimeboxingUserReply,
+    UndoMemory,
+)
+from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
+from fateforger.session.memory import MemoryView, known_versions, unstored_versions
+from fateforger.session.model import Notice, Session
+from fateforger.session.recall import MOST_NAMED, recall
+from fateforger.session.rulebook import RuleBook, lines_of_command, refresh_view, unsaved_session, with_seqs
+from fateforger.session.stages import Move
+from fateforger.session.store import Sessions
+from fateforger.values import replace
+from fateforger.workers.memory import (
+    EXTRACT_LANE,
+    build_extract_job,
+    build_write_job,
+    format_understood_id,
+    parse_understood,
+)
+from fateforger.workers.turns import TURN_LANE
+
+TOO_LONG = "The store of what you told me does not answer."
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadResult:
+    """All readable versions of one person's constraints, or ``None``; and the reason if some are missing."""
+
+    versions: tuple[Version, ...] | None
+    error: str | None = None
+
+
+class ConstraintRetriever:
+    """Reads the store without a model: ``query_types``, ``query_constraints``, exact filters, newest versions.
+
+    All of these are pure (S14-S20). There is one read per person at a time; concurrent callers share it. A late read
+    continues, and the previous result is used meanwhile. ``seconds`` is how long a turn waits.
+    """
+
+    def __init__(self, constraints: Constraints, clock: Clock, *, seconds: float = MEMORY_WAIT) -> None:
+        self._constraints = constraints
+        self._clock = clock
+        self._seconds = seconds
+        self._reads: dict[str, asyncio.Task[_ReadResult]] = {}
+        self._last: dict[str, tuple[Version, ...]] = {}
+
+    def begin(self, user_id: str) -> None:
+        """Start a read ahead of a turn. Returns at once."""
+        self._begin_read(user_id)
+
+    def refresh_after_write(self, user_id: str) -> None:
+        """Discard the previous result after a write to the store, and read again (S7)."""
+        self._last.pop(user_id, None)
+        self._reads.pop(user_id, None)
+        self.begin(user_id)
+
+    async def retrieve(self, session: Session, *, but: Collection[int] = (), whole: bool = False) -> MemoryReading:
+        """Return the knowledge for a session, or the reason why it is not available.
+
+        Versions with a ``seq`` in ``but`` are left out. With ``whole`` the result also holds all versions.
+        """
+        task = self._begin_read(session.user_id)
+        await asyncio.wait({task}, timeout=self._seconds)
+        found = task.result() if task.done() else _ReadResult(None, TOO_LONG)
+        versions = found.versions if found.versions is not None else self._last.get(session.user_id)
+        if versions is None:
+            return MemoryReading(error=found.error)
+        versions = tuple(version for version in versions if version.seq not in but)
+        return MemoryReading(
+            recalled=recall(session, versions, self._clock.now()),
+            said=unstored_versions(session.said, versions),
+            versions=versions if whole else (),
+            error=found.error,
+        )
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        tasks = list(self._reads.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._reads.clear()
+
+    def _begin_read(self, user_id: str) -> asyncio.Task[_ReadResult]:
+        under_way = self._reads.get(user_id)
+        if under_way is not None and not under_way.done():
+            return under_way
+        task = asyncio.create_task(self._read(user_id), name="a person's constraints")
+        self._reads[user_id] = task
+        return task
+
+    async def _read(self, user_id: str) -> _ReadResult:
+        try:
+            found = await self._all(user_id)
+        except StoreError as error:
+            return _ReadResult(None, error.message)
+        if self._reads.get(user_id) is asyncio.current_task() and found.versions is not None:
+            self._last[user_id] = found.versions
+        return found
+
+    async def _all(self, user_id: str) -> _ReadResult:
+        try:
+            return _ReadResult(await self._constraints.of(user_id))
+        except ConstraintUnreadable as error:
+            return _ReadResult(await self._constraints.readable(user_id), error.message)
+
+
+log = logging.getLogger(__name__)
+
+
+class Finder(Protocol):
+    """The search of the index. Raises ``MemoryUnavailable``."""
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]: ...
+
+
+async def search_memory(
+    effect: SearchMemory, session: Session, versions: Sequence[Version], finder: Finder | None, *, seconds: float
+) -> Session:
+    """Return the session with the search results on its memory card; ``versions`` are all constraints of the person.
+
+    If nothing is found, or the search fails, the card shows everything (or the named rows) and says so.
+    """
+    view = session.memory
+    if view is None:
+        return session
+    try:
+        async with asyncio.timeout(seconds):
+            uids = await _search(effect.queries, session.user_id, finder)
+    except (TimeoutError, MemoryUnavailable) as error:
+        log.warning("the index of constraints cannot be asked: %s", error)
+        return _show_rows(session, view, versions, view.only, NO_INDEX)
+    found = tuple(version.uid for version in select_current(uids, versions, session.user_id))
+    only = tuple(dict.fromkeys((*view.only, *found)))
+    about = join_words([quote_name(query) for query in effect.queries])
+    return _show_rows(session, view, versions, only, *(() if only else (f"I found no rule of yours about {about}.",)))
+
+
+async def _search(queries: Sequence[str], user_id: str, finder: Finder | None) -> list[str]:
+    if finder is None:
+        raise MemoryUnavailable("There is no index of constraints.")
+    scores: dict[str, float] = {}
+    for query in queries:
+        for each in await finder.search(user_id, query, limit=NEAREST):
+            scores[each.uid] = max(each.score, scores.get(each.uid, each.score))
+    return sorted(scores, key=lambda uid: (-scores[uid], uid))
+
+
+def _show_rows(
+    session: Session, view: MemoryView, versions: Sequence[Version], only: tuple[str, ...], *lines: str
+) -> Session:
+    view = replace(view, only=only, lines=lines)
+    return replace(session, memory=refresh_view(session, (*versions, *known_versions(session)), view))
+
+
+T = TypeVar("T")
+WRITTEN_LATER = "I cannot write that down for other days just now; it counts here, and I keep trying."
+LOOK_SECONDS = 0.05
+"""Seconds between two checks whether a reply has been read."""
+LONGEST_SEARCHED = 1_000
+"""Maximum length of a message that is searched for."""
+MOST_NEAR = 30
+_WRITING = (
+    TimeboxingUserReply,
+    RememberConstraint,
+    ReviseConstraint,
+    JudgeConstraint,
+    SettleConstraints,
+    UndoMemory,
+    AddExtracted,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionResult:
+    """The rules found in a reply, if any; ``late`` if the result is not known yet."""
+
+    understood: AddExtracted | None = None
+    late: bool = False
+
+
+class MemoryService:
+    """Reads and writes a person's constraints.
+
+    Access to ``constraints`` takes ``seconds`` at most. A write that is not possible now becomes a job in ``jobs``,
+    which retries it; meanwhile the session knows the rule. With ``reads_words`` replies are searched for rules, and a
+    draft or a commit waits for the result for ``extract_seconds``. The ``index`` only selects those of many constraints
+    that are close to a message.
+    """
+
+    def __init__(
+        self,
+        constraints: Constraints,
+        jobs: Jobs,
+        clock: Clock,
+        *,
+        reads_words: bool = False,
+        index: Finder | None = None,
+        seconds: float = MEMORY_WAIT,
+        extract_seconds: float = EXTRACT_WAIT,
+    ) -> None:
+        self._extract_seconds = extract_seconds
+        self._index = index
+        self._constraints = constraints
+        self._jobs = jobs
+        self._clock = clock
+        self._reads_words = reads_words
+        self._seconds = seconds
+        self._retriever = ConstraintRetriever(constraints, clock, seconds=seconds)
+        self.trouble: str | None = None
+        """The reason why the last access to the store failed, in one sentence."""
+
+    async def queue_extraction(self, command: SessionCommand) -> None:
+        """Queue a reply for reading, once. A reply from which a secret was removed is not read."""
+        if self._reads_words and isinstance(command, TimeboxingUserReply) and not command.withheld:
+            await self._jobs.enqueue(build_extract_job(command), now=self._clock.now())
+
+    async def await_extraction(self, reply: TimeboxingUserReply) -> ExtractionResult:
+        """Wait for the rules of a reply for a limited time. The job that applies them stays in its queue."""
+        if not self._reads_words or reply.withheld:
+            return ExtractionResult()
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._extract_seconds
+        while True:
+            found = await self._find_extraction(reply.command_id)
+            if found is not None:
+                return found
+            if clock() >= until:
+                return ExtractionResult(late=True)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _find_extraction(self, reply_id: str) -> ExtractionResult | None:
+        """Return the result for a reply, if it has been read by now."""
+        # The order matters: the result is on the lane of the session before its reading counts as done.
+        reading = await self._jobs.find_unfinished(EXTRACT_LANE, reply_id)
+        found = await self._jobs.find_unfinished(TURN_LANE, format_understood_id(reply_id))
+        if found is not None:
+            return ExtractionResult(parse_understood(found))
+        return ExtractionResult() if reading is None else None
+
+    def begin(self, user_id: str) -> None:
+        """Read a person's constraints ahead of a turn (S102). Returns at once."""
+        self._retriever.begin(user_id)
+
+    async def look(self, session: Session, command: SessionCommand | AddExtracted) -> MemoryReading:
+        """Return the knowledge about the person for a command.
+
+        Writes of an earlier attempt of the same command are left out, so that the command has the same result again.
+        """
+        user_id, mine, wrote = session.user_id, tuple[Version, ...](), tuple[Version, ...]()
+        try:
+            if isinstance(command, _WRITING):
+                mine = await self._in_time(self._constraints.find_written(user_id, command.command_id))
+            if isinstance(command, UndoMemory):
+                wrote = await self._in_time(self._constraints.find_written(user_id, command.write))
+        except StoreError as error:
+            log.warning("constraints cannot be read: %s", error.message)
+            return MemoryReading(error=error.message)
+        whole = isinstance(command, (*_WRITING, ShowMemory))
+        reading = await self._retriever.retrieve(session, but={version.seq for version in mine}, whole=whole)
+        self.trouble = reading.error
+        if reading.error is not None:
+            log.warning("constraints cannot be read: %s", reading.error)
+        near = await self._near(command, reading.versions) if isinstance(command, TimeboxingUserReply) else ()
+        return replace(reading, wrote=wrote, near=near)
+
+    async def _near(self, reply: TimeboxingUserReply, versions: Sequence[Version]) -> tuple[str, ...]:
+        """Return constraints that are close to a message, if there are more than the prompt can list."""
+        if self._index is None or len({version.uid for version in versions}) <= MOST_NAMED:
+            return ()
+        try:
+            async with asyncio.timeout(self._seconds):
+                found = await self._index.search(reply.user_id, reply.text[:LONGEST_SEARCHED], limit=MOST_NEAR)
+        except (MemoryUnavailable, TimeoutError) as error:
+            log.warning("the index of constraints was not asked: %s", type(error).__name__)
+            return ()
+        return tuple(recollection.uid for recollection in found)
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        await self._retriever.aclose()
+
+    async def versions(self, user_id: str) -> tuple[Version, ...]:
+        """Return all versions of the person's constraints, in force or not. Raises ``StoreError``."""
+        return await self._in_time(self._constraints.of(user_id))
+
+    async def look_for(self, effect: SearchMemory, session: Session) -> Session:
+        """Return the session with the search results; with all constraints if the search fails."""
+        try:
+            versions = await self.versions(session.user_id)
+        except StoreError as error:
+            log.warning("constraints cannot be read: %s", error.message)
+            return session  # the card of the turn says so
+        return await search_memory(effect, session, versions, self._index, seconds=self._seconds)
+
+    async def has_written(self, user_id: str, cause: str) -> bool:
+        """Check whether a command wrote something. Raises ``StoreError``."""
+        return bool(await self._in_time(self._constraints.find_written(user_id, cause)))
+
+    async def write(self, effect: WriteMemory, session: Session, cause: str) -> Session:
+        """Write constraints, or queue the write for later, and return the session.
+
+        Raises ``VersionConflict`` if something else was written meanwhile.
+        """
+        try:
+            written = await self._in_time(
+                self._constraints.write(effect.versions, cause=cause, expected=effect.expected or None)
+            )
+        except VersionConflict:
+            raise
+        except StoreError as error:
+            count = len(effect.versions)
+            log.warning("constraints queued session=%s cause=%s count=%d: %s", session.id, cause, count, error.message)
+            await self._jobs.enqueue(build_write_job(effect.versions, session.id, cause), now=self._clock.now())
+            return _add_line(session, WRITTEN_LATER)
+        log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
+        self._retriever.refresh_after_write(session.user_id)
+        asked = ((version.uid, version.updated_at) for version in effect.versions)
+        numbered = dict(zip(asked, written, strict=True))
+        said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.said)
+        view = None if session.memory is None else with_seqs(session.memory, written)
+        return replace(session, said=said, memory=view)
+
+    async def _in_time(self, asking: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(self._seconds):
+                answer = await asking
+        except TimeoutError:
+            self.trouble = TOO_LONG
+            raise StoreUnavailable(TOO_LONG) from None
+        except VersionConflict:
+            raise
+        except StoreError as error:
+            self.trouble = error.message
+            raise
+        self.trouble = None
+        return answer
+
+
+def _add_line(session: Session, line: str) -> Session:
+    said = session.notice or Notice(lines=(line,))
+    return replace(session, notice=replace(said, lines=tuple(dict.fromkeys((*said.lines, line)))))
+
+
+TRIES = 4
+NO_RULES = "I cannot look up your rules just now. Please try again in a moment."
+MOST_KEPT = 500
+NO_ZONE = "UTC"
+"""The time zone of a person who has never planned a day; it only decides which day is today."""
+
+
+class RuleService:
+    """Reads and changes rules outside of a session.
+
+    ``memory`` is ``None`` where nothing is remembered. The replies of recent commands are kept for the forms that show
+    them.
+    """
+
+    def __init__(self, sessions: Sessions, memory: MemoryService | None, clock: Clock) -> None:
+        self._sessions = sessions
+        self._memory = memory
+        self._clock = clock
+        self._said: dict[str, tuple[str, ...]] = {}
+
+    async def book(self, user_id: str, done: str | None) -> RuleBook:
+        """Return the person's rules for today, with the reply of the command ``done``.
+
+        Raises ``BadInput`` while the rules cannot be read.
+        """
+        try:
+            versions = () if self._memory is None else await self._memory.versions(user_id)
+        except StoreError as error:
+            log.warning("the rules of %s cannot be looked up: %s", user_id, error.message)
+            raise BadInput(NO_RULES) from error
+        return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
+
+    def get_reply(self, command_id: str) -> tuple[str, ...]:
+        """Return the reply of a command that was recently carried out by this process."""
+        return self._said.get(command_id, ())
+
+    async def carry_out(self, command: SessionCommand) -> None:
+        """Apply a command to a rule, once. Raises ``StoreError``; the command can then be repeated."""
+        if command.command_id in self._said or self._memory is None:
+            return
+        for attempt in range(1, TRIES + 1):
+            try:
+                await self._attempt(command, self._memory)
+            except VersionConflict:
+                if attempt == TRIES:
+                    raise
+            else:
+                return
+
+    async def is_carried_out(self, command: SessionCommand) -> bool:
+        """Check whether a command was carried out, by this program or another one on the same database."""
+        if command.command_id in self._said or self._memory is None:
+            return True
+        return await self._memory.has_written(command.user_id, command.command_id)
+
+    async def _attempt(self, command: SessionCommand, memory: MemoryService) -> None:
+        person = await self._person(command.user_id)
+        reading = await memory.look(person, command)
+        if reading.error is not None:
+            raise StoreUnavailable(reading.error)
+        stage = StageInput(
+            session=person, asked=Move.STAY, command=command, cause=command.command_id, now=command.at, memory=reading
+        )
+        output = node.handle_memory_command(stage, command)
+        if output is None:
+            raise BadInput("That needs a session; start one with /timebox.")
+        for effect in output.effects:
+            if isinstance(effect, WriteMemory):
+                # The rule belongs to no session.
+                versions = tuple(replace(version, session_id=None) for version in effect.versions)
+                lasting = replace(effect, versions=versions)
+                await memory.write(lasting, output.session, command.command_id)
+        done = replace(output.session, handled=(command.command_id,))
+        self._said[command.command_id] = lines_of_command(done, command.command_id)
+        while len(self._said) > MOST_KEPT:
+            del self._said[next(iter(self._said))]
+
+    async def _person(self, user_id: str) -> Session:
+        sessions = await self._sessions.of_user(user_id)
+        return unsaved_session(user_id, sessions[0].tz if sessions else NO_ZONE, self._clock.now())

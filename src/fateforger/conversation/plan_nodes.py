@@ -1,0 +1,533 @@
+"""Stages 4 and 5: the plan is refined and committed. Each change is graded and can be undone (S49-S55, S85, S201)."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from fateforger.calendar.comparison import quote_title
+from fateforger.calendar.conflicts import describe_value
+from fateforger.conversation.turn_values import (
+    Effect,
+    StageInput,
+    StageOutput,
+    UndoGroup,
+    UndoUpdate,
+    WriteCalendar,
+)
+from fateforger.errors import PlanInvalid
+from fateforger.memory.violations import ConstraintViolation
+from fateforger.memory.vocabulary import Necessity, join_words
+from fateforger.planning.plan import Resolved, TBPlan
+from fateforger.planning.timing import zone
+from fateforger.session.checks import (
+    Arrivals,
+    broken_musts,
+    can_still_move,
+    current_inputs,
+    double_bookings,
+    find_arrivals,
+    new_violations,
+    overlaps_with,
+    overrun_key,
+)
+from fateforger.session.commands import (
+    JudgeConstraint,
+    Replan,
+    ResolveConflict,
+    ReviseConstraint,
+    SettleConstraints,
+    mint_key,
+)
+from fateforger.session.conflicts import (
+    answered_questions,
+    open_questions,
+    question_token,
+    reopen_questions,
+    subject_of,
+    subjects_of_change,
+    with_answer,
+)
+from fateforger.session.constants import MOST_UNDO
+from fateforger.session.day import Meeting
+from fateforger.session.draft import grade_session
+from fateforger.session.edits import BlockCommand, apply_edit, repair_violations, writes_at_once
+from fateforger.session.gates import is_committed
+from fateforger.session.model import MEETINGS, HeldChange, Notice, Question, RefineUpdate, Session
+from fateforger.session.placement import by_time, list_differences, span, summarize_differences
+from fateforger.session.recall import followed_constraints
+from fateforger.session.replanning import (
+    OptionCommand,
+    Refit,
+    facts_of,
+    refit_again,
+    replan_day,
+    with_facts,
+    with_option,
+    with_put_in_past,
+)
+from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.values import replace
+
+NOT_ASKED = "That is not a question any more, so I changed nothing."
+ASKED_ANEW = "Your calendar or the plan changed again since that card, so I ask anew."
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedConflict:
+    """Session with the answer applied. ``to_write`` tells whether the calendar has to be written."""
+
+    session: Session
+    to_write: bool = False
+
+
+def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: bool) -> ResolvedConflict:
+    """Apply an answer, in a way that can be undone.
+
+    ``at_once`` tells whether the plan's side is written now or at the next commit. An answer to a question that has
+    changed since it was asked changes nothing.
+    """
+    waiting = open_questions(session)
+    chosen = tuple(q for q in waiting if command.key is None or subject_of(q) == (command.key, command.topic))
+    if not chosen:
+        return ResolvedConflict(_add_notice_lines(session, NOT_ASKED))
+    if command.seen is not None and command.seen != question_token(chosen):
+        return ResolvedConflict(_add_notice_lines(session, ASKED_ANEW))
+    if session.plan is None:
+        return ResolvedConflict(session)
+    lines = tuple(_describe_answer(q, command, session, at_once=at_once) for q in chosen)
+    step = RefineUpdate(
+        plan_before=session.plan,
+        sentence=" ".join(lines),
+        answered=chosen,
+        local=command.keep == "calendar",
+    )
+    session = with_answer(_add_notice_lines(session, *lines), chosen, command.keep)
+    session = replace(session, refine_undo=(*session.refine_undo, step)[-MOST_UNDO:])
+    return ResolvedConflict(grade_session(session), to_write=at_once and command.keep == "plan")
+
+
+def _describe_answer(question: Question, command: ResolveConflict, session: Session, *, at_once: bool) -> str:
+    conflict, tz = question.conflict, zone(session.tz)
+    title = quote_title(conflict.title)
+    if command.keep == "plan":
+        when = "your calendar gets that now" if at_once else "your calendar gets that when you commit"
+        return f"As planned, {title} {_describe_planned(question, session, tz)}; {when}."
+    if conflict.calendar is None:
+        return f"{title} stays deleted, and is out of the plan."
+    return f"As on your calendar, {title} {describe_value(conflict.topic, conflict.calendar, session.date, tz)}."
+
+
+def _describe_planned(question: Question, session: Session, tz: ZoneInfo) -> str:
+    return describe_value(question.conflict.topic, question.conflict.plan, session.date, tz)
+
+
+def _add_notice_lines(session: Session, *lines: str) -> Session:
+    said = () if session.notice is None else session.notice.lines
+    return replace(session, notice=Notice(lines=(*said, *lines)))
+
+
+CHANGED = "I changed your plan{because}."
+TAKE_BACK = "Undo last update takes that back."
+UNMENDED = "Your plan does not fit any more{because}. In the way: {blocks}."
+NO_WAY = "Moving blocks does not mend that. Change the plan; a commit asks you first."
+SEEN_FIRST = "Nothing was committed yet: please look at the plan, then commit it."
+NOT_COMMITTED = "I did not commit this plan, because it goes against what you want kept."
+NOT_WRITTEN = "It is in your plan, but not on your calendar yet, because the plan goes against what you want kept."
+AGAINST = "{sentence} Against it: {blocks}."
+BOOKED = "“{title}” came to your calendar at {times}. Against it: {block}."
+COMMIT_ANYWAY = "Commit anyway, and that does not count for this day; or change the plan."
+WRITE_ANYWAY = "Write it anyway, and that does not count for this day; or change the plan."
+NOT_MADE = "I did not do that, because of a rule you want kept."
+ANYWAY = "Do it anyway, and that rule does not count for this day; or leave the plan as it is."
+BY_ITSELF = "This plan is {label} ({level} of 4), so it goes to your calendar by itself."
+GOES_AGAINST = "That goes against something you want."
+JUDGEMENTS = (JudgeConstraint, ReviseConstraint, SettleConstraints)
+
+
+def run_refine_stage(stage: StageInput) -> StageOutput:
+    """Carry out a change or a move of this stage. Writes are decided here and done by the coordinator."""
+    session = stage.session
+    if isinstance(stage.command, BlockCommand):
+        return _apply_edit(stage, stage.command)
+    if isinstance(stage.command, ResolveConflict):
+        answered = resolve_conflict(stage.session, stage.command, at_once=writes_at_once(session))
+        followed = follow_arrivals(answered.session, stage.now)
+        return write(stage, followed) if answered.to_write else StageOutput(session=followed)
+    if isinstance(stage.command, Replan):
+        return _apply_refit(stage, replan_day(session, stage.command, stage.now))
+    if isinstance(stage.command, OptionCommand):
+        return _apply_refit(stage, with_option(session, stage.command, stage.now))
+    return _apply_move(stage, session)
+
+
+def _apply_move(stage: StageInput, session: Session) -> StageOutput:
+    """Handle a move of this stage, or the arrival here by one."""
+    if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
+        group = session.write_group
+        return StageOutput(session=session, effects=() if group is None else (UndoGroup(group=group),))
+    match stage.asked:
+        case Move.PROCEED:
+            followed = follow_arrivals(session, stage.now)
+            if followed.plan != session.plan:
+                return StageOutput(session=add_lines(followed, SEEN_FIRST))
+            session = followed
+            asking = ask_first(stage, session, "commit")
+            return StageOutput(session=session, move=Move.PROCEED) if asking is None else StageOutput(session=asking)
+        case Move.BACK:
+            return StageOutput(session=session, move=stage.asked)
+        case Move.UNDO_LAST_UPDATE:
+            return _undo_update(session)
+        case Move.RETRY:
+            return write(stage, follow_arrivals(session, stage.now))
+        case Move.REDO:
+            looked = "I looked at your calendar again." if session.snapshot_error is None else session.snapshot_error
+            lines = (looked, *(session.notice.lines if session.notice else ()))
+            session = replace(grade_session(session), notice=Notice(lines=lines))
+            return repair_output(stage, StageOutput(session=session))
+        case _ if stage.arrived is Move.PROCEED:
+            return write_if_okay(stage, grade_session(follow_arrivals(session, stage.now)))
+        case _:
+            return repair_output(stage, StageOutput(session=grade_session(session)))
+
+
+def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
+    """Write the plan without a commit, if the person chose that for a plan that is Okay (S210).
+
+    Waits for the calendar to be read: without knowledge of the meetings no plan is Okay.
+    """
+    quality = session.quality
+    if session.calendar_write != "okay" or quality is None or session.snapshot is None or not writes_at_once(session):
+        return StageOutput(session=session)
+    return write(stage, add_lines(session, BY_ITSELF.format(level=quality.level, label=quality.label)))
+
+
+def _apply_edit(stage: StageInput, command: BlockCommand) -> StageOutput:
+    session = stage.session
+    result = apply_edit(session, command)
+    if not result.has_changed:
+        return repair_output(stage, StageOutput(session=add_lines(session, result.sentence)))
+    answered = answered_questions(session, subjects_of_change(command, result.before, result.after))
+    step = RefineUpdate(plan_before=result.before, sentence=result.sentence, answered=answered)
+    return _apply_change(stage, session, step, result.after)
+
+
+def _apply_change(stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan) -> StageOutput:
+    """Make a change, or hold it for the person's confirmation if it breaks a must."""
+    broken = new_violations(session, step.plan_before, after, Necessity.MUST)
+    if broken:
+        return StageOutput(session=_hold_change(stage, session, step, after, broken[0]))
+    explained = new_violations(session, step.plan_before, after, Necessity.SHOULD)
+    session = add_lines(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
+    session = with_answer(session, step.answered, "plan")
+    named = {e.name.casefold() for e in after.events}
+    changed = replace(
+        session,
+        plan=after,
+        unplaced=tuple(u for u in session.unplaced if u.title.casefold() not in named),
+        refine_undo=(*session.refine_undo, step)[-MOST_UNDO:],
+        last_sync=None,
+        held=None,
+    )
+    # The person's change applies to the plan they saw; events that arrived meanwhile are then handled as usual.
+    changed = follow_arrivals(grade_session(with_put_in_past(session, changed, stage.now)), stage.now)
+    return write(stage, changed) if writes_at_once(changed) else StageOutput(session=changed)
+
+
+def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
+    """Apply a refit of the rest of the day as one change, with the facts behind it.
+
+    On a committed day it is written at once, regardless of when other changes are.
+    """
+    before = stage.session
+    plan_before = before.plan or TBPlan(date=before.date, tz=before.tz)
+    step = RefineUpdate(
+        plan_before=plan_before,
+        sentence=" ".join(refit.lines),
+        local=refit.plan == plan_before,
+        facts_before=facts_of(before),
+    )
+    if step.local and facts_of(refit.session) == step.facts_before:
+        return StageOutput(session=add_lines(before, *refit.lines))
+    session = grade_session(
+        replace(
+            add_lines(refit.session, *refit.lines),
+            plan=refit.plan,
+            weighed=current_inputs(refit.session),
+            refine_undo=(*before.refine_undo, step)[-MOST_UNDO:],
+            last_sync=None,
+            held=None,
+        )
+    )
+    now = writes_at_once(session) or stage.arrived is Move.BACK
+    return write(stage, session) if now and not step.local else StageOutput(session=session)
+
+
+def _hold_change(
+    stage: StageInput, session: Session, step: RefineUpdate, after: TBPlan, breach: ConstraintViolation
+) -> Session:
+    version = breach.item.version
+    held = HeldChange(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
+    lines = (f"{NOT_MADE} {breach.sentence}", ANYWAY)
+    return replace(session, held=held, notice=Notice(lines=lines, refused=True))
+
+
+def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Return the output, continued with the held change or write if the person's answer allows it now."""
+    session, held = output.session, output.session.held
+    if held is None or not isinstance(stage.command, JUDGEMENTS) or session.stage is not TimeboxingStage.REFINE:
+        return output
+    refused = session.notice is not None and session.notice.refused
+    unrefused = replace(session, notice=None) if refused else session
+    if held.writes is not None:
+        return _resume_write(stage, output, unrefused, held)
+    if session.plan != held.step.plan_before:
+        return output
+    if held.uid in {item.uid for item in followed_constraints(session, held.plan_after).applicable}:
+        return output
+    made = _apply_change(stage, unrefused, held.step, held.plan_after)
+    return replace(made, effects=(*output.effects, *made.effects))
+
+
+def _resume_write(stage: StageInput, output: StageOutput, session: Session, held: HeldChange) -> StageOutput:
+    """Resume the held commit or write if nothing is against it any more; otherwise ask again."""
+    command = stage.command
+    if session.plan != held.plan_after or held.writes is None:
+        return output
+    if isinstance(command, JudgeConstraint) and (command.uid, command.verdict) == (held.uid, "set_aside"):
+        left = tuple(name for name in session.overrun if name not in held.meetings)
+        session = replace(session, overrun=left)
+    session = replace(session, held=None)
+    asking = ask_first(stage, session, held.writes)
+    if asking is not None:
+        return replace(output, session=asking)
+    if held.writes == "commit":
+        return replace(output, session=session, move=Move.PROCEED)
+    made = write(stage, session)
+    return replace(made, effects=(*output.effects, *made.effects))
+
+
+def refit_relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Refit the day after the person set aside a rule that kept something from being placed."""
+    session = output.session
+    if output.move is not Move.STAY:
+        return output
+    if session.stage is not TimeboxingStage.REFINE or not set(session.set_aside) - set(stage.session.set_aside):
+        return output
+    let_go = {offer.uid for each in session.unplaced for offer in each.offers if offer.way == "set_aside"}
+    if let_go.isdisjoint(session.set_aside):
+        return output
+    refit = _apply_refit(replace(stage, session=session), refit_again(session, stage.now))
+    return replace(refit, effects=(*output.effects, *refit.effects))
+
+
+def repair_output(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Return the output with the plan repaired for a rule that was stated in the same message.
+
+    A plan that is already on the calendar is written at once if changes are.
+    """
+    if output.session.stage is not TimeboxingStage.REFINE or output.move is not Move.STAY:
+        return output
+    session, effects = with_arrivals(output.session, stage.now, cause=stage.cause)
+    return replace(output, session=session, effects=(*output.effects, *effects))
+
+
+def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
+    """Return the session as :func:`follow_arrivals` does, and the write that follows.
+
+    Only a plan that is already on the calendar is written, if changes are written at once and nothing has to be asked
+    first.
+    """
+    after = follow_arrivals(session, at)
+    if after.plan == session.plan or after.written is None or not writes_at_once(after) or _find_violations(after):
+        return after, ()
+    after = replace(after, write_group=after.write_group or mint_key("g", after.id, cause), brakes=())
+    return after, (WriteCalendar(group=after.write_group or "", commit=False),)
+
+
+def follow_arrivals(session: Session, at: datetime) -> Session:
+    """Repair the plan, with the fewest moves, for musts and meetings that arrived since it was made.
+
+    The repair is one change, and the card describes it. If moving blocks is not enough, the card names the obstacles.
+    Blocks that began before ``at`` stay (K9).
+    """
+    if session.plan is None:
+        return session
+    now = current_inputs(session)
+    if session.weighed is None:
+        return replace(session, weighed=now)
+    found = find_arrivals(session)
+    session = replace(session, weighed=now)
+    try:
+        return _follow(session, found, at)
+    except PlanInvalid:
+        return session  # The gates do not let a plan without times be committed.
+
+
+def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
+    fresh = {item.uid for item in found.rules}
+    broken = [breach for breach in broken_musts(session) if breach.item.uid in fresh]
+    booked = [(block, m) for block, m in overlaps_with(session, found.meetings) if can_still_move(block, at)]
+    plan = session.plan
+    if plan is None or not (broken or booked):
+        return session
+    names = tuple(overrun_key(block, meeting) for block, meeting in booked)
+    session = replace(session, overrun=tuple(dict.fromkeys((*session.overrun, *names))))
+    meetings = {meeting.id: meeting for _, meeting in booked}
+    because = Arrivals(tuple(breach.item for breach in broken), tuple(meetings.values())).because
+    after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
+    if after is None:
+        keys = {key for breach in broken for key in breach.keys} | {block.key for block, _ in booked}
+        return add_lines(session, UNMENDED.format(because=because, blocks=_join_blocks(plan, keys)), NO_WAY)
+    lines = (CHANGED.format(because=because), *list_differences(plan, after))
+    step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
+    return grade_session(
+        replace(
+            add_lines(session, *lines, TAKE_BACK),
+            plan=after,
+            refine_undo=(*session.refine_undo, step)[-MOST_UNDO:],
+            last_sync=None,
+            held=None,
+        )
+    )
+
+
+def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "change"]) -> Session | None:
+    """Return the session with a question if its plan needs the person's consent; ``None`` otherwise.
+
+    Consent is needed if the plan breaks an active must, or overlaps a meeting that arrived later (K9).
+    """
+    found = _find_violations(session)
+    if not found or session.plan is None:
+        return None
+    broken, booked = found
+    versions = [breach.item.version for breach in broken]
+    first = versions[0] if versions else None
+    held = HeldChange(
+        asked=stage.cause,
+        uid=MEETINGS if first is None else first.uid,
+        seq=0 if first is None else first.seq,
+        step=RefineUpdate(plan_before=session.plan, sentence=""),
+        plan_after=session.plan,
+        writes=writes,
+        also=tuple(version.uid for version in versions[1:]),
+        meetings=tuple(overrun_key(block, meeting) for block, meeting in booked),
+    )
+    reasons = (
+        *(_why_against(breach, session.plan) for breach in broken),
+        *(
+            BOOKED.format(title=m.title, times=span(m.start, m.end), block=_join_blocks(session.plan, {block.key}))
+            for block, m in booked
+        ),
+    )
+    session = replace(session, held=held)
+    if writes == "change":
+        return add_lines(session, NOT_WRITTEN, *reasons, WRITE_ANYWAY)
+    notice = Notice(lines=(NOT_COMMITTED, *reasons, COMMIT_ANYWAY), refused=True)
+    return replace(session, notice=notice)
+
+
+def _find_violations(
+    session: Session,
+) -> tuple[tuple[ConstraintViolation, ...], tuple[tuple[Resolved, Meeting], ...]] | None:
+    """Return the musts and meetings that the plan violates without consent; ``None`` if there are none."""
+    try:
+        broken, booked = broken_musts(session), double_bookings(session)
+    except PlanInvalid:
+        return None  # The gates do not let a plan without times be written.
+    return (broken, booked) if broken or booked else None
+
+
+def _why_against(breach: ConstraintViolation, plan: TBPlan) -> str:
+    if breach.rule:
+        return breach.sentence
+    return AGAINST.format(sentence=breach.sentence, blocks=_join_blocks(plan, set(breach.keys)))
+
+
+def _join_blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
+    """List blocks, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
+    return join_words([f"“{b.event.name}” ({span(b.start, b.end)})" for b in by_time(plan) if b.key in keys])
+
+
+def add_lines(session: Session, *lines: str) -> Session:
+    """Add lines to the session's notice."""
+    said = () if session.notice is None else session.notice.lines
+    return replace(session, notice=Notice(lines=(*said, *lines)))
+
+
+def write(stage: StageInput, session: Session) -> StageOutput:
+    """Return the session with a write of its plan, or with a question that has to be answered first."""
+    asking = ask_first(stage, session, "change")
+    if asking is not None:
+        return StageOutput(session=asking)
+    group = session.write_group or mint_key("g", session.id, stage.cause)
+    # Only trying again confirms what the safety checks stopped.
+    brakes = session.brakes if stage.asked is Move.RETRY else ()
+    session = replace(session, write_group=group, brakes=brakes)
+    return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
+
+
+def _undo_update(session: Session) -> StageOutput:
+    last = session.refine_undo[-1]
+    if last.transactions:
+        return StageOutput(session=session, effects=(UndoUpdate(transactions=last.transactions),))
+    return StageOutput(session=undo_last_change(session))
+
+
+def undo_last_change(session: Session) -> Session:
+    """Undo the last change: restore the plan from before it."""
+    last = session.refine_undo[-1]
+    rest = session.refine_undo[:-1]
+    plan = session.plan or last.plan_before
+    beside = last.answered or last.facts_before is not None
+    difference = "" if beside and plan == last.plan_before else summarize_differences(plan, last.plan_before)
+    session = with_facts(reopen_questions(session, last.answered), last.facts_before)
+    return grade_session(
+        replace(
+            session,
+            plan=last.plan_before,
+            refine_undo=rest,
+            notice=Notice(lines=(f"Your last change is taken back. {difference}".rstrip(),)),
+            problem=session.problem if rest and not rest[-1].transactions else None,
+        )
+    )
+
+
+def run_review_stage(stage: StageInput) -> StageOutput:
+    """Commit on arrival and on request; send a correction to Refine within the same turn (S52)."""
+    session = stage.session
+    if isinstance(stage.command, BlockCommand | Replan | OptionCommand):
+        return StageOutput(session=session, move=Move.BACK, command=stage.command)
+    if isinstance(stage.command, ResolveConflict):
+        # An open question belongs to the commit; its answer completes it.
+        answered = resolve_conflict(session, stage.command, at_once=True)
+        return _commit(stage, answered.session) if answered.to_write else StageOutput(session=answered.session)
+    if stage.asked in {Move.BACK, Move.UNDO_SYNC}:
+        return StageOutput(session=session, move=stage.asked)
+    if stage.arrived is not None or stage.asked in {Move.RETRY, Move.REDO}:
+        return _commit(stage, session)
+    return StageOutput(session=session)
+
+
+def _commit(stage: StageInput, session: Session) -> StageOutput:
+    """Commit the plan.
+
+    Goes back to Refine if the plan had to change for something that arrived, or needs the person's consent (K9). A
+    committed plan that is only refreshed stays as it is.
+    """
+    if stage.asked is not Move.REDO or not is_committed(session):
+        followed = follow_arrivals(session, stage.now)
+        if followed.plan != session.plan:
+            return StageOutput(session=add_lines(followed, SEEN_FIRST), move=Move.BACK)
+        session = followed
+    asking = ask_first(stage, session, "commit")
+    if asking is not None:
+        return StageOutput(session=asking, move=Move.BACK)
+    group = session.write_group or mint_key("g", session.id, stage.cause)
+    # Only trying again confirms what the safety checks stopped.
+    brakes = session.brakes if stage.asked is Move.RETRY else ()
+    session = replace(session, write_group=group, brakes=brakes)
+    return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=True),))

@@ -1,0 +1,363 @@
+"""Cards about the queue and its tasks, and the queue in App Home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Choice,
+    Control,
+    Controls,
+    Divider,
+    Heading,
+    Menu,
+    Note,
+    Part,
+    Prose,
+    Select,
+    plain,
+)
+from fateforger.session.day import day_words
+from fateforger.tasks.queue import blockers, ready_tasks
+from fateforger.tasks.rules import rule_names, workflow_of
+from fateforger.tasks.task import (
+    ENDED,
+    PRIORITIES,
+    STATES,
+    BlockTime,
+    Decompose,
+    Do,
+    Mode,
+    PlanDay,
+    QueuedTask,
+    ReviewConstraints,
+    ReviewParts,
+    TaskSpec,
+    TaskState,
+    Work,
+    priority_words,
+)
+from fateforger.tasks.transitions import possible_actions
+
+LISTED = 15
+LONGEST = 600
+EMPTY = "Your queue is empty."
+ADD = Button(label="Add a task", action="form.queue_add")
+SHOW = Button(label="Show my queue", action="queue.show")
+MODES = {
+    Mode.DISPOSITOR: "Mode: dispositor. It waits in your queue; nothing was carried out.",
+    Mode.EXECUTOR: "Mode: executor. It was pulled from your queue.",
+    Mode.DIRECT: "Mode: direct. It went around your queue.",
+}
+
+
+def build_reply(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
+    """Return a card with a sentence and optional controls."""
+    parts: list[Part] = [Prose(text=sentence)]
+    if controls:
+        parts.append(Controls(items=controls))
+    if mode is not None:
+        parts.append(Note(text=MODES[mode]))
+    return Card(text=sentence, parts=tuple(parts))
+
+
+def build_acknowledgment(task: QueuedTask) -> Card:
+    """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
+    title = quote_title(task)
+    text = f"I put {title} into your queue."
+    parts: list[Part] = [
+        Prose(text=text),
+        Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
+        Prose(text=f"Run `/pull {task.id}` to start it, or just go on; I keep it for you."),
+        Controls(items=(build_pull_button(task, "Pull it now"), _build_now_button(task), SHOW)),
+        Note(text=MODES[task.mode]),
+    ]
+    return Card(text=text, parts=tuple(parts))
+
+
+def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
+    """Return a task's id, kind, priority, workflow and rules, one line each."""
+    lines = [f"`{task_id}`: {describe_kind(spec.work)}", f"Priority: {priority_words(spec.priority)}"]
+    if spec.project:
+        lines.append(f"Project: {plain(spec.project)}")
+    if workflow_of(spec) is None:
+        return (*lines, "Workflow: none, so no rules apply")
+    rules = "; ".join(plain(rule, 120) for rule in rule_names(spec))
+    return (*lines, f"Workflow: {plain(spec.workflow)}", f"Rules that will apply: {rules}")
+
+
+def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
+    """Return the card of a person's queue in order (S157, S160).
+
+    ``tasks`` is the result of :func:`~fateforger.conversation.queue.dispatch.read_queue`.
+    """
+    queue = [task for task in tasks if task.state not in ENDED]
+    if not queue:
+        return build_reply(f"{EMPTY} Write me what there is to do, or add it here.", ADD)
+    can = ready_tasks(tasks)
+    counted = f"{len(queue)} task{'' if len(queue) == 1 else 's'} in your queue"
+    text = f"{counted}, {len(can)} ready to be pulled."
+    rows = [Prose(text=format_row(task, tasks), control=build_row_control(task, tasks)) for task in queue[:LISTED]]
+    more = len(queue) - len(rows)
+    parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
+    if more > 0:
+        parts.append(Note(text=f"{more} more are not shown here; App Home lists them all."))
+    pull = (Button(label="Pull the next", action="queue.pull", style="primary"),) if can else ()
+    return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD))))
+
+
+def format_row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
+    """Return one line of the queue."""
+    return f"{format_task(task)} {priority_words(task.spec.priority)}, {describe_state(task, tasks)}"
+
+
+def format_task(task: QueuedTask) -> str:
+    """Return a task's tags, title and id."""
+    tags = "".join(f"[{plain(tag, 20)}] " for tag in task.spec.tags)
+    return f"{tags}**{plain(task.spec.title)}** `{task.id}`"
+
+
+def describe_state(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
+    """Return the state of a task in a few words."""
+    first = blockers(task, tasks)
+    if task.state is TaskState.ACTIVE and first:
+        return f"after {quote_title(first[0])}"
+    return {
+        TaskState.ACTIVE: "ready",
+        TaskState.RUNNING: "being carried out",
+        TaskState.WAITING: "waiting for you",
+        TaskState.PAUSED: "paused",
+        TaskState.FAILED: "failed",
+        TaskState.DONE: "done",
+        TaskState.STOPPED: "stopped",
+    }[task.state]
+
+
+def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
+    """Return the button next to a line of the queue, if there is one."""
+    spoken = f"{{}} “{task.spec.title}”"
+    if task.state is TaskState.ACTIVE and not blockers(task, tasks):
+        return Button(label="Pull", action="queue.pull", target=task.id, spoken=spoken.format("Pull"))
+    if task.state is TaskState.WAITING:
+        return Button(label="Open", action="queue.open", target=task.id, spoken=spoken.format("Open"))
+    if task.state in {TaskState.FAILED, TaskState.STOPPED}:
+        return Button(label="Retry", action="queue.retry", target=task.id, spoken=spoken.format("Retry"))
+    return None
+
+
+def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
+    """Return the card of a task that was pulled; ``tasks`` as for :func:`build_queue_card`."""
+    head = f"**{plain(task.spec.title, 200)}** `{task.id}`: {describe_state(task, tasks)}"
+    parts: list[Part] = [Prose(text=head)]
+    if task.outcome:
+        parts.append(Prose(text=plain(task.outcome, LONGEST)))
+    parts += _build_body(task, tasks)
+    controls = _build_controls(task, tasks)
+    if controls:
+        parts.append(Controls(items=controls))
+    if task.state is not TaskState.ACTIVE:
+        parts.append(Note(text=MODES[task.mode]))
+    return Card(text=f"{task.spec.title}: {describe_state(task, tasks)}. {task.outcome}".strip(), parts=tuple(parts))
+
+
+def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
+    if task.state in {TaskState.DONE, TaskState.STOPPED}:
+        return []
+    spec, found = task.spec, list[Part]()
+    parts = [f"- {format_task(each)}" for each in tasks if each.goal == (task.goal or task.id) and each.id != task.id]
+    if spec.context and not (isinstance(spec.work, Decompose) and parts):
+        found.append(Prose(text=plain(spec.context, LONGEST)))
+    if spec.acceptance_criteria:
+        wanted = "\n".join(f"- {plain(each, 200)}" for each in spec.acceptance_criteria)
+        found.append(Prose(text=f"It is done when:\n{wanted}"))
+    if isinstance(spec.work, ReviewParts | Decompose) and parts:
+        found.append(Prose(text="\n".join(("The parts:", *parts))))
+    if spec.relevant_files:
+        found.append(Note(text="Files: " + ", ".join(plain(each) for each in spec.relevant_files)))
+    if task.origin.reference:
+        found.append(Note(text=f"From {plain(task.origin.reference, 300)}"))
+    return found
+
+
+def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
+    match task.state:
+        case TaskState.WAITING:
+            return (
+                *_build_waiting_controls(task, tasks),
+                Button(label="Put it back", action="queue.back", target=task.id),
+            )
+        case TaskState.FAILED | TaskState.STOPPED:
+            return (Button(label="Try again", action="queue.retry", target=task.id), SHOW)
+        case TaskState.DONE:
+            following = next((each for each in ready_tasks(tasks) if each.id != task.id), None)
+            if following is None:
+                return (SHOW,)
+            return (Button(label="Pull the next", action="queue.pull", target=following.id, style="primary"), SHOW)
+        case TaskState.ACTIVE:
+            return (build_pull_button(task, "Pull it now"), SHOW) if not blockers(task, tasks) else (SHOW,)
+        case TaskState.RUNNING | TaskState.PAUSED:
+            return (SHOW,)
+        case _:
+            assert_never(task.state)
+
+
+def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
+    match task.spec.work:
+        case Do():
+            asks = bool(task.spec.acceptance_criteria) or workflow_of(task.spec) is not None
+            action = "form.queue_done" if asks else "queue.done"
+            return (
+                Button(label="Done", action=action, target=task.id, style="primary"),
+                Button(label="Block time", action="form.queue_time", target=task.id),
+            )
+        case ReviewConstraints():
+            return (Button(label="Review all", action="form.rules", target='{"status":"confirm"}', style="primary"),)
+        case ReviewParts():
+            return (Button(label="Approve the parts", action="queue.approve", target=task.id, style="primary"),)
+        case Decompose():
+            reviews = (each for each in tasks if each.goal == task.id and isinstance(each.spec.work, ReviewParts))
+            review = next(reviews, None)
+            if review is not None:
+                return (build_pull_button(review, "Pull the review"),)
+            return (Button(label="Write down the parts", action="form.queue_parts", target=task.id, style="primary"),)
+        case PlanDay() | BlockTime():
+            return ()
+        case _:
+            assert_never(task.spec.work)
+
+
+def describe_kind(work: Work) -> str:
+    """Return the kind of work in a few words."""
+    match work:
+        case PlanDay(date=day):
+            return f"plan {day_words(day)}"
+        case ReviewConstraints():
+            return "look through the rules that wait for your word"
+        case Decompose():
+            return "break it into parts"
+        case ReviewParts():
+            return "look through the parts of a goal"
+        case BlockTime(date=day, minutes=minutes, start=start):
+            when = "" if start is None else f" at {start:%H:%M}"
+            return f"block {minutes} minutes on {day_words(day)}{when}"
+        case Do(minutes=minutes):
+            return "something that you do" if minutes is None else f"something that you do, about {minutes} minutes"
+        case _:
+            assert_never(work)
+
+
+def quote_title(task: QueuedTask) -> str:
+    """Return the title for use in a sentence."""
+    return f"“{plain(task.spec.title, 120)}”"
+
+
+def build_pull_button(task: QueuedTask, label: str) -> Button:
+    """Return a button that pulls the task."""
+    return Button(label=label, action="queue.pull", target=task.id, style="primary")
+
+
+def _build_now_button(task: QueuedTask) -> Button:
+    return Button(label="Do it now", action="queue.now", target=task.id)
+
+
+PAGE = 20
+"""Tasks per page; each takes one of the hundred blocks of App Home."""
+LONGEST_OUTCOME = 160
+EMPTY_HOME = "Your queue is empty. What there is to do, and not on which day, goes here."
+NOT_NOW = "I cannot look up your queue just now; open this page again in a moment."
+
+
+def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = "") -> tuple[Part, ...]:
+    """Return the queue, the next task first.
+
+    ``everything`` are all tasks of the person that have not ended, in order, and those that they wait for. ``said`` is
+    the result of the person's last action.
+    """
+    tasks = [task for task in everything if task.state not in ENDED]
+    head: tuple[Part, ...] = (Divider(), Heading(text="Your queue"))
+    word = (Prose(text=said),) if said else ()
+    if not tasks:
+        return (*head, *word, Prose(text=EMPTY_HOME), Controls(items=(ADD,)))
+    pages = -(-len(tasks) // PAGE)
+    page = min(max(page, 1), pages)
+    first = (page - 1) * PAGE
+    shown = tasks[first : first + PAGE]
+    can = ready_tasks(everything)
+    rows = [
+        Prose(
+            text=_format_home_row(n, task, everything),
+            control=_build_menu(n, task, last=n == len(tasks), can_be_pulled=task in can),
+        )
+        for n, task in enumerate(shown, first + 1)
+    ]
+    above = (Prose(text=_count_words(tasks, can)), _build_header(can))
+    return (*head, *word, *above, *rows, *_build_pages(page, pages, tasks), _build_edit_select(shown))
+
+
+def build_unknown_queue() -> tuple[Part, ...]:
+    """Return the parts to show while the queue cannot be read."""
+    return (Divider(), Heading(text="Your queue"), Note(text=NOT_NOW))
+
+
+def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
+    count = len(tasks)
+    waiting = sum(task.state is TaskState.WAITING for task in tasks)
+    yours = f" {waiting} wait{'s' if waiting == 1 else ''} for you." if waiting else ""
+    following = f" Next: **{plain(can[0].spec.title)}**." if can else " None can be pulled just now."
+    return f"{count} task{'' if count == 1 else 's'}, {len(can)} ready.{yours}{following}"
+
+
+def _build_header(can: Sequence[QueuedTask]) -> Controls:
+    pull = (Button(label="Pull the next", action="queue.pull", target=task.id) for task in can[:1])
+    return Controls(items=(*pull, ADD))
+
+
+def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str:
+    """Return the title, priority and state of a task, and the task that blocks it."""
+    tags = "".join(f"\\[{plain(tag, 20)}\\] " for tag in task.spec.tags)
+    first = blockers(task, everything)
+    stand = STATES[task.state]
+    if task.state is TaskState.ACTIVE and first:
+        more = f" and {len(first) - 1} more" if len(first) > 1 else ""
+        gone = " (which was stopped)" if first[0].state is TaskState.STOPPED else ""
+        stand = f"after “{plain(first[0].spec.title, 60)}”{gone}{more}"
+    facts = [PRIORITIES[task.spec.priority], stand]
+    if task.spec.project:
+        facts.append(plain(task.spec.project, 40))
+    outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""
+    return f"{number}. {tags}**{plain(task.spec.title, 120)}** `{task.id}`\n{' · '.join(facts)}{outcome}"
+
+
+def _build_menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: bool) -> Control:
+    """Return the actions that make sense in the task's state; Slack's overflow menu takes five at most."""
+    choices = []
+    if can_be_pulled:
+        choices.append(Choice(label="Pull", value="queue.pull"))
+    if task.state is TaskState.WAITING:
+        choices.append(Choice(label="Open", value="queue.open"))
+    if number > 1:
+        choices.append(Choice(label="Up", value="queue.up"))
+    if not last:
+        choices.append(Choice(label="Down", value="queue.down"))
+    choices += [
+        Choice(label=deed.value.capitalize(), value=f"queue.do.{deed.value}") for deed in possible_actions(task)
+    ]
+    return Menu(choices=tuple(choices), target=task.id)
+
+
+def _build_pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Part, ...]:
+    if pages == 1:
+        return ()
+    first, last = (page - 1) * PAGE + 1, min(page * PAGE, len(tasks))
+    before = Button(label="Previous page", action="queue.page", target=str(page - 1))
+    after = Button(label="Next page", action="queue.page", target=str(page + 1))
+    ways = (*((before,) if page > 1 else ()), *((after,) if page < pages else ()))
+    return (Note(text=f"Tasks {first} to {last} of {len(tasks)}."), Controls(items=ways))
+
+
+def _build_edit_select(shown: Sequence[QueuedTask]) -> Controls:
+    choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
+    return Controls(items=(Select(action="form.queue_edit", placeholder="Edit a task…", choices=choices),))

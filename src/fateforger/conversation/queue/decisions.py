@@ -1,0 +1,338 @@
+"""Decisions of a person about a task: settle it, block time for it, or do it directly; and their forms (S162-S166)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from pydantic import ValidationError
+
+from fateforger.conversation.queue.cards import (
+    SHOW,
+    build_pull_button,
+    build_reply,
+    build_task_card,
+    describe_state,
+    quote_title,
+)
+from fateforger.conversation.queue.dispatch import read_queue
+from fateforger.conversation.queue.work import MOST_HANDLED, Asker, Tools, carry_out_work
+from fateforger.errors import BadInput, ModelError
+from fateforger.session.cards import Button, Card, Choice, Prose, plain
+from fateforger.session.day import local_today
+from fateforger.session.forms import (
+    DateField,
+    Form,
+    FormErrors,
+    FormField,
+    FormSubmission,
+    ManyField,
+    NumberField,
+    TextField,
+    TimeField,
+)
+from fateforger.session.queue_commands import BlockTimeFor, DoTaskNow, SettleTask, WriteParts
+from fateforger.tasks.parts import Part, Parts, lay_out_parts
+from fateforger.tasks.rules import (
+    objections,
+    reason_for_queue,
+    refusal,
+    unfinished_rules,
+    with_steps,
+    workflow_of,
+)
+from fateforger.tasks.task import (
+    TEXT_LENGTH,
+    BlockTime,
+    Do,
+    Mode,
+    QueuedTask,
+    ReviewParts,
+    TaskSpec,
+    TaskState,
+)
+from fateforger.ui.form_values import MAX_MINUTES, Filled
+from fateforger.values import replace
+
+
+async def settle(tools: Tools, command: SettleTask) -> Card:
+    """Apply a person's decision about a task and return its card. Raises ``StoreError``."""
+    try:
+        task = await tools.tasks.change(
+            command.user_id, command.task_id, lambda now: apply_decision(now, command), now=tools.clock.now()
+        )
+    except BadInput as error:
+        return build_reply(error.message, SHOW)
+    if task is None:
+        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+    return build_task_card(task, await read_queue(tools.tasks, command.user_id))
+
+
+def apply_decision(task: QueuedTask, command: SettleTask) -> QueuedTask:
+    """Return the task after the person's decision. A repeated decision changes nothing.
+
+    Raises ``BadInput`` for a decision that makes no sense now, or that a rule forbids.
+    """
+    if command.command_id in task.handled or command.word == "open":
+        return task
+    after = _decide(task, command)
+    return replace(after, handled=(*task.handled, command.command_id)[-MOST_HANDLED:])
+
+
+def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
+    title = task.spec.title
+    match command.word:
+        case "done":
+            if task.state is TaskState.DONE:
+                raise BadInput(f"“{title}” is done already.")
+            if task.state is not TaskState.WAITING or not isinstance(task.spec.work, Do):
+                raise BadInput(f"“{title}” was not pulled, so it cannot be done yet.")
+            return complete_task(task, command.met, command.did)
+        case "put_back":
+            if task.state is not TaskState.WAITING:
+                raise BadInput(f"“{title}” is not in your hands just now.")
+            return replace(task, state=TaskState.ACTIVE, outcome="")
+        case "approve":
+            if task.state is not TaskState.WAITING or not isinstance(task.spec.work, ReviewParts):
+                raise BadInput(f"There is nothing to approve about “{title}” just now.")
+            return replace(task, state=TaskState.DONE, outcome="You approved the parts.")
+        case "retry":
+            return replace(task, state=TaskState.ACTIVE, outcome="")
+        case "open":
+            return task
+        case _:
+            assert_never(command.word)
+
+
+def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> QueuedTask:
+    """Return the task as done, if every criterion is met and no rule objects to the actions in ``did``, in order.
+
+    Raises ``BadInput`` with what is missing.
+    """
+    criteria = task.spec.acceptance_criteria
+    missing = [text for place, text in enumerate(criteria) if place not in met]
+    if missing:
+        raise BadInput(f"It is not done yet. Still open: {'; '.join(missing)}.")
+    workflow = workflow_of(task.spec)
+    if workflow is not None:
+        for action in did:
+            if action not in workflow.actions:
+                raise BadInput(f"“{action}” is nothing that the workflow “{workflow.name}” knows.")
+            against = objections(task, action)
+            if against:
+                raise BadInput(" ".join(refusal(against)))
+            task = with_steps(task, (action,))
+        against = unfinished_rules(task)
+        if against:
+            raise BadInput(" ".join(refusal(against)))
+    return replace(task, state=TaskState.DONE, outcome="You said that it is done.")
+
+
+async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
+    """Put a block for a task into the plan of a day, once; the task itself does not change. Raises ``StoreError``."""
+    task = await tools.tasks.get(command.user_id, command.task_id)
+    if task is None:
+        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+    work = BlockTime(date=command.date, minutes=command.minutes, start=command.start, task=task.id)
+    asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, task.mode)
+    spec = TaskSpec(title=task.spec.title, work=work)
+    try:
+        carried = await carry_out_work(tools, spec, asker, key=command.command_id)
+    except BadInput as error:
+        return build_reply(error.message, SHOW)
+    return build_task_card(replace(task, outcome=carried.outcome), await read_queue(tools.tasks, command.user_id))
+
+
+UNTRACKED = "I go ahead right away. Note that this isn't tracked in your queue."
+LOST = (
+    "I go ahead right away. Without the queue that means: no rule is checked, nobody can look up later what was done,"
+    " and it cannot be paused or put back."
+)
+YOURS = "It is yours to do, and I keep no list of it."
+TAKEN_OUT = "It was done directly, without the queue."
+_OPEN = frozenset({TaskState.ACTIVE, TaskState.PAUSED, TaskState.FAILED})
+
+
+async def do_now(tools: Tools, command: DoTaskNow) -> Card:
+    """Do a task at once and take it out of the queue, or explain why it should stay there and how to insist.
+
+    Raises ``StoreError``.
+    """
+    task = await tools.tasks.get(command.user_id, command.task_id)
+    if task is None:
+        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+    repeated = command.command_id in task.handled
+    if task.state not in _OPEN and not repeated:
+        return build_reply(f"{quote_title(task)} is {describe_state(task, ())}, so there is nothing to skip.", SHOW)
+    because = reason_for_queue(task.spec)
+    if because is not None and not command.insists:
+        return redirect(task, because)
+    asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, Mode.DIRECT)
+    card = await do_directly(tools, task.spec, asker, key=command.command_id)
+    if not repeated:
+        await tools.tasks.change(command.user_id, task.id, lambda now: _take_out(now, command), now=tools.clock.now())
+    return card
+
+
+def redirect(task: QueuedTask, why: str) -> Card:
+    """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
+    anyway = Button(label="Do it anyway", action="queue.anyway", target=task.id)
+    sentence = f"{why} I keep {quote_title(task)} there: run `/pull {task.id}` to do it with all that."
+    return build_reply(sentence, build_pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
+
+
+async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
+    """Do work without a task; anything that it starts is started once per ``key`` (S163, S165)."""
+    note = UNTRACKED if simple and reason_for_queue(spec) is None else LOST
+    try:
+        carried = await carry_out_work(tools, spec, asker, key=key)
+    except (BadInput, ModelError) as error:
+        return build_reply(error.message, mode=Mode.DIRECT)
+    outcome = YOURS if isinstance(spec.work, Do) else carried.outcome
+    return build_reply(f"{note}\n\n{outcome}", mode=Mode.DIRECT)
+
+
+def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
+    return replace(
+        task,
+        state=TaskState.STOPPED,
+        outcome=TAKEN_OUT,
+        mode=Mode.DIRECT,
+        handled=(*task.handled, command.command_id)[-MOST_HANDLED:],
+    )
+
+
+def build_done_form(task: QueuedTask) -> Form:
+    """Return the form with the acceptance criteria and, if the task has a workflow, the actions that were done."""
+    fields: list[FormField] = [Prose(text=f"**{plain(task.spec.title, 200)}**")]
+    criteria = task.spec.acceptance_criteria
+    if criteria:
+        choices = tuple(Choice(label=text, value=str(place)) for place, text in enumerate(criteria))
+        fields.append(
+            ManyField(name="met", label="What is so by now?", choices=choices, placeholder="Nothing of it yet")
+        )
+    workflow = workflow_of(task.spec)
+    if workflow is not None:
+        actions = tuple(Choice(label=name, value=name) for name in sorted(workflow.actions))
+        hint = f"In that order. The rules of {workflow.name} are checked on it."
+        fields.append(
+            ManyField(name="did", label="What did you do?", choices=actions, placeholder="Nothing of it", hint=hint)
+        )
+    return Form(
+        form="queue_done", session_id="", target=task.id, title="Is it done?", submit="It is done", fields=tuple(fields)
+    )
+
+
+def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | FormErrors:
+    """Return the command that marks the task as done, or a message about what is missing."""
+    filled = Filled(submission)
+    met, did = tuple(int(place) for place in filled.many("met")), filled.many("did")
+    try:
+        complete_task(task, met, did)
+    except BadInput as error:
+        return FormErrors(errors={"met" if task.spec.acceptance_criteria else "did": error.message})
+    return SettleTask(
+        command_id=submission.command_id,
+        user_id=submission.user_id,
+        at=submission.at,
+        task_id=task.id,
+        word="done",
+        met=met,
+        did=did,
+    )
+
+
+def build_parts_form(task: QueuedTask) -> Form:
+    """Return the form for the parts of a goal."""
+
+    def lines(name: str, label: str, hint: str = "") -> TextField:
+        return TextField(
+            name=name, label=label, hint=hint, multiline=True, optional=name == "open", max_length=TEXT_LENGTH
+        )
+
+    return Form(
+        form="queue_parts",
+        session_id="",
+        target=task.id,
+        title="The parts of a goal",
+        submit="Put into my queue",
+        fields=(
+            TextField(name="goal", label="What is the goal?", value=task.spec.title, max_length=1000, multiline=True),
+            lines("assumptions", "What do you assume?", "One thing a line, also what seems obvious."),
+            lines("probes", "How could you find out cheaply whether that is so?", "One thing a line."),
+            lines("parts", "The parts that you know", "One a line; three to seven are enough for a start."),
+            lines("open", "Parts that nobody can say yet what they are", "One a line."),
+        ),
+    )
+
+
+def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | FormErrors:
+    """Return the command with the parts of a filled form, or the message of a violated rule."""
+    filled = Filled(submission)
+    known = [Part(title=line) for line in _read_lines(filled, "parts")]
+    unknown = [Part(title=line, tag="TBD") for line in _read_lines(filled, "open")]
+    given = {
+        "goal": filled.text("goal", 1000),
+        "assumptions": _read_lines(filled, "assumptions"),
+        "probes": _read_lines(filled, "probes"),
+        "parts": (*known, *unknown),
+    }
+    if not known and not unknown:
+        filled.errors["parts"] = "Which parts does it have? One is enough for a start."
+    if filled.errors:
+        return FormErrors(errors=filled.errors)
+    try:
+        parts = Parts.model_validate(given)
+        lay_out_parts(task, parts)
+    except ValidationError:
+        return FormErrors(errors={"parts": "Please keep it to 20 lines of at most 300 characters each, and 5 probes."})
+    except BadInput as error:
+        return FormErrors(errors={"parts": error.message})
+    return WriteParts(
+        command_id=submission.command_id, user_id=submission.user_id, at=submission.at, task_id=task.id, parts=parts
+    )
+
+
+def _read_lines(filled: Filled, name: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in filled.text(name, TEXT_LENGTH).splitlines() if line.strip())
+
+
+def build_time_form(task: QueuedTask) -> Form:
+    """Return the form that blocks time for a task."""
+    minutes = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
+    return Form(
+        form="queue_time",
+        session_id="",
+        target=task.id,
+        title="Block time",
+        submit="Block time",
+        fields=(
+            Prose(text=f"**{plain(task.spec.title, 200)}**"),
+            DateField(name="date", label="Day"),
+            NumberField(name="minutes", label="Minutes", value=minutes or 60, minimum=1, maximum=MAX_MINUTES),
+            TimeField(
+                name="start", label="Starts at", optional=True, hint="Left open, I take the first time that is free."
+            ),
+        ),
+    )
+
+
+def read_time(task: QueuedTask, submission: FormSubmission, tz: str) -> BlockTimeFor | FormErrors:
+    """Return the command of a filled form, or the errors per field."""
+    filled = Filled(submission)
+    day, minutes = filled.day("date"), filled.minutes("minutes", needed="How many minutes shall I block?")
+    start = filled.clock("start")
+    if day is None:
+        filled.errors["date"] = "Which day shall it be?"
+    elif day < local_today(submission.at, tz):
+        filled.errors["date"] = "That day is over; choose today or a later one."
+    if filled.errors or day is None or minutes is None:
+        return FormErrors(errors=filled.errors)
+    return BlockTimeFor(
+        command_id=submission.command_id,
+        user_id=submission.user_id,
+        at=submission.at,
+        task_id=task.id,
+        date=day,
+        minutes=minutes,
+        start=start,
+    )

@@ -1,0 +1,163 @@
+"""The dispositor: understands requests, puts work into the queue, and answers. It cannot carry work out (S145)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, assert_never
+
+from fateforger.conversation.queue.cards import ADD, SHOW, build_acknowledgment, build_queue_card, build_reply
+from fateforger.session.cards import Card
+from fateforger.session.commands import Opening
+from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, SettleTask, ShowTasks
+from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
+from fateforger.tasks.queue import NewTask
+from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
+from fateforger.tasks.task import Mode, Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+
+
+class TaskReader(Protocol):
+    """The read-only part of :class:`fateforger.tasks.ports.Tasks`."""
+
+    async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]: ...
+
+    async def get(self, user_id: str, task_id: str) -> QueuedTask | None: ...
+
+
+async def read_queue(tasks: TaskReader, user_id: str) -> tuple[QueuedTask, ...]:
+    """Return the tasks that have not ended, in order, followed by the ended tasks that they wait for.
+
+    The latter are included because a stopped task still blocks. Raises ``StoreError``.
+    """
+    queue = await tasks.of(user_id)
+    there = {task.id for task in queue}
+    missing = dict.fromkeys(name for task in queue for name in task.blocked_by if name not in there)
+    others = [await tasks.get(user_id, name) for name in missing]
+    return (*queue, *(task for task in others if task is not None))
+
+
+class TaskAccess(Protocol):
+    """The part of :class:`~fateforger.tasks.ports.Tasks` for the dispositor: it cannot carry out a task (S145)."""
+
+    async def add(
+        self, user_id: str, tasks: Sequence[NewTask], *, cause: str, now: datetime
+    ) -> tuple[QueuedTask, ...]: ...
+
+    async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]: ...
+
+    async def get(self, user_id: str, task_id: str) -> QueuedTask | None: ...
+
+
+class Dispositor:
+    """Answers requests about the queue with cards; repeated commands have no effect. Methods raise ``StoreError``."""
+
+    def __init__(self, shelf: TaskAccess) -> None:
+        self._shelf = shelf
+
+    async def enqueue(self, command: EnqueueTask) -> Card:
+        """Add a task to the queue and return the acknowledgement (S154, S155)."""
+        return build_acknowledgment(await self.put(command))
+
+    async def list_queued(self, user_id: str) -> tuple[QueuedTask, ...]:
+        """Return the tasks that have not ended, in order."""
+        return await self._shelf.of(user_id)
+
+    async def put(self, command: EnqueueTask) -> QueuedTask:
+        """Add the task of a command to the queue and return it, without a message."""
+        new = NewTask(command.spec, command.origin)
+        (task,) = await self._shelf.add(command.user_id, (new,), cause=command.command_id, now=command.at)
+        return task
+
+    async def show_queue(self, command: ShowTasks) -> Card:
+        """Return the card of the person's queue."""
+        return build_queue_card(await read_queue(self._shelf, command.user_id))
+
+
+PULL, TASKS = "/pull", "/tasks"
+UNKNOWN = f"I don't know that command. `{PULL}` takes what comes first in your queue, `{TASKS}` lists what there is."
+NOT_A_TASK = f"I can read a task's id like this: `{PULL} ff-4k7w9c`. With just `{PULL}` I take what comes first."
+NOT_TOLD = "I don't know that one."
+
+
+@dataclass(frozen=True, slots=True)
+class DirectWork:
+    """Work that bypasses the queue."""
+
+    spec: TaskSpec
+    simple: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectedWork:
+    """Work that the person wants done at once, but that should go through the queue."""
+
+    command: EnqueueTask
+    because: str
+
+
+Route = QueueCommand | DirectWork | RedirectedWork | Card
+
+
+def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
+    """Return the route of a message that was understood."""
+    about = _build_envelope(opening)
+    match wanted.intent:
+        case Purpose.PULL:
+            return PullTask(**about, task_id=wanted.task_id)
+        case Purpose.TASKS:
+            return ShowTasks(**about)
+        case Purpose.DONE:
+            return ShowTasks(**about) if wanted.task_id is None else _settle_done(about, wanted.task_id)
+        case Purpose.RULES:
+            return DirectWork(TaskSpec(title="Look through my rules", work=ReviewConstraints()))
+        case Purpose.QUESTION | Purpose.CONVERSATION:
+            return build_reply(wanted.answer or NOT_TOLD, mode=Mode.DIRECT)
+        case Purpose.WORK:
+            return _route_work(wanted, about)
+        case _:
+            assert_never(wanted.intent)
+
+
+def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
+    if wanted.spec is None:
+        return build_reply(wanted.answer or NOT_TOLD, ADD, mode=Mode.DIRECT)
+    because = reason_for_queue(wanted.spec) or (None if wanted.simple else SEVERAL_STEPS)
+    command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"))
+    match wanted.haste:
+        case "no":
+            return command
+        case "asks":
+            return DirectWork(wanted.spec) if because is None else RedirectedWork(command, because)
+        case "insists":
+            return DirectWork(wanted.spec, simple=because is None)
+        case _:
+            assert_never(wanted.haste)
+
+
+def route_typed(typed: TypedCommand, opening: Opening) -> Route:
+    """Return the route of a command that was typed as text."""
+    about = _build_envelope(opening)
+    if typed.name == TASKS:
+        return ShowTasks(**about)
+    if typed.name != PULL:
+        return build_reply(UNKNOWN, SHOW, mode=Mode.DIRECT)
+    task_id = read_task_id(typed.rest) if typed.rest else None
+    if typed.rest and task_id is None:
+        return build_reply(NOT_A_TASK, SHOW, mode=Mode.DIRECT)
+    return PullTask(**about, task_id=task_id)
+
+
+def _settle_done(about: dict[str, Any], task_id: str) -> SettleTask:
+    return SettleTask(**about, task_id=task_id, word="done")
+
+
+def _build_envelope(opening: Opening) -> dict[str, Any]:
+    return {
+        "command_id": opening.command_id,
+        "user_id": opening.user_id,
+        "at": opening.at,
+        "channel": opening.channel,
+        "thread_ts": opening.thread_ts,
+        "tz": opening.tz,
+    }

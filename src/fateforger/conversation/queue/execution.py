@@ -1,0 +1,230 @@
+"""Execution of tasks: pulled from the queue under their rules, and checked while they wait (S158-S162)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fateforger.conversation.queue.cards import (
+    ADD,
+    EMPTY,
+    SHOW,
+    build_reply,
+    build_task_card,
+    describe_state,
+    quote_title,
+)
+from fateforger.conversation.queue.dispatch import read_queue
+from fateforger.conversation.queue.work import Asker, TaskResult, Tools, carry_out_work, check_completion
+from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
+from fateforger.session.cards import Card
+from fateforger.session.queue_commands import PullTask
+from fateforger.tasks.queue import blockers
+from fateforger.tasks.rules import next_step, objections, refusal, with_steps, workflow_of
+from fateforger.tasks.task import QueuedTask, ReviewParts, TaskState
+from fateforger.values import replace
+from fateforger.workers.turns import build_notification_job
+from fateforger.workflow.conformance import CheckedRule
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 5.0
+"""Shorter than the lease of a job: when another program takes over the command, the claim is free, too."""
+CLAIMED = "claim_task"
+WORK_ON = "work_on_subtask"
+LOST = "Somebody else took that task over in the meantime; it is with them now."
+
+
+class Puller:
+    """Pulls tasks.
+
+    ``executor`` names this program in its claims: it is unique among running programs and the same after a restart.
+    Methods raise ``StoreError``; the command can then be repeated.
+    """
+
+    def __init__(self, tools: Tools, executor: str) -> None:
+        self._tools = tools
+        self._executor = executor
+
+    async def pull(self, command: PullTask) -> Card:
+        """Claim a task and carry it out. Return a card with its state, or with the reason why none was pulled."""
+        task = await self._pulled_by(command)
+        if task is None:
+            claimed = await self._claim(command)
+            if claimed is None:
+                return await self._nothing(command)
+            task = await self._carry_out(claimed, command)
+        return build_task_card(task, await read_queue(self._tools.tasks, command.user_id))
+
+    async def _claim(self, command: PullTask) -> QueuedTask | None:
+        return await self._tools.tasks.claim(
+            command.user_id,
+            self._executor,
+            now=self._tools.clock.now(),
+            lease_seconds=LEASE_SECONDS,
+            task_id=command.task_id,
+        )
+
+    async def _carry_out(self, task: QueuedTask, command: PullTask) -> QueuedTask:
+        try:
+            async with self._keep_claim(task):
+                carried = await self._attempt(task, command)
+        except BaseException:
+            # A retry must find the task free. If even this write fails, the claim expires by itself.
+            with contextlib.suppress(StoreError):
+                await self._tools.tasks.settle(task, _activate, now=self._tools.clock.now())
+            raise
+        settled = await self._tools.tasks.settle(
+            task, lambda now: carried.on(now, command.command_id), now=self._tools.clock.now()
+        )
+        if settled is None:
+            raise StoreUnavailable(LOST)
+        return settled
+
+    async def _attempt(self, task: QueuedTask, command: PullTask) -> TaskResult:
+        workflow = workflow_of(task.spec)
+        claiming = (CLAIMED,) if workflow is not None and CLAIMED in workflow.actions else ()
+        against = objections(task, *claiming)
+        if against:
+            return TaskResult(TaskState.FAILED, " ".join(refusal(against)))
+        if task.goal is not None:
+            against = await self._check_review(task, task.goal)
+            if against:
+                return TaskResult(TaskState.FAILED, " ".join(refusal(against)))
+        asker = Asker(command.user_id, command.at, command.channel, command.tz or self._tools.tz)
+        try:
+            key = f"{task.id}/{len(task.handled)}"
+            carried = await carry_out_work(
+                self._tools, task.spec, asker, key=key, task=_with_claim_step(task, claiming)
+            )
+        except (BadInput, ModelError) as error:
+            return TaskResult(TaskState.FAILED, error.message)
+        steps = (next_step(task, *claiming),) if claiming else ()
+        return replace(carried, steps=(*steps, *carried.steps))
+
+    async def _check_review(self, task: QueuedTask, goal_id: str) -> tuple[CheckedRule, ...]:
+        """Return the rules that forbid work on a part of a goal before its review (S168)."""
+        goal = await self._tools.tasks.get(task.user_id, goal_id)
+        if goal is None or isinstance(task.spec.work, ReviewParts):
+            return ()
+        everything = await self._tools.tasks.of(task.user_id, ended=True)
+        reviews = [each for each in everything if each.goal == goal_id and isinstance(each.spec.work, ReviewParts)]
+        approved = any(each.state is TaskState.DONE for each in reviews)
+        facts = {"review_task_exists": bool(reviews), "review_approved": approved}
+        return objections(goal, WORK_ON, facts=facts)
+
+    @asynccontextmanager
+    async def _keep_claim(self, task: QueuedTask) -> AsyncIterator[None]:
+        """Renew the claim until the block ends."""
+        keeping = asyncio.create_task(self._renew_claim(task), name=f"claim of {task.id}")
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    async def _renew_claim(self, task: QueuedTask) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 2)
+            now = self._tools.clock.now()
+            if await self._tools.tasks.extend(task, now=now, lease_seconds=LEASE_SECONDS) is None:
+                log.warning("the claim of %s was lost", task.id)
+                return
+
+    async def _pulled_by(self, command: PullTask) -> QueuedTask | None:
+        """Return the task that an earlier attempt of this command carried out."""
+        everything = await self._tools.tasks.of(command.user_id, ended=True)
+        return next((task for task in everything if command.command_id in task.handled), None)
+
+    async def _nothing(self, command: PullTask) -> Card:
+        """Return the card that explains why nothing was pulled (S160)."""
+        tasks = await read_queue(self._tools.tasks, command.user_id)
+        if command.task_id is None:
+            if not tasks:
+                return build_reply(f"{EMPTY} There is nothing to pull.", ADD)
+            return build_reply("Nothing can be pulled just now: what is in your queue waits for something else.", SHOW)
+        task = await self._tools.tasks.get(command.user_id, command.task_id)
+        if task is None:
+            return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+        first = blockers(task, tasks)
+        if task.state is TaskState.ACTIVE and first:
+            return build_reply(
+                f"{quote_title(task)} has to wait: {quote_title(first[0])} (`{first[0].id}`) comes first.", SHOW
+            )
+        if task.state is TaskState.WAITING:
+            return build_task_card(task, tasks)
+        return build_reply(f"{quote_title(task)} is {describe_state(task, tasks)}, so it cannot be pulled.", SHOW)
+
+
+def _with_claim_step(task: QueuedTask, claiming: tuple[str, ...]) -> QueuedTask:
+    return with_steps(task, claiming) if claiming else task
+
+
+def _activate(task: QueuedTask) -> QueuedTask:
+    return replace(task, state=TaskState.ACTIVE)
+
+
+SECONDS = 20.0
+"""Seconds between two checks without a wake-up."""
+
+
+class WaitingTasks:
+    """Checks the waiting tasks of all people. It keeps no state: an interrupted check is repeated."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._awake = asyncio.Event()
+
+    def wake(self) -> None:
+        """Wake the check. Call this when something happened that a task may wait for."""
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Check tasks until cancelled."""
+        while True:
+            self._awake.clear()
+            try:
+                await self.run_once()
+            except StoreError as error:
+                log.warning("waiting tasks are not looked at for now: %s", error.message)
+            except Exception:  # outermost edge of a check: one broken task must not end it for all
+                log.exception("a look at waiting tasks failed")
+            try:
+                await asyncio.wait_for(self._awake.wait(), SECONDS)
+            except TimeoutError:
+                continue
+
+    async def run_once(self) -> None:
+        """Check each waiting task once. Raises ``StoreError``."""
+        for task in await self._tools.tasks.waiting():
+            came = await check_completion(self._tools, task)
+            if came is not None:
+                await self._settle(task, came)
+
+    async def _settle(self, task: QueuedTask, came: TaskResult) -> None:
+        """Announce the result once, and then store it, so that no result goes unannounced."""
+        cause = f"{task.id}/{task.version}/{came.state.value}"
+        after = came.on(task, cause, task.mode)
+        session = await self._tools.sessions.load(after.place.partition(" ")[0])
+        now = self._tools.clock.now()
+        if session is not None and session.thread_ts is not None:
+            others = [each for each in await self._tools.tasks.of(task.user_id) if each.id != task.id]
+            card = build_task_card(after, others)
+            news = build_notification_job(
+                card, v=cause, channel=session.channel, thread_ts=session.thread_ts, beside=True
+            )
+            await self._tools.jobs.enqueue(news, now=now)
+        try:
+            await self._tools.tasks.change(
+                task.user_id, task.id, lambda there: _apply_if_waiting(there, came, cause), now=now
+            )
+        except BadInput as error:
+            log.info("the task %s went on by itself: %s", task.id, error.message)
+
+
+def _apply_if_waiting(task: QueuedTask, came: TaskResult, cause: str) -> QueuedTask:
+    """Return the task with the result, if it is still waiting."""
+    return came.on(task, cause, task.mode) if task.state is TaskState.WAITING else task

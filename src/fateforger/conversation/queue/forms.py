@@ -1,0 +1,280 @@
+"""Forms that add a task to the queue or edit one (S154)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fateforger.session.cards import Choice
+from fateforger.session.forms import (
+    ChoiceField,
+    DateField,
+    Form,
+    FormErrors,
+    FormField,
+    FormRequest,
+    FormSubmission,
+    NumberField,
+    TextField,
+    TimeField,
+)
+from fateforger.session.queue_commands import EnqueueTask, ReviseTask
+from fateforger.tasks.task import (
+    NORMAL,
+    PRIORITIES,
+    TEXT_LENGTH,
+    BlockTime,
+    Decompose,
+    Do,
+    Origin,
+    PlanDay,
+    QueuedTask,
+    ReviewConstraints,
+    TaskSpec,
+    Work,
+    priority_words,
+    short_title,
+)
+from fateforger.ui.form_values import MAX_MINUTES, MAX_TITLE, Filled
+from fateforger.workflow.definition import list_shipped
+
+KINDS: Mapping[str, str] = {
+    "do": "Something that I do",
+    "block_time": "Block time for something",
+    "plan_day": "Plan a day",
+    "decompose": "Break a goal into parts",
+    "review_constraints": "Look through my rules",
+}
+OWN = "timeboxing"
+"""The workflow of the program itself; it applies to no task."""
+MOST_CRITERIA = 20
+LONGEST_LINE = 300
+
+
+class Message(BaseModel):
+    """The message that a task is made from; it is stored in the form."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    channel: str = ""
+    ts: str = ""
+
+
+def build_add_form(request: FormRequest) -> Form:
+    """Return the form for a new task; its fields depend on the chosen kind."""
+    kind = request.chosen.get("kind", "do")
+    return Form(
+        form=request.form,
+        session_id="",
+        target=request.target,
+        title="Add a task",
+        submit="Add",
+        fields=(
+            ChoiceField(
+                name="kind",
+                label="What kind of task is it?",
+                choices=tuple(Choice(label=label, value=value) for value, label in KINDS.items()),
+                value=kind,
+                turns=True,
+            ),
+            *_build_fields(kind, request),
+            ChoiceField(name="priority", label="Priority", choices=list_priorities(), value=str(NORMAL)),
+        ),
+    )
+
+
+def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
+    said = request.chosen.get("text", "")
+    title = TextField(
+        name="title", label="Task", max_length=MAX_TITLE, value=short_title(said), placeholder="What is to be done?"
+    )
+    day = DateField(name="date", label="Day")
+    minutes = NumberField(
+        name="minutes", label="Minutes", optional=kind != "block_time", minimum=1, maximum=MAX_MINUTES
+    )
+    context = TextField(
+        name="context", label="What should I know about it?", optional=True, multiline=True, max_length=TEXT_LENGTH,
+        value=said,
+    )  # fmt: skip
+    if kind == "plan_day":
+        return (day,)
+    if kind == "review_constraints":
+        return ()
+    if kind == "block_time":
+        return (title, day, minutes, TimeField(name="start", label="Starts at", optional=True))
+    if kind == "decompose":
+        return (title, context)
+    criteria = TextField(
+        name="criteria", label="It is done when", optional=True, multiline=True, max_length=TEXT_LENGTH,
+        hint="One thing a line. I ask for each of them before it counts as done.",
+    )  # fmt: skip
+    rules = ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=list_workflows())
+    return (title, minutes, context, criteria, rules, TextField(name="project", label="Project", optional=True))
+
+
+def list_workflows() -> tuple[Choice, ...]:
+    """Return the choices of workflows that can apply to a task."""
+    return tuple(Choice(label=name, value=name) for name in list_shipped() if name != OWN)
+
+
+def list_priorities() -> tuple[Choice, ...]:
+    """Return the choices of priorities."""
+    return tuple(Choice(label=priority_words(priority), value=str(priority)) for priority in PRIORITIES)
+
+
+def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
+    """Return the command of a filled form, or the errors per field."""
+    filled = Filled(submission)
+    work = _read_work(filled)
+    title = _read_title(filled, work)
+    spec = {
+        "title": title,
+        "work": work,
+        "priority": filled.choice("priority") or NORMAL,
+        "project": filled.text("project", 100),
+        "context": filled.text("context", TEXT_LENGTH),
+        "acceptance_criteria": read_criteria(filled),
+        "workflow": filled.choice("workflow") or ("decompose" if isinstance(work, Decompose) else ""),
+    }
+    if filled.errors or work is None:
+        return FormErrors(errors=filled.errors or {"kind": "Please choose what kind of task it is."})
+    message = _parse_message(submission.target)
+    return EnqueueTask(
+        command_id=submission.command_id,
+        user_id=submission.user_id,
+        at=submission.at,
+        spec=TaskSpec.model_validate(spec),
+        origin=Origin(door="slack"),
+        message_channel=message.channel,
+        message_ts=message.ts,
+    )
+
+
+def _read_title(filled: Filled, work: Work | None) -> str:
+    match work:
+        case PlanDay(date=day):
+            return f"Plan {day.isoformat()}"
+        case ReviewConstraints():
+            return "Look through my rules"
+        case _:
+            return filled.text("title", MAX_TITLE, needed="What is to be done? A few words will do.")
+
+
+def _read_work(filled: Filled) -> Work | None:
+    kind = filled.choice("kind") or "do"
+    if kind == "review_constraints":
+        return ReviewConstraints()
+    if kind == "decompose":
+        return Decompose()
+    if kind == "do":
+        return Do(minutes=filled.minutes("minutes"))
+    day = filled.day("date")
+    if day is None:
+        filled.errors["date"] = "Which day is it for?"
+        return None
+    if kind == "plan_day":
+        return PlanDay(date=day)
+    minutes = filled.minutes("minutes", needed="How many minutes shall I block?")
+    return None if minutes is None else BlockTime(date=day, minutes=minutes, start=filled.clock("start"))
+
+
+def read_criteria(filled: Filled) -> tuple[str, ...]:
+    """Return the acceptance criteria, one per line of the field."""
+    lines = [line.strip() for line in filled.text("criteria", TEXT_LENGTH).splitlines() if line.strip()]
+    if len(lines) > MOST_CRITERIA or any(len(line) > LONGEST_LINE for line in lines):
+        filled.errors["criteria"] = f"Please keep it to {MOST_CRITERIA} lines of at most {LONGEST_LINE} characters."
+    return tuple(line[:LONGEST_LINE] for line in lines)
+
+
+def _parse_message(target: str) -> Message:
+    try:
+        return Message.model_validate_json(target or "{}")
+    except ValidationError:
+        return Message()
+
+
+PROJECT_LENGTH = 100
+
+
+def build_edit_form(task: QueuedTask) -> Form:
+    """Return the form with the editable fields of a task: its description, not its kind."""
+    spec = task.spec
+    return Form(
+        form="queue_edit",
+        session_id="",
+        target=task.id,
+        title="Edit task",
+        submit="Save",
+        fields=(
+            TextField(name="title", label="Task", value=spec.title, max_length=MAX_TITLE),
+            ChoiceField(name="priority", label="Priority", choices=list_priorities(), value=str(spec.priority)),
+            *_work_fields(task),
+            TextField(name="project", label="Project", optional=True, value=spec.project, max_length=PROJECT_LENGTH),
+            TextField(
+                name="context",
+                label="What should I know about it?",
+                optional=True,
+                multiline=True,
+                value=spec.context,
+                max_length=TEXT_LENGTH,
+            ),
+        ),
+    )
+
+
+def _work_fields(task: QueuedTask) -> tuple[FormField, ...]:
+    """Return the fields for work that the person does; none for other work."""
+    spec = task.spec
+    if not isinstance(spec.work, Do):
+        return ()
+    known = list_workflows()
+    criteria = TextField(
+        name="criteria",
+        label="It is done when",
+        optional=True,
+        multiline=True,
+        value="\n".join(spec.acceptance_criteria),
+        max_length=TEXT_LENGTH,
+        hint="One thing a line. I ask for each of them before it counts as done.",
+    )
+    rules = spec.workflow if any(choice.value == spec.workflow for choice in known) else None
+    return (
+        NumberField(
+            name="minutes", label="Minutes", optional=True, value=spec.work.minutes, minimum=1, maximum=MAX_MINUTES
+        ),
+        *((criteria,) if _has_room(task) else ()),
+        ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=known, value=rules),
+    )
+
+
+def _has_room(task: QueuedTask) -> bool:
+    """Check whether the acceptance criteria fit into a field; a program may write more of them than a person."""
+    criteria = task.spec.acceptance_criteria
+    return len(criteria) <= MOST_CRITERIA and len("\n".join(criteria)) <= TEXT_LENGTH
+
+
+def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | FormErrors:
+    """Return the command that saves the task, or the errors per field."""
+    filled = Filled(submission)
+    changes: dict[str, object] = {
+        "title": filled.text("title", MAX_TITLE, needed="A task needs a title; a few words will do."),
+        "priority": int(filled.choice("priority") or task.spec.priority),
+        "project": filled.text("project", PROJECT_LENGTH),
+        "context": filled.text("context", TEXT_LENGTH),
+    }
+    if isinstance(task.spec.work, Do):
+        changes |= {
+            "work": Do(minutes=filled.minutes("minutes")),
+            "workflow": filled.choice("workflow") or "",
+        }
+        if _has_room(task):
+            changes["acceptance_criteria"] = read_criteria(filled)
+    if filled.errors:
+        return FormErrors(errors=filled.errors)
+    return ReviseTask(
+        command_id=submission.command_id,
+        user_id=submission.user_id,
+        at=submission.at,
+        task_id=task.id,
+        spec=task.spec.model_copy(update=changes),
+    )

@@ -1,0 +1,275 @@
+"""The coordinator's access to a person's queue, in threads and in App Home; each answer is a card or a sentence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+from typing import assert_never
+
+from fateforger.conversation.queue.cards import build_queue_parts, build_unknown_queue
+from fateforger.conversation.queue.decisions import (
+    block_for,
+    build_done_form,
+    build_parts_form,
+    build_time_form,
+    do_directly,
+    do_now,
+    read_done,
+    read_parts,
+    read_time,
+    redirect,
+    settle,
+)
+from fateforger.conversation.queue.dispatch import (
+    DirectWork,
+    Dispositor,
+    RedirectedWork,
+    Route,
+    read_queue,
+    route_request,
+    route_typed,
+)
+from fateforger.conversation.queue.execution import Puller, WaitingTasks
+from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
+from fateforger.conversation.queue.work import MOST_HANDLED, Asker, PlannedTasks, Tools, write_parts
+from fateforger.errors import BadInput, StoreError
+from fateforger.memory.credentials import redact_credentials
+from fateforger.ports.clock import Clock
+from fateforger.session.cards import Card, Part, plain
+from fateforger.session.commands import Opening
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.queue_commands import (
+    BlockTimeFor,
+    CardCommand,
+    ChangeTask,
+    DoTaskNow,
+    EnqueueTask,
+    HomeCommandBase,
+    MoveTask,
+    PullTask,
+    QueueCommand,
+    QueueCommandBase,
+    ReviseTask,
+    SettleTask,
+    ShowTasks,
+    TurnQueue,
+    WriteParts,
+)
+from fateforger.tasks.intent import HydratedMessage, parse_command
+from fateforger.tasks.ports import Tasks
+from fateforger.tasks.queue import describe_move, move_task
+from fateforger.tasks.task import Mode, QueuedTask, quote_task
+from fateforger.tasks.transitions import apply_action, describe_action, replace_spec
+from fateforger.ui.form_values import refuse_values
+from fateforger.values import replace
+from fateforger.workers.turns import build_notification_job
+
+log = logging.getLogger(__name__)
+
+LONGEST_SENTENCE = 400
+GONE = "That task is not in your queue any more."
+
+
+async def edit_task(tasks: Tasks, command: MoveTask | ChangeTask | ReviseTask, *, now: datetime) -> str:
+    """Carry out an action and return its result, or the reason for a refusal. Raises ``StoreError``."""
+    before = await tasks.get(command.user_id, command.task_id)
+    if before is None:
+        return GONE
+    try:
+        if isinstance(command, MoveTask):
+            return await _move(tasks, command, before, now)
+        return await _change(tasks, command, now)
+    except BadInput as error:
+        return error.message
+
+
+async def _move(tasks: Tasks, command: MoveTask, before: QueuedTask, now: datetime) -> str:
+    def change(there: tuple[QueuedTask, ...]) -> Sequence[QueuedTask]:
+        if any(command.command_id in task.handled for task in there):
+            return ()
+        others = move_task(there, command.task_id, command.where, before=command.other)
+        return [_mark_handled(task, command.command_id) if task.id == command.task_id else task for task in others]
+
+    return describe_move(before, await tasks.rearrange(command.user_id, change, now=now))
+
+
+async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime) -> str:
+    def change(task: QueuedTask) -> QueuedTask:
+        if command.command_id in task.handled:
+            return task
+        after = (
+            apply_action(task, command.deed) if isinstance(command, ChangeTask) else replace_spec(task, command.spec)
+        )
+        return _mark_handled(after, command.command_id)
+
+    task = await tasks.change(command.user_id, command.task_id, change, now=now)
+    if task is None:
+        return GONE
+    if isinstance(command, ReviseTask):
+        return f"{quote_task(task)} is saved."
+    return describe_action(task, command.deed, await read_queue(tasks, command.user_id))
+
+
+def _mark_handled(task: QueuedTask, command_id: str) -> QueuedTask:
+    return replace(task, handled=(*task.handled, command_id)[-MOST_HANDLED:])
+
+
+class HomeQueue:
+    """The queue in App Home.
+
+    It keeps the current page of each person, and the result of their last action until it was shown, both in memory.
+    """
+
+    def __init__(self, tasks: Tasks, clock: Clock) -> None:
+        self._tasks = tasks
+        self._clock = clock
+        self._pages: dict[str, int] = {}
+        self._said: dict[str, str] = {}
+
+    async def carry_out(self, command: HomeCommandBase) -> None:
+        """Carry out an action, once. Raises ``StoreError``."""
+        if isinstance(command, TurnQueue):
+            self._pages[command.user_id] = command.page
+        elif isinstance(command, MoveTask | ChangeTask | ReviseTask):
+            self._said[command.user_id] = await edit_task(self._tasks, command, now=self._clock.now())
+
+    async def parts(self, user_id: str) -> tuple[Part, ...]:
+        """Return the current queue as parts of a card."""
+        try:
+            tasks = await read_queue(self._tasks, user_id)
+        except StoreError as error:
+            log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
+            return build_unknown_queue()
+        said = self._said.pop(user_id, "")
+        return build_queue_parts(tasks, page=self._pages.get(user_id, 1), said=plain(said, LONGEST_SENTENCE))
+
+
+FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit"})
+
+
+class QueueService:
+    """Carries out queue commands. ``executor`` names this program in its claims. All methods raise ``StoreError``."""
+
+    def __init__(self, tools: Tools, executor: str) -> None:
+        self._tools = tools
+        self._front = Dispositor(tools.tasks)
+        self._puller = Puller(tools, executor)
+        self.planned = PlannedTasks(tools, executor)
+        self._home = HomeQueue(tools.tasks, tools.clock)
+        self.waiting = WaitingTasks(tools)
+
+    async def carry_out(self, command: QueueCommand) -> None:
+        """Carry out a command, once, and send the answer to its origin; App Home updates itself."""
+        if isinstance(command, HomeCommandBase):
+            await self._home.carry_out(command)
+            return
+        card = await self._answer(command)
+        answer = build_notification_job(
+            card, v=f"{command.command_id}/card", channel=command.channel, thread_ts=command.thread_ts, ts=command.ts
+        )
+        await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
+
+    async def queue(self, user_id: str) -> tuple[QueuedTask, ...]:
+        """Return the tasks that have not ended, in order."""
+        return await self._front.list_queued(user_id)
+
+    async def handle_typed(self, opening: Opening) -> bool:
+        """Carry out a command that was typed as text; ``False`` if the message does not begin with a slash (S147)."""
+        typed = parse_command(opening.text)
+        if typed is None:
+            return False
+        await self._go(opening, route_typed(typed, opening))
+        return True
+
+    async def route(self, opening: Opening, wanted: HydratedMessage) -> bool:
+        """Carry out the request of a message, once, and answer in its thread (S147-S153)."""
+        await self._go(opening, route_request(wanted, opening))
+        return True
+
+    async def _go(self, opening: Opening, route: Route) -> None:
+        if isinstance(route, QueueCommandBase):
+            await self.carry_out(route)
+            return
+        about = opening.command_id
+        if isinstance(route, DirectWork):
+            asker = Asker(opening.user_id, opening.at, opening.channel, opening.tz, Mode.DIRECT)
+            card = await do_directly(self._tools, route.spec, asker, key=about, simple=route.simple)
+        elif isinstance(route, RedirectedWork):
+            card = redirect(await self._front.put(route.command), route.because)
+        else:
+            card = route
+        answer = build_notification_job(card, v=f"{about}/card", channel=opening.channel, thread_ts=opening.thread_ts)
+        await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
+        self.waiting.wake()
+
+    async def home(self, user_id: str) -> tuple[Part, ...]:
+        """Return the queue in App Home, with the result of the last action there."""
+        return await self._home.parts(user_id)
+
+    async def _answer(self, command: CardCommand) -> Card:
+        match command:
+            case EnqueueTask():
+                return await self._front.enqueue(command)
+            case ShowTasks():
+                return await self._front.show_queue(command)
+            case PullTask():
+                return await self._puller.pull(command)
+            case SettleTask():
+                return await settle(self._tools, command)
+            case BlockTimeFor():
+                return await block_for(self._tools, command)
+            case WriteParts():
+                return await write_parts(self._tools, command)
+            case DoTaskNow():
+                return await do_now(self._tools, command)
+            case _:
+                assert_never(command)
+
+    async def is_carried_out(self, command: QueueCommand) -> bool:
+        """Check whether the answer to a command is already queued."""
+        everything = await self._tools.tasks.of(command.user_id, ended=True)
+        return isinstance(command, ShowTasks | EnqueueTask) or any(
+            command.command_id in task.handled for task in everything
+        )
+
+    async def open_form(self, request: FormRequest) -> Form:
+        """Return one of the forms in ``FORMS``. Raises ``BadInput`` if its task is gone."""
+        if "text" in request.chosen:
+            kept, _ = redact_credentials(request.chosen["text"])
+            request = replace(request, chosen=request.chosen | {"text": kept})
+        match request.form:
+            case "queue_done":
+                return build_done_form(await self._task(request.user_id, request.target))
+            case "queue_edit":
+                return build_edit_form(await self._task(request.user_id, request.target))
+            case "queue_time":
+                return build_time_form(await self._task(request.user_id, request.target))
+            case "queue_parts":
+                return build_parts_form(await self._task(request.user_id, request.target))
+            case _:
+                return build_add_form(request)
+
+    async def read_form(self, submission: FormSubmission) -> QueueCommand | FormErrors:
+        """Return the command of a filled form in ``FORMS``. Raises the errors of :meth:`open_form`."""
+        refused = refuse_values(submission)
+        if refused is not None:
+            return refused
+        match submission.form:
+            case "queue_done":
+                return read_done(await self._task(submission.user_id, submission.target), submission)
+            case "queue_edit":
+                return read_edited(await self._task(submission.user_id, submission.target), submission)
+            case "queue_time":
+                task = await self._task(submission.user_id, submission.target)
+                return read_time(task, submission, self._tools.tz)
+            case "queue_parts":
+                return read_parts(await self._task(submission.user_id, submission.target), submission)
+            case _:
+                return read_added(submission)
+
+    async def _task(self, user_id: str, task_id: str) -> QueuedTask:
+        task = await self._tools.tasks.get(user_id, task_id)
+        if task is None:
+            raise BadInput(GONE)
+        return task

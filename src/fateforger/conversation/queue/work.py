@@ -1,0 +1,448 @@
+"""Each kind of work, carried out as far as possible without the person (S168)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date as Date  # noqa: N812  as in the commands
+from datetime import datetime
+from typing import Protocol, assert_never
+
+from fateforger.conversation.language.plan_proposals import decompose_goal
+from fateforger.conversation.queue.cards import SHOW, build_reply, build_task_card
+from fateforger.conversation.queue.dispatch import read_queue
+from fateforger.conversation.session_lifecycle import format_session_id
+from fateforger.drafting.context import task_of
+from fateforger.errors import BadInput, ModelError
+from fateforger.memory.versions import Version
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Jobs
+from fateforger.ports.model import Model
+from fateforger.session.cards import Card
+from fateforger.session.commands import AddBlock, AddTasks, Start, mint_key
+from fateforger.session.day import day_words, local_today
+from fateforger.session.gates import is_committed
+from fateforger.session.model import Session, SessionStatus, Task
+from fateforger.session.open_work import queue_ids
+from fateforger.session.queue_commands import WriteParts
+from fateforger.session.rulebook import RuleBook, unsaved_session
+from fateforger.session.stages import TimeboxingStage
+from fateforger.session.store import Sessions
+from fateforger.tasks.parts import lay_out_parts
+from fateforger.tasks.ports import Tasks
+from fateforger.tasks.queue import ready_tasks
+from fateforger.tasks.rules import with_steps
+from fateforger.tasks.task import (
+    ENDED,
+    BlockTime,
+    Decompose,
+    Do,
+    Mode,
+    PlanDay,
+    QueuedTask,
+    ReviewConstraints,
+    ReviewParts,
+    TaskSpec,
+    TaskState,
+    read_task_id,
+)
+from fateforger.ui.plan_forms import find_first_free
+from fateforger.values import replace
+from fateforger.workers.turns import build_command_job
+from fateforger.workflow.trace import Step
+
+MOST_HANDLED = 20
+
+
+class Rules(Protocol):
+    """All rules of a person. Raises ``StoreError``."""
+
+    async def versions(self, user_id: str) -> tuple[Version, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The resources for carrying out tasks.
+
+    ``model`` and ``rules`` are ``None`` where there are none. ``tz`` is used for people without a known time zone.
+    """
+
+    tasks: Tasks
+    sessions: Sessions
+    jobs: Jobs
+    clock: Clock
+    tz: str
+    rules: Rules | None = None
+    model: Model | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The person who pulled a task, and the channel in which a new plan is opened. ``tz`` is their time zone."""
+
+    user_id: str
+    at: datetime
+    channel: str
+    tz: str
+    mode: Mode = Mode.EXECUTOR
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """The state of a task after it was carried out as far as possible now, with a sentence about it.
+
+    ``steps`` are added to the task's steps. ``context`` replaces the task's context, if it is set.
+    """
+
+    state: TaskState
+    outcome: str
+    place: str = ""
+    steps: tuple[Step, ...] = ()
+    context: str | None = None
+
+    def on(self, task: QueuedTask, command_id: str, mode: Mode = Mode.EXECUTOR) -> QueuedTask:
+        """Return the task with this result."""
+        spec = task.spec if self.context is None else replace(task.spec, context=self.context)
+        return replace(
+            task,
+            spec=spec,
+            state=self.state,
+            outcome=self.outcome,
+            place=self.place or task.place,
+            steps=(*task.steps, *self.steps),
+            mode=mode,
+            handled=(*task.handled, command_id)[-MOST_HANDLED:],
+        )
+
+
+PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
+
+
+async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> TaskResult:
+    """Open a thread for the day, once per ``key``, or use the one that is open.
+
+    Raises ``BadInput`` for a day that is over.
+    """
+    name = day_words(day.date)
+    _check_not_over(asker, day.date)
+    session = await find_session(tools, asker.user_id, day.date)
+    if session is not None and is_committed(session):
+        return TaskResult(TaskState.DONE, f"{name} is on your calendar already.", session.id)
+    if session is not None:
+        return TaskResult(TaskState.WAITING, f"The plan for {name} is open; go on in its thread.", session.id)
+    note = "I'll tick this task off once the day is on your calendar." if asker.mode is Mode.EXECUTOR else ""
+    start = _build_start(asker, day.date, key, note=note)
+    await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
+    opened = f"I opened the plan for {name} in a thread of its own. This is done when the day is on your calendar."
+    return TaskResult(TaskState.WAITING, opened, format_session_id(start))
+
+
+async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *, key: str) -> TaskResult:
+    """Add a block to the plan of a day, once per ``key``; before Refine, add a task for that day instead.
+
+    The place of the result holds the id of the session and the key of the block or task in it. Raises ``BadInput``.
+    """
+    _check_not_over(asker, work.date)
+    name = day_words(work.date)
+    session = await find_session(tools, asker.user_id, work.date)
+    asked = {"command_id": mint_key("block", key), "user_id": asker.user_id, "at": asker.at}
+    task = Task(id=mint_key("t", key), title=title, minutes=work.minutes)
+    if session is None or session.status is SessionStatus.CANCELLED:
+        start = _build_start(asker, work.date, key, inputs=(task,))
+        await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
+        said = f"No plan of {name} was open, so I opened one with this as something to do.{_note_requested_time(work)}"
+        return TaskResult(TaskState.WAITING, said, f"{format_session_id(start)} {task.id}")
+    if session.stage in PLANNED:
+        begin = work.start or find_first_free(session.at_time(tools.clock.now()))
+        block = AddBlock(**asked, session_id=session.id, title=title, start=begin, minutes=work.minutes)
+        await tools.jobs.enqueue(build_command_job(block, key=session.id), now=tools.clock.now())
+        said = f"I put it into the plan of {name} at {begin:%H:%M}; see its thread."
+        return TaskResult(TaskState.WAITING, said, f"{session.id} {mint_key('b', block.command_id)}")
+    if any(each.id == task.id for each in session.inputs.tasks):
+        return TaskResult(
+            TaskState.WAITING, f"It is on the list of what is to be done on {name}.", f"{session.id} {task.id}"
+        )
+    more = AddTasks(**asked, session_id=session.id, tasks=(task,))
+    await tools.jobs.enqueue(build_command_job(more, key=session.id), now=tools.clock.now())
+    said = f"{name} is being planned, so I added it to what is to be done; it gets its time in the draft."
+    return TaskResult(TaskState.WAITING, f"{said}{_note_requested_time(work)}", f"{session.id} {task.id}")
+
+
+async def check_planned_day(tools: Tools, place: str, day: Date) -> TaskResult | None:
+    """Return the result of a day that is being planned in the session ``place``; ``None`` while it is open."""
+    session = await tools.sessions.load(place)
+    if session is None:
+        return None
+    name = day_words(session.date)
+    if session.date != day:
+        return TaskResult(TaskState.FAILED, f"That thread plans {name} now, not {day_words(day)}.")
+    if is_committed(session):
+        return TaskResult(TaskState.DONE, f"{name} is on your calendar.")
+    if session.status is SessionStatus.CANCELLED:
+        return TaskResult(TaskState.FAILED, f"The plan for {name} was ended before it was on your calendar.")
+    return None
+
+
+async def check_block(tools: Tools, task: QueuedTask, work: BlockTime) -> TaskResult | None:
+    """Return the result of a block that was to be added to a plan; ``None`` while it is open.
+
+    If its key is unknown, because another agent added it, a block of the same title counts.
+    """
+    if not task.place:
+        return await _find_block_by_title(tools, task, work)
+    session_id, _, name = task.place.partition(" ")
+    session = await tools.sessions.load(session_id)
+    if session is None:
+        return None
+    day = day_words(session.date)
+    keys = () if session.plan is None else tuple(event.block_key for event in session.plan.events)
+    if any(key == name or task_of(key, (name,)) is not None for key in keys):
+        return TaskResult(TaskState.DONE, f"It has its time in the plan of {day}.")
+    if session.status is SessionStatus.CANCELLED:
+        return TaskResult(TaskState.FAILED, f"The plan of {day} was ended without it.")
+    refused = any(mint_key("b", command_id) == name for command_id in session.handled)
+    if refused:
+        return TaskResult(TaskState.FAILED, f"It found no place in the plan of {day}; its thread says why.")
+    return None
+
+
+async def _find_block_by_title(tools: Tools, task: QueuedTask, work: BlockTime) -> TaskResult | None:
+    session = await find_session(tools, task.user_id, work.date)
+    if session is None or session.plan is None or session.written is None:
+        return None
+    if task.spec.title not in {event.name for event in session.plan.events}:
+        return None
+    return TaskResult(TaskState.DONE, f"It has its time in the plan of {day_words(session.date)}.", session.id)
+
+
+async def find_session(tools: Tools, user_id: str, day: Date) -> Session | None:
+    """Return the session in which a person is planning, or has planned, that day."""
+    of_day = [session for session in await tools.sessions.of_user(user_id) if session.date == day]
+    running = (session for session in of_day if session.status is SessionStatus.ACTIVE)
+    return next(running, next((session for session in of_day if is_committed(session)), None))
+
+
+def _note_requested_time(work: BlockTime) -> str:
+    """Return a note about the requested start time, which a draft does not take into account."""
+    if work.start is None:
+        return ""
+    return f" The draft chooses when: you wanted {work.start:%H:%M}, so move it there in Refine."
+
+
+def _build_start(asker: Asker, day: Date, key: str, *, inputs: tuple[Task, ...] = (), note: str = "") -> Start:
+    return Start(
+        command_id=mint_key("pull", key),
+        user_id=asker.user_id,
+        at=asker.at,
+        channel=asker.channel,
+        tz=asker.tz,
+        date=day,
+        mode=asker.mode,
+        inputs=inputs,
+        note=note,
+    )
+
+
+def _check_not_over(asker: Asker, day: Date) -> None:
+    if day < local_today(asker.at, asker.tz):
+        raise BadInput(f"{day_words(day)} is over, so there is nothing left to plan on it.")
+
+
+LEASE_SECONDS = 60.0
+
+
+class PlannedTasks:
+    """Keeps the queue up to date with plans.
+
+    ``executor`` names this program in its claims. All methods raise ``StoreError`` and can be repeated.
+    """
+
+    def __init__(self, tools: Tools, executor: str) -> None:
+        self._tools = tools
+        self._executor = executor
+
+    async def to_do(self, user_id: str) -> tuple[QueuedTask, ...]:
+        """Return the tasks that can be pulled, and those in the person's hands."""
+        tasks = await read_queue(self._tools.tasks, user_id)
+        can = {task.id for task in ready_tasks(tasks)}
+        return tuple(task for task in tasks if task.id in can or task.state is TaskState.WAITING)
+
+    async def find_ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
+        """Return the ids of those tasks that are done or stopped."""
+        found = [await self._tools.tasks.get(user_id, name) for name in task_ids if read_task_id(name) == name]
+        return frozenset(task.id for task in found if task is not None and task.state in ENDED)
+
+    async def follow(self, before: Session, after: Session) -> None:
+        """Hand tasks that entered the list of a day to the person, and return those that left it to the queue."""
+        was, now = queue_ids(before), queue_ids(after)
+        for task_id in sorted(now - was):
+            await self._take(after, task_id)
+        for task_id in sorted(was - now):
+            await self._tools.tasks.change(
+                after.user_id, task_id, lambda task: _put_back(task, after), now=self._tools.clock.now()
+            )
+
+    async def _take(self, session: Session, task_id: str) -> None:
+        now = self._tools.clock.now()
+        claimed = await self._tools.tasks.claim(
+            session.user_id, self._executor, now=now, lease_seconds=LEASE_SECONDS, task_id=task_id
+        )
+        if claimed is not None:
+            await self._tools.tasks.settle(claimed, lambda task: _hand_over(task, session), now=now)
+        else:
+            await self._tools.tasks.change(
+                session.user_id, task_id, lambda task: _move_to_session(task, session), now=now
+            )
+
+
+def _hand_over(task: QueuedTask, session: Session) -> QueuedTask:
+    said = f"It is planned for {day_words(session.date)}. Say here when it is done."
+    return replace(task, state=TaskState.WAITING, outcome=said, place=session.id)
+
+
+def _move_to_session(task: QueuedTask, session: Session) -> QueuedTask:
+    return _hand_over(task, session) if task.state is TaskState.WAITING else task
+
+
+def _put_back(task: QueuedTask, session: Session) -> QueuedTask:
+    if task.state is not TaskState.WAITING or task.place != session.id:
+        return task
+    return replace(task, state=TaskState.ACTIVE, outcome="", place="")
+
+
+_WHOLE = (
+    ("articulate_goal",),
+    ("document_assumptions",),
+    ("identify_probes",),
+    ("create_components", "create_placeholder", "create_probe"),
+    ("create_review_task",),
+)
+log = logging.getLogger(__name__)
+
+BY_HAND = "Which parts does it have? Write them down, with what you assume; I put them into your queue."
+PROPOSED = "These are the parts that I propose. They wait until you approve them in the review."
+APPROVED = "You approved the parts."
+NO_MODEL = "Without a language model I cannot propose parts at once; pull the goal from your queue and write them down."
+
+
+async def propose_parts(tools: Tools, task: QueuedTask, key: str) -> TaskResult:
+    """Propose parts and put them into the queue, once per ``key``; without a model, ask the person for them."""
+    there = [each for each in await tools.tasks.of(task.user_id, ended=True) if each.goal == task.id]
+    if there:  # an earlier attempt added all of them
+        after = with_steps(task, *() if task.steps[1:] else _WHOLE)
+        return TaskResult(TaskState.WAITING, PROPOSED, steps=after.steps[len(task.steps) :])
+    if tools.model is None:
+        return TaskResult(TaskState.WAITING, BY_HAND)
+    try:
+        parts = await decompose_goal(task.spec, tools.model, now=tools.clock.now(), tz=tools.tz)
+        after, new = lay_out_parts(task, parts)
+    except (ModelError, BadInput) as error:
+        log.warning("no parts are proposed for %s: %s", task.id, error.message)
+        return TaskResult(TaskState.WAITING, BY_HAND)
+    await tools.tasks.add(task.user_id, new, cause=f"{key}/parts", now=tools.clock.now())
+    steps = after.steps[len(task.steps) :]
+    return TaskResult(TaskState.WAITING, PROPOSED, steps=steps, context=after.spec.context)
+
+
+async def list_parts(tools: Tools, spec: TaskSpec) -> TaskResult:
+    """Return the parts as text, without adding tasks. Raises ``ModelError`` and ``BadInput``."""
+    if tools.model is None:
+        raise BadInput(NO_MODEL)
+    parts = await decompose_goal(spec, tools.model, now=tools.clock.now(), tz=tools.tz)
+    listed = "\n".join(f"- {f'[{part.tag}] ' if part.tag else ''}{part.title}" for part in parts.parts)
+    return TaskResult(TaskState.DONE, f"{parts.goal}\n{listed}")
+
+
+async def write_parts(tools: Tools, command: WriteParts) -> Card:
+    """Put the parts that the person wrote down into the queue, once. Raises ``StoreError``."""
+    task = await tools.tasks.get(command.user_id, command.task_id)
+    if task is None or not isinstance(task.spec.work, Decompose):
+        return build_reply(f"There is no goal `{command.task_id}` in your queue.", SHOW)
+    if command.command_id not in task.handled:
+        if task.state is not TaskState.WAITING:
+            return build_reply(f"“{task.spec.title}” was not pulled, so it has no parts yet.", SHOW)
+        try:
+            after, new = lay_out_parts(task, command.parts)
+        except BadInput as error:
+            return build_reply(error.message, SHOW)
+        await tools.tasks.add(command.user_id, new, cause=command.command_id, now=command.at)
+        changes = {
+            "spec": after.spec,
+            "steps": after.steps,
+            "outcome": PROPOSED,
+            "handled": (*task.handled, command.command_id)[-MOST_HANDLED:],
+        }
+        changed = await tools.tasks.change(
+            command.user_id, task.id, lambda now: now.model_copy(update=changes), now=tools.clock.now()
+        )
+        task = changed or task
+    return build_task_card(task, await read_queue(tools.tasks, command.user_id))
+
+
+async def check_approval(tools: Tools, goal: QueuedTask) -> TaskResult | None:
+    """Return the result of a goal whose parts have to be approved; ``None`` until they are."""
+    parts = [each for each in await tools.tasks.of(goal.user_id, ended=True) if each.goal == goal.id]
+    reviews = [each for each in parts if isinstance(each.spec.work, ReviewParts)]
+    if not any(review.state is TaskState.DONE for review in reviews):
+        return None
+    after = with_steps(goal, ("approve_review",))
+    return TaskResult(TaskState.DONE, APPROVED, steps=after.steps[len(goal.steps) :])
+
+
+YOURS = "This one is yours. Tell me when it is done."
+NO_RULE_WAITS = "No rule waits for your word."
+
+
+async def carry_out_work(
+    tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, task: QueuedTask | None = None
+) -> TaskResult:
+    """Carry out work, with or without its ``task``; anything that it starts is started once per ``key``.
+
+    Raises ``BadInput`` or ``ModelError`` if that is not possible.
+    """
+    match spec.work:
+        case PlanDay():
+            return await plan_day(tools, asker, spec.work, key=key)
+        case BlockTime():
+            return await block_time(tools, asker, spec.work, spec.title, key=key)
+        case ReviewConstraints():
+            return await review_rules(tools, asker.user_id, asker.tz)
+        case Do():
+            return TaskResult(TaskState.WAITING, YOURS)
+        case ReviewParts():
+            return TaskResult(TaskState.WAITING, "Are these the right parts? Until you approve them, they wait.")
+        case Decompose():
+            return await list_parts(tools, spec) if task is None else await propose_parts(tools, task, key)
+        case _:
+            assert_never(spec.work)
+
+
+async def check_completion(tools: Tools, task: QueuedTask) -> TaskResult | None:
+    """Return the result of a waiting task; ``None`` while it is open."""
+    work = task.spec.work
+    match work:
+        case PlanDay():
+            return await check_planned_day(tools, task.place, work.date)
+        case BlockTime():
+            return await check_block(tools, task, work)
+        case ReviewConstraints():
+            seen = await review_rules(tools, task.user_id, tools.tz)
+            return seen if seen.state is TaskState.DONE else None
+        case Decompose():
+            return await check_approval(tools, task)
+        case Do() | ReviewParts():
+            return None  # the person decides
+        case _:
+            assert_never(work)
+
+
+async def review_rules(tools: Tools, user_id: str, tz: str) -> TaskResult:
+    """Return the result for a review: how many rules wait for the person's decision."""
+    versions = () if tools.rules is None else await tools.rules.versions(user_id)
+    book = RuleBook(unsaved_session(user_id, tz, tools.clock.now()), versions)
+    count = sum(row.unsure and not row.retired for row in book.rows)
+    if not count:
+        return TaskResult(TaskState.DONE, NO_RULE_WAITS)
+    rules = "One rule waits" if count == 1 else f"{count} rules wait"
+    return TaskResult(TaskState.WAITING, f"{rules} for your word: right, or not?")

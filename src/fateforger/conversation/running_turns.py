@@ -1,0 +1,154 @@
+"""Running turns and their model. A turn can be stopped while it thinks, but not once it acts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar, assert_never
+
+from fateforger.conversation.turn_values import Effect, GoBack, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.errors import ModelUnreachable
+from fateforger.ports.model import Completion, Model, Prompt, Role
+from fateforger.session.cards import Activity, Progress, ProgressCallback
+from fateforger.session.commands import SessionCommand
+from fateforger.session.model import Notice, Session
+from fateforger.values import replace
+
+T = TypeVar("T")
+
+
+class TurnStopped(Exception):
+    """The person stopped the turn before it had done anything."""
+
+
+class RunningTurn:
+    """One running turn. ``stop_asked`` is true once the person pressed Stop."""
+
+    def __init__(self, began_with: datetime) -> None:
+        self.began_with = began_with
+        self.stop_asked = False
+        self._acting = False
+        self._thinking: set[asyncio.Future[Any]] = set()
+
+    def stop(self) -> None:
+        """Cancel the work that can be canceled. Repeated calls have no effect."""
+        self.stop_asked = True
+        for work in self._thinking:
+            work.cancel()
+
+    async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of the work. Raises :class:`TurnStopped` if the turn was stopped, before or meanwhile."""
+        if self.stop_asked and not self._acting:
+            work.close()
+            raise TurnStopped
+        thinking = asyncio.ensure_future(work)
+        if not self._acting:
+            self._thinking.add(thinking)
+        try:
+            return await thinking
+        except asyncio.CancelledError:
+            me = asyncio.current_task()
+            if self.stop_asked and not self._acting and not (me is not None and me.cancelling()):
+                raise TurnStopped from None
+            raise
+        finally:
+            self._thinking.discard(thinking)
+
+    def act(self, *, whatever: bool = False) -> None:
+        """Commit the turn: from here on it is carried out completely.
+
+        Raises :class:`TurnStopped` if it was stopped before; with ``whatever`` it goes on anyway.
+        """
+        if self.stop_asked and not self._acting and not whatever:
+            raise TurnStopped
+        self._acting = True
+
+
+class RunningTurns:
+    """At most one running turn per session; the caller ensures this."""
+
+    def __init__(self) -> None:
+        self._courses: dict[str, RunningTurn] = {}
+
+    @contextmanager
+    def course(self, command: SessionCommand) -> Iterator[RunningTurn]:
+        """Register the turn of a command until the block ends."""
+        course = self._courses[command.session_id] = RunningTurn(command.at)
+        try:
+            yield course
+        finally:
+            if self._courses.get(command.session_id) is course:
+                del self._courses[command.session_id]
+
+    def stop(self, session_id: str, asked_at: datetime) -> bool:
+        """Stop the session's turn; ``False`` if there is none that began before ``asked_at``."""
+        course = self._courses.get(session_id)
+        if course is None or course.began_with > asked_at:
+            return False
+        course.stop()
+        return True
+
+
+class TurnModel:
+    """Wraps the model for one turn.
+
+    ``prompts`` are the names, with versions, of the prompts that shaped the turn. A stop ends the current request, and
+    its caller sees an unreachable model; so the turn ends wherever it was.
+    """
+
+    def __init__(self, model: Model, course: RunningTurn, tell: ProgressCallback) -> None:
+        self._model = model
+        self._course = course
+        self._tell = tell
+        self.prompts: tuple[str, ...] = ()
+
+    async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
+        """See :meth:`Model.complete`."""
+        doing = _find_progress(prompt.role)
+        if doing is not None:
+            self._tell(Progress(doing=doing))
+        try:
+            completion = await self._course.unless_stopped(self._model.complete(prompt, seconds=seconds))
+        except TurnStopped:
+            raise ModelUnreachable("The turn was stopped.") from None
+        self.prompts = tuple(dict.fromkeys((*self.prompts, prompt.name)))
+        return completion
+
+    async def aclose(self) -> None:
+        """Do nothing: the model outlives the turn."""
+
+
+def _find_progress(role: Role) -> Activity | None:
+    match role:
+        case Role.DECIDE | Role.GATE:
+            return Activity.READING
+        case Role.DRAFT:
+            return Activity.DRAFTING
+        case Role.PATCH:
+            return Activity.CHANGING
+        case Role.EXTRACT:
+            return None
+        case _:
+            assert_never(role)
+
+
+STOPPED = "Stopped; nothing was changed."
+NOT_TORN = "Stop came while your calendar was being written, so I finished that rather than leave it half done."
+WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
+"""Effects that write to the calendar."""
+
+
+def mark_stopped(session: Session) -> Session:
+    """Return the session as it was before the turn, with a notice that the turn was stopped."""
+    return replace(session, notice=Notice(lines=(STOPPED,)))
+
+
+def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
+    """Return the session after a stop during the effects. Only a write adds a notice, that it was finished."""
+    if not any(isinstance(effect, WRITING) for effect in effects):
+        return session
+    said = session.notice or Notice(lines=(NOT_TORN,))
+    lines = tuple(dict.fromkeys((*said.lines, NOT_TORN)))
+    return replace(session, notice=replace(said, lines=lines))

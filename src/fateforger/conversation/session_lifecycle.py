@@ -1,0 +1,131 @@
+"""Creation of a session, and the closing of abandoned ones without a message (S211)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from fateforger.conversation.session_messages import build_messages
+from fateforger.errors import StoreError
+from fateforger.planning.timing import local_day, zone
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Jobs
+from fateforger.session.commands import EndAbandoned, Start, mint_key
+from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
+from fateforger.session.edits import is_okay
+from fateforger.session.model import (
+    CalendarWrite,
+    FrameFacts,
+    InputFacts,
+    Notice,
+    Outgoing,
+    Session,
+    SessionStatus,
+)
+from fateforger.session.open_work import carry_over
+from fateforger.session.store import Sessions
+from fateforger.values import replace
+from fateforger.workers.turns import build_command_job
+
+
+def format_session_id(start: Start) -> str:
+    """Return the id of the session that a start begins; it is the same for a repeated start."""
+    return mint_key("s", start.command_id)
+
+
+def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:
+    """Return the session that a start begins. ``earlier`` are the person's sessions, the most recently changed first.
+
+    The person's last choice of when to write to the calendar takes precedence over ``calendar_write``.
+    """
+    tz, notices = _read_zone(start.tz)
+    frame = next((usual_frame(s.frame) for s in earlier if s.frame.confirmed), FrameFacts())
+    day = start.date or usual_day(start.at, tz, frame)
+    if day < local_today(start.at, tz) and has_ended(day, tz, frame, start.at):
+        notices += (f"{day_words(day)} is over, so I took the next day to plan.",)
+        day = usual_day(start.at, tz, frame)
+    if start.note:
+        notices += (start.note,)
+    chosen = next((s.calendar_write_chosen for s in earlier if s.calendar_write_chosen is not None), None)
+    session = Session(
+        id=format_session_id(start),
+        user_id=start.user_id,
+        channel=start.channel,
+        thread_ts=start.thread_ts,
+        created_at=start.at,
+        touched_at=start.at,
+        tz=tz,
+        date=day,
+        mode=start.mode,
+        inputs=InputFacts(tasks=start.inputs),
+        calendar_write=chosen or calendar_write,
+        calendar_write_chosen=chosen,
+        frame=frame,
+        now=start.at,
+        notice=Notice(lines=notices) if notices else None,
+    )
+    return replace(session, offered=carry_over(session, earlier, now=start.at))
+
+
+def _read_zone(name: str) -> tuple[str, tuple[str, ...]]:
+    try:
+        return zone(name).key, ()
+    except ValueError:
+        return "UTC", (f"I do not know the time zone “{name[:60]}” of your profile; please choose yours.",)
+
+
+log = logging.getLogger(__name__)
+
+IDLE = timedelta(hours=6)
+"""Inactivity after which a session may be closed."""
+LOOK_BACK = timedelta(days=35)
+"""Inactivity after which a session is not checked any more."""
+ROUND_SECONDS = 900.0
+Sleep = Callable[[float], Awaitable[None]]
+
+
+def is_abandoned(session: Session, now: datetime) -> bool:
+    """Check whether a session can be closed: its plan is Okay or better, its day is over, and it is idle.
+
+    Until its day is over, a plan can be refitted and undone in its thread, however long that is idle. Pure.
+    """
+    if session.status is not SessionStatus.ACTIVE or not is_okay(session) or now - session.touched_at < IDLE:
+        return False
+    return local_day(session.date, zone(session.tz))[1].astimezone(UTC) <= now
+
+
+def close_session(session: Session, command: EndAbandoned) -> tuple[Session, tuple[Outgoing, ...]]:
+    """Return the closed session and its messages, which update existing messages and post none. Pure."""
+    after = replace(
+        session, status=SessionStatus.CANCELLED, history=None, preview=None, memory=None, notice=None
+    ).after_command(command.command_id, session.touched_at)
+    after, messages = build_messages(session, after, command.command_id)
+    return after, tuple(replace(message, stays=True) for message in messages)
+
+
+class SessionCloser:
+    """Enqueues one job on the lane of each abandoned session, in order with its other commands."""
+
+    def __init__(self, sessions: Sessions, jobs: Jobs, clock: Clock) -> None:
+        self._sessions = sessions
+        self._jobs = jobs
+        self._clock = clock
+
+    async def run(self, sleep: Sleep) -> None:
+        """Check sessions until cancelled."""
+        while True:
+            try:
+                await self.run_once()
+            except StoreError as error:
+                log.warning("sessions that were left alone stay open for now: %s", error.message)
+            await sleep(ROUND_SECONDS)
+
+    async def run_once(self) -> None:
+        """Check each session once. Raises ``StoreError``."""
+        now = self._clock.now()
+        for session in await self._sessions.touched_since(now - LOOK_BACK):
+            if is_abandoned(session, now):
+                command_id = f"left:{session.id}:{session.version}"
+                command = EndAbandoned(command_id=command_id, session_id=session.id, at=now)
+                await self._jobs.enqueue(build_command_job(command, key=session.id), now=now)

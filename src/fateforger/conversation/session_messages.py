@@ -1,0 +1,142 @@
+"""Messages of a session after a turn: the card of its stage, its first message, and views next to the plan.
+
+Opening a view with a click posts it at the end of the thread; later changes update it in place. When it is closed, or
+opened again further down, one line remains of the message."""
+
+from __future__ import annotations
+
+from fateforger.session.cards import Card, Feedback
+from fateforger.session.conflicts import mark_shown
+from fateforger.session.model import Outgoing, Session
+from fateforger.session.stages import TimeboxingStage
+from fateforger.ui.calendar_cards import (
+    closed_history_card,
+    closed_preview_card,
+    history_card,
+    moved_history_card,
+    moved_preview_card,
+    preview_card,
+)
+from fateforger.ui.rule_cards import closed_memory_card, memory_card, moved_memory_card
+from fateforger.ui.session_cards import left_card, root_card, root_line, stage_card
+from fateforger.values import replace
+
+HISTORY = "history"
+PREVIEW = "preview"
+MEMORY = "memory"
+
+
+def build_side_messages(before: Session | None, after: Session, cause: str) -> tuple[Outgoing, ...]:
+    """Return the side messages that a command has changed."""
+    shown = ((HISTORY, _build_history), (PREVIEW, _build_preview), (MEMORY, _build_memory))
+    messages = ((slot, card(before, after)) for slot, card in shown)
+    return tuple(_build_side_message(after, cause, slot, *found) for slot, found in messages if found is not None)
+
+
+SideCard = tuple[Card, Card | None]
+"""A card, and the replacement for its earlier message if the card moves to the end of the thread."""
+
+
+def _build_history(before: Session | None, after: Session) -> SideCard | None:
+    old, new = None if before is None else before.history, after.history
+    if new == old:
+        return None
+    if new is None:
+        return None if old is None else (closed_history_card(after, old), None)
+    moved = moved_history_card() if old is None or old.asked != new.asked else None
+    return history_card(after, new), moved
+
+
+def _build_preview(before: Session | None, after: Session) -> SideCard | None:
+    old, new = None if before is None else before.preview, after.preview
+    if new == old:
+        return None
+    if new is None:
+        return None if old is None else (closed_preview_card(after, old), None)
+    moved = moved_preview_card() if old is None or old.asked != new.asked else None
+    return preview_card(after, new), moved
+
+
+def _build_memory(before: Session | None, after: Session) -> SideCard | None:
+    """Return the memory card if it changed. It also depends on the session's recent notes and open decisions."""
+    old, new = None if before is None else before.memory, after.memory
+    if new is None:
+        return None if old is None else (closed_memory_card(old), None)
+    card = memory_card(after, new)
+    if before is not None and old is not None and memory_card(before, old) == card and old.asked == new.asked:
+        return None
+    return card, moved_memory_card() if old is None or old.asked != new.asked else None
+
+
+def _build_side_message(session: Session, cause: str, slot: str, card: Card, moved: Card | None) -> Outgoing:
+    """Return the message. ``moved`` replaces its earlier version if the message moves to the end of the thread."""
+    return Outgoing(
+        id=f"{cause}:{slot}",
+        session_id=session.id,
+        channel=session.channel,
+        slot=slot,
+        card=card,
+        retire=() if moved is None else (slot,),
+        farewell=moved,
+        stays=moved is None,
+        beside=True,
+    )
+
+
+ROOT = "root"
+ASKING = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
+"""Stages with cards that ask the open questions."""
+
+
+def find_slot(session: Session) -> str:
+    """Return the slot of the session's stage."""
+    return f"stage:{session.stage.number}"
+
+
+def build_messages(before: Session | None, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
+    """Return the messages, the first message first, and the session that records its line and the asked questions.
+
+    After a change of stage, the previous card becomes one line about its outcome.
+    """
+    messages: list[Outgoing] = []
+    line = root_line(after)
+    if line != after.root_line:
+        messages.append(_build_message(after, f"{cause}:root", ROOT, root_card(after)))
+        after = replace(after, root_line=line)
+    card = _build_message(after, f"{cause}:card", find_slot(after), stage_card(after))
+    if after.stage in ASKING:
+        after = mark_shown(after)
+    if before is not None and before.stage is not after.stage:
+        farewell = left_card(after, before.stage)
+        card = replace(card, retire=(find_slot(before),), farewell=farewell)
+    messages.append(card)
+    messages += build_side_messages(before, after, cause)
+    return after, tuple(messages)
+
+
+def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:
+    """Return the messages of a turn; the card asks for a rating if a model contributed to it."""
+    if not prompts:
+        return messages
+    thumbs = Feedback(turn=turn, prompts=prompts)
+    return tuple(
+        replace(message, card=replace(message.card, parts=(*message.card.parts, thumbs)))
+        if message.id == f"{turn}:card"
+        else message
+        for message in messages
+    )
+
+
+def build_only_side_messages(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
+    """Return the messages of a view next to the plan. The card of the stage and its notice do not change."""
+    after = replace(after, notice=before.notice)
+    return after, build_side_messages(before, after, cause)
+
+
+def build_ephemeral(session: Session, cause: str, card: Card, *, to: str) -> Outgoing:
+    """Return a card that only one person sees."""
+    return replace(_build_message(session, f"{cause}:aside", f"aside:{cause}", card), ephemeral_to=to)
+
+
+def _build_message(session: Session, message_id: str, slot: str, card: Card) -> Outgoing:
+    return Outgoing(id=message_id, session_id=session.id, channel=session.channel, slot=slot, card=card)

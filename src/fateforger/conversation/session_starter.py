@@ -1,0 +1,157 @@
+"""Start of a session, on request or from a message that asks for a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fateforger.conversation.calendar_reads import Looker
+from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.queue.service import QueueService
+from fateforger.conversation.running_turns import RunningTurn, TurnModel
+from fateforger.conversation.session_lifecycle import build_session, format_session_id
+from fateforger.conversation.session_messages import add_rating, build_messages
+from fateforger.conversation.task_offers import ExternalTaskList
+from fateforger.conversation.turn_log import TurnLog
+from fateforger.conversation.turn_values import TurnInput
+from fateforger.conversation.turns import Turns
+from fateforger.ports.model import Model
+from fateforger.session.cards import ignore_progress
+from fateforger.session.commands import Opening, Start, TimeboxingUserReply
+from fateforger.session.model import CalendarWrite, Notice, Session, SessionStatus
+from fateforger.session.store import Sessions
+from fateforger.tasks.intent import HydratedMessage
+from fateforger.tasks.task import QueuedTask
+from fateforger.values import replace
+
+AT_ONCE = timedelta(seconds=20)
+"""Time after a first message in which another message was written without seeing the answer (S228)."""
+
+
+_NOT_OF_A_START = {"kind", "text", "addressed", "withheld", "heard_channel", "heard_thread_ts"}
+
+
+def find_recent_session(opening: Opening, earlier: Sequence[Session]) -> Session | None:
+    """Return the session that the person began in that channel just before, if there is one."""
+    for session in earlier:
+        soon = timedelta() <= opening.at - session.created_at <= AT_ONCE
+        if soon and session.channel == opening.channel and session.status is SessionStatus.ACTIVE:
+            return session
+    return None
+
+
+def to_reply(session_id: str, opening: Opening) -> TimeboxingUserReply:
+    """Return the message as a reply to a session."""
+    return TimeboxingUserReply(
+        command_id=opening.command_id,
+        user_id=opening.user_id,
+        at=opening.at,
+        session_id=session_id,
+        text=opening.text,
+        withheld=opening.withheld,
+    )
+
+
+async def run_first_turn(
+    opening: Opening,
+    earlier: Sequence[Session],
+    queue: Sequence[QueuedTask],
+    model: Model,
+    logbook: TurnLog,
+    *,
+    calendar_write: CalendarWrite,
+) -> Session | HydratedMessage | None:
+    """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do."""
+    start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
+    session = build_session(start, earlier, calendar_write=calendar_write)
+    reply = to_reply(session.id, opening)
+    with logbook.turn(reply, session) as entry:
+        opened = await entry.opening(reply, session, model, queue)
+        if opened is None or opened.hydrated is not None:
+            return None if opened is None else opened.hydrated
+        lines = (*(() if session.notice is None else session.notice.lines), *opened.lines)
+        if not opened.commands:
+            return replace(session, notice=Notice(lines=lines) if lines else None)
+        first, *rest = opened.commands
+        turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines)
+        return (await entry.run(turn)).session
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarter:
+    """Begins sessions, and routes messages that begin none. All methods raise ``StoreError``."""
+
+    sessions: Sessions
+    turns: Turns
+    looker: Looker
+    logbook: TurnLog
+    calendar_write: CalendarWrite
+    model: Model | None
+    memory: MemoryService | None
+    tasks: QueueService | None
+    outside: ExternalTaskList | None
+
+    async def start(self, start: Start) -> None:
+        """Begin a session, and read its day in the background.
+
+        In a thread with an active session, show the state of that session instead.
+        """
+        running = None
+        if start.thread_ts is not None:
+            running = await self.sessions.in_thread(start.channel, start.thread_ts)
+        if running is not None and running.status is SessionStatus.ACTIVE:
+            if start.command_id not in running.handled:
+                after, messages = build_messages(
+                    None, running.after_command(start.command_id, start.at), start.command_id
+                )
+                await self.sessions.save(after, expected=running.version, outgoing=messages)
+            return
+        if await self.sessions.load(format_session_id(start)) is not None:
+            return
+        session = build_session(start, await self.sessions.of_user(start.user_id), calendar_write=self.calendar_write)
+        self._look_ahead(session)
+        session, messages = build_messages(None, session.after_command(start.command_id, start.at), start.command_id)
+        await self.sessions.save(session, expected=0, outgoing=messages)
+
+    async def on_opening(self, opening: Opening) -> bool:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.on_opening`.
+
+        Only messages that address the bot are read.
+        """
+        earlier = await self.sessions.of_user(opening.user_id)
+        running = None
+        if opening.thread_ts is not None:
+            running = await self.sessions.in_thread(opening.channel, opening.thread_ts)
+        if running is None and opening.addressed:
+            running = find_recent_session(opening, earlier)
+        if running is not None:
+            if opening.addressed or running.user_id == opening.user_id:
+                await self.turns.carry_out(to_reply(running.id, opening), ignore_progress)
+            return True
+        if not opening.addressed or not opening.text:
+            return not opening.addressed
+        if self.tasks is not None and await self.tasks.handle_typed(opening):
+            return True
+        if self.model is None:
+            return False
+        model = TurnModel(self.model, RunningTurn(opening.at), ignore_progress)
+        queue = () if self.tasks is None else await self.tasks.queue(opening.user_id)
+        session = await run_first_turn(opening, earlier, queue, model, self.logbook, calendar_write=self.calendar_write)
+        if session is None or isinstance(session, HydratedMessage):
+            return session is not None and self.tasks is not None and await self.tasks.route(opening, session)
+        self._look_ahead(session)
+        session, messages = build_messages(
+            None, session.after_command(opening.command_id, opening.at), opening.command_id
+        )
+        messages = add_rating(messages, opening.command_id, model.prompts)
+        await self.sessions.save(session, expected=0, outgoing=messages)
+        return True
+
+    def _look_ahead(self, session: Session) -> None:
+        """Start to read what Stage 1 shows, before it is needed (S39, S102)."""
+        self.looker.begin(session.date, session.tz)
+        if self.outside is not None:
+            self.outside.begin()
+        if self.memory is not None:
+            self.memory.begin(session.user_id)

@@ -1,0 +1,521 @@
+"""The stages of a session before Refine, the commands that every stage accepts, and the dispatch to all stages.
+
+The draft of Stage 3 comes from the solver, and a model's draft is requested as an effect, so there is always a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+
+from fateforger.conversation import memory_node as memory
+from fateforger.conversation.plan_nodes import (
+    refit_relaxed,
+    repair_output,
+    resume_held,
+    run_refine_stage,
+    run_review_stage,
+    write_if_okay,
+)
+from fateforger.conversation.stage_checks import get_home_stage, guard_output, refuse_forbidden_move
+from fateforger.conversation.turn_values import (
+    AnswerAgent,
+    DraftDay,
+    Effect,
+    GoBack,
+    Preview,
+    ReadCalendar,
+    ReadHistory,
+    StageInput,
+    StageOutput,
+    WriteCalendar,
+)
+from fateforger.errors import BadInput, PlanInvalid, UserError
+from fateforger.planning.plan import TBPlan
+from fateforger.planning.timing import zone
+from fateforger.session.checks import current_inputs, explain_redraft
+from fateforger.session.commands import (
+    AddTasks,
+    AdjustFrame,
+    AnswerProposal,
+    BringAlong,
+    ChooseDate,
+    DeferTask,
+    ExplainBlock,
+    HideHistory,
+    HideMemory,
+    HidePreview,
+    LeaveAsIs,
+    LeftAsIs,
+    MarkOneThing,
+    RedoWrite,
+    RemoveTask,
+    ResizeTask,
+    SessionCommand,
+    SetCalendarWrite,
+    SetFrame,
+    ShowHistory,
+    ShowMemory,
+    ShowPreview,
+    SplitTask,
+    UndoCatchUp,
+    UndoWrite,
+    UpdateTask,
+)
+from fateforger.session.constants import MOST_UNDO
+from fateforger.session.day import day_words, has_ended, local_today, with_start
+from fateforger.session.draft import basis, draft_day, fingerprint, grade_session, option_words, room_words
+from fateforger.session.gates import gate
+from fateforger.session.model import (
+    CalendarWrite,
+    InputFacts,
+    Notice,
+    RefineUpdate,
+    Session,
+    SessionStatus,
+    Sketch,
+    Task,
+)
+from fateforger.session.open_work import bring_tasks, undo_catch_up
+from fateforger.session.overview import describe_reasons, overview, placement_of
+from fateforger.session.replanning import move_from_past
+from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.tasks import (
+    find_task,
+    keep_for_later,
+    with_one_thing,
+    with_task,
+    with_tasks,
+    without_task,
+)
+from fateforger.values import replace
+
+WAITS = "“{title}” waits for another day; I offer it again when you plan one."
+
+
+def apply_day_facts(session: Session, command: SessionCommand | None) -> Session | None:
+    """Apply what a command says about the day; return ``None`` if it says nothing.
+
+    Raises ``UserError``. The gate checks the frame, so that changing one end after the other loses nothing. A change
+    that the current card does not show is mentioned in a notice.
+    """
+    after = _apply_fact(session, command)
+    home = None if command is None else get_home_stage(command)
+    if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
+        return after
+    said = () if session.notice is None else session.notice.lines
+    lines = tuple(dict.fromkeys((*said, f"I noted that for the step “{home.heading}”.")))
+    return replace(after, notice=Notice(lines=lines))
+
+
+def _apply_fact(session: Session, command: SessionCommand | None) -> Session | None:
+    match command:
+        case SetFrame() | AdjustFrame():
+            return _apply_frame(session, command)
+        case AddTasks(tasks=tasks):
+            return _with_inputs(session, with_tasks(session.inputs, tasks))
+        case UpdateTask(task=task):
+            return _with_inputs(session, with_task(session.inputs, task))
+        case ResizeTask(task_id=task_id, minutes=minutes):
+            task = replace(find_task(session.inputs, task_id), minutes=minutes)
+            return _with_inputs(session, with_task(session.inputs, task))
+        case SplitTask(task_id=task_id):
+            task = replace(find_task(session.inputs, task_id), in_pieces=True)
+            return _with_inputs(session, with_task(session.inputs, task))
+        case DeferTask(task_id=task_id):
+            return _defer_task(session, find_task(session.inputs, task_id))
+        case BringAlong() | UndoCatchUp():
+            return _apply_catch_up(session, command)
+        case RemoveTask(task_id=task_id):
+            return _with_inputs(session, without_task(session.inputs, task_id))
+        case MarkOneThing(task_id=task_id):
+            return _with_inputs(session, with_one_thing(session.inputs, task_id))
+        case _:
+            return None
+
+
+def _apply_frame(session: Session, command: SetFrame | AdjustFrame) -> Session:
+    if isinstance(command, SetFrame):
+        said = command.frame
+        frame = session.frame if said.day_start == session.frame.day_start else with_start(session, said.day_start)
+        return replace(
+            session, frame=replace(said, day_start=frame.day_start, usual_start=frame.usual_start, confirmed=False)
+        )
+    frame = session.frame if command.day_start is None else with_start(session, command.day_start)
+    if command.day_end is not None:
+        frame = replace(frame, day_end=command.day_end)
+    return replace(session, frame=frame)
+
+
+def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Session:
+    if isinstance(command, UndoCatchUp):
+        return undo_catch_up(session)
+    return bring_tasks(session, command.task_ids, command.settled)
+
+
+def _defer_task(session: Session, task: Task) -> Session:
+    said = () if session.notice is None else session.notice.lines
+    return _with_inputs(
+        replace(
+            session,
+            deferred=(*session.deferred, keep_for_later(task)),
+            notice=Notice(lines=(*said, WAITS.format(title=task.title))),
+        ),
+        without_task(session.inputs, task.id),
+    )
+
+
+def _with_inputs(session: Session, inputs: InputFacts) -> Session:
+    return replace(session, inputs=inputs)
+
+
+FARTHEST = timedelta(days=366)
+
+
+def run_date_stage(stage: StageInput) -> StageOutput:
+    """Change the day or zone, apply what the person says about the day, or go on.
+
+    Each choice starts reading that day in the background.
+    """
+    session = stage.session
+    if stage.asked is Move.PROCEED:
+        return StageOutput(session=session, move=Move.PROCEED)
+    after = apply_day_facts(session, stage.command)
+    if after is not None:
+        return StageOutput(session=after)
+    if isinstance(stage.command, ChooseDate):
+        session = choose_date(session, stage.command)
+    return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=False),))
+
+
+def choose_date(session: Session, command: ChooseDate) -> Session:
+    """Move the session to another day or zone. Tasks and frame stay; everything else of the old day is dropped.
+
+    Raises :class:`BadInput`.
+    """
+    try:
+        tz = session.tz if command.tz is None else zone(command.tz).key
+    except ValueError as error:
+        raise BadInput(f"{error}.") from None
+    day = command.date or session.date
+    if (day, tz) == (session.date, session.tz):
+        return session
+    if session.written is not None:
+        raise BadInput(
+            f"Blocks for {day_words(session.date)} are on your calendar. Undo them in Refine first, or start another"
+            " session for the other day."
+        )
+    today = local_today(command.at, tz)
+    if day < today and has_ended(day, tz, session.frame, command.at):
+        raise BadInput(f"{day_words(day)} is over; choose today or a later day.")
+    if day > today + FARTHEST:
+        raise BadInput(f"{day_words(day)} {day.year} is more than a year away; choose a nearer day.")
+    return replace(
+        session,
+        date=day,
+        tz=tz,
+        snapshot=None,
+        snapshot_error=None,
+        plan=None,
+        unplaced=(),
+        draft_basis=None,
+        drafted_at=None,
+        put_in_past=(),
+        sketch=None,
+        overview=None,
+        quality=None,
+        refine_undo=(),
+        last_sync=None,
+        problem=None,
+        questions=(),
+    )
+
+
+def run_constraints_stage(stage: StageInput) -> StageOutput:
+    """Apply what the person says about the day, or move on. On entry, read the calendar."""
+    session = stage.session
+    after = apply_day_facts(session, stage.command)
+    if after is not None:
+        return StageOutput(session=after)
+    if isinstance(stage.command, ChooseDate):
+        session = choose_date(session, stage.command)
+        return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=True),))
+    if stage.asked is Move.PROCEED:
+        frame = replace(session.frame, confirmed=True)
+        return StageOutput(session=replace(session, frame=frame), move=Move.PROCEED)
+    if stage.asked is Move.BACK:
+        return StageOutput(session=session, move=Move.BACK)
+    look = ReadCalendar(day=session.date, tz=session.tz, wait=True, fresh=stage.asked is Move.REDO)
+    return StageOutput(session=session, effects=(look,))
+
+
+def run_inputs_stage(stage: StageInput) -> StageOutput:
+    """Change the list or move on. Tasks that come with the wish to draft right away do both."""
+    session = stage.session
+    after = apply_day_facts(session, stage.command)
+    if after is not None:
+        on = isinstance(stage.command, AddTasks) and stage.command.proceed and gate(after).ready
+        return StageOutput(session=after, move=Move.PROCEED if on else Move.STAY)
+    if stage.asked in {Move.PROCEED, Move.BACK}:
+        return StageOutput(session=session, move=stage.asked)
+    if stage.asked is Move.REDO:
+        look = ReadCalendar(day=session.date, tz=session.tz, wait=True, fresh=True)
+        return StageOutput(session=session, effects=(look,))
+    return StageOutput(session=session)
+
+
+KEPT = "Nothing your draft was made from has changed, so I kept your plan as you refined it. Redo step drafts it again."
+REDRAFTED = "I redrafted your day{why}."
+LOOK_AGAIN = "Please look at it once more; Refine goes on with it."
+ANEW = "I redrafted your day. To get your previous plan back, use Undo last update in Refine."
+
+
+def run_skeleton_stage(stage: StageInput) -> StageOutput:
+    """Draft if there is no draft, if its inputs changed, or on request; otherwise keep the plan."""
+    session = stage.session
+    if stage.asked is Move.PROCEED:
+        return _go_on(session)
+    if stage.asked is Move.BACK:
+        return StageOutput(session=session, move=stage.asked)
+    effects: tuple[Effect, ...] = ()
+    after = apply_day_facts(session, stage.command)
+    if after is not None:
+        session = after
+    if stage.asked is Move.REDO or session.plan is None or session.draft_basis != basis(session):
+        over = session.plan
+        if after is None and stage.asked is not Move.REDO and stage.arrived is None and over is not None:
+            session = redraft(session)
+            return StageOutput(session=session, effects=(DraftDay(over=over, another=False),))
+        effects = (DraftDay(over=over, another=stage.asked is Move.REDO),)
+        session = _draft(session, over)
+        if over is not None and after is not None:
+            session = _add_lines(session, (*option_words(stage.session, after), *room_words(over, session)))
+    elif stage.arrived is not None and session.refine_undo:
+        session = replace(session, notice=Notice(lines=(KEPT,)))
+    return StageOutput(session=replace(session, overview=overview(session)), effects=effects)
+
+
+def _go_on(session: Session) -> StageOutput:
+    """Go on to Refine with a current draft. A changed draft is shown to the person first (S46)."""
+    fresh = redraft(session)
+    if session.plan is None or fresh.plan == session.plan:
+        return StageOutput(session=fresh, move=Move.PROCEED)
+    effects = (DraftDay(over=session.plan, another=False),)
+    return StageOutput(session=_add_lines(fresh, (LOOK_AGAIN,)), effects=effects)
+
+
+def renew_draft(output: StageOutput) -> StageOutput:
+    """Return the output with the day redrafted if a rule or meeting has changed while its draft is shown (K9, S46)."""
+    fresh = redraft(output.session)
+    over = output.session.plan
+    if over is None or fresh is output.session:
+        return output
+    effects = () if fresh.plan == over else (DraftDay(over=over, another=False),)
+    return replace(output, session=fresh, effects=(*output.effects, *effects))
+
+
+def redraft(session: Session) -> Session:
+    """Return the session with a new solver draft and the reason for it, if the inputs of its draft changed.
+
+    Otherwise the session is returned unchanged. If the new draft is the same plan, no reason is given.
+    """
+    if session.stage is not TimeboxingStage.SKELETON or session.plan is None:
+        return session
+    if fingerprint(session) in {None, session.draft_basis}:
+        return session
+    said = () if session.notice is None else session.notice.lines
+    fresh = _draft(replace(session, notice=None), session.plan)
+    lines = said
+    if fresh.plan != session.plan:
+        anew = () if fresh.notice is None else fresh.notice.lines
+        why = REDRAFTED.format(why=explain_redraft(session))
+        lines = (*said, why, *anew, *room_words(session.plan, fresh))
+    notice = Notice(lines=lines) if lines else None
+    return replace(fresh, notice=notice, overview=overview(fresh))
+
+
+def apply_sketch(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
+    """Replace the solver's draft by a model's; without one, keep the solver's draft and say why."""
+    if session.draft_basis != sketch.basis:
+        return session
+    lines = () if session.notice is None else session.notice.lines
+    if sketch.plan is not None:
+        ours = () if asked.over is None else room_words(asked.over, session)
+        session = _draft(replace(session, notice=None), asked.over, sketch)
+        anew = () if session.notice is None else session.notice.lines
+        lines = (*anew, *(line for line in lines if line != ANEW and line not in ours))
+    lines = (*lines, *sketch.mended)
+    if sketch.trouble is not None:
+        lines = (*lines, sketch.trouble)
+    session = replace(session, notice=Notice(lines=lines) if lines else None)
+    return replace(session, overview=overview(session), sketch=None)
+
+
+def _add_lines(session: Session, lines: tuple[str, ...]) -> Session:
+    said = () if session.notice is None else session.notice.lines
+    return replace(session, notice=Notice(lines=(*said, *lines))) if lines else session
+
+
+def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) -> Session:
+    """Return the session with a new draft.
+
+    A plan that was refined or written before can be restored; if the solver's draft replaced it a moment ago, the same
+    step is reused.
+    """
+    fresh = draft_day(session, sketch)
+    fresh = replace(fresh, weighed=current_inputs(fresh), overrun=())
+    if over is None:
+        return fresh
+    step = RefineUpdate(plan_before=over, sentence="The day was drafted anew.")
+    steps = session.refine_undo[:-1] if session.refine_undo[-1:] == (step,) else session.refine_undo
+    if fresh.plan == over or not (steps or session.written):
+        return replace(fresh, refine_undo=steps)
+    return replace(fresh, refine_undo=(*steps, step)[-MOST_UNDO:], notice=Notice(lines=(ANEW,)))
+
+
+VIEW_COMMANDS = (
+    ShowHistory,
+    HideHistory,
+    ShowPreview,
+    HidePreview,
+    ShowMemory,
+    HideMemory,
+)
+"""Commands that only open or close a view."""
+PLAN_LEFT = "I left the plan as it is, and your rule counts."
+CALENDAR_LEFT = "I wrote nothing, and your calendar stays as it is. Try again asks you once more."
+PASSED_ON = "I took your answer to what the agent proposes; its card says what came of it."
+ANSWERED = "That is answered already, so I changed nothing."
+_CHOSEN: dict[CalendarWrite, str] = {
+    "refine": "From now on each change goes to your calendar at once, with what is still waiting.",
+    "okay": "From now on a plan goes to your calendar by itself once it is Okay (2 of 4), and each change after that.",
+    "commit": "From now on nothing goes to your calendar before you commit; what is there stays.",
+}
+
+
+def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOutput | None:
+    """Handle such a command; return ``None`` for any other, which the stage handles."""
+    session = stage.session
+    match command:
+        case ShowHistory(older=older):
+            return StageOutput(session=session, effects=(ReadHistory(asked=stage.cause, more=older),))
+        case HideHistory():
+            return StageOutput(session=replace(session, history=None))
+        case ShowPreview():
+            return StageOutput(session=session, effects=(Preview(asked=stage.cause, at=stage.now),))
+        case HidePreview():
+            return StageOutput(session=replace(session, preview=None))
+        case UndoWrite() | RedoWrite():
+            return _go_back(stage, command)
+        case ExplainBlock(key=key):
+            return _explain(session, key)
+        case LeaveAsIs(about=about):
+            return _leave_as_is(session, about)
+        case AnswerProposal(proposal=proposal, answer=answer):
+            said = replace(session, notice=Notice(lines=(PASSED_ON,)))
+            return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
+        case SetCalendarWrite(when=when):
+            return _set_calendar_write(stage, when)
+        case _:
+            return memory.handle_memory_command(stage, command)
+
+
+def _explain(session: Session, key: str) -> StageOutput:
+    try:
+        notice = Notice(lines=describe_reasons(session, key, placement_of(session, key)))
+    except UserError as error:
+        notice = Notice(lines=(error.message,), refused=True)
+    return StageOutput(session=replace(session, notice=notice))
+
+
+def _leave_as_is(session: Session, about: LeftAsIs) -> StageOutput:
+    """Handle a no to a question. What a write would do is asked again at the next try."""
+    match about:
+        case "held" if session.held is not None:
+            changes: dict[str, object] = {"held": None, "notice": Notice(lines=(PLAN_LEFT,))}
+        case "brakes" if session.brakes:
+            changes = {"brakes": (), "notice": Notice(lines=(CALENDAR_LEFT,))}
+        case _:
+            changes = {"notice": Notice(lines=(ANSWERED,))}
+    return StageOutput(session=session.model_copy(update=changes))
+
+
+def _go_back(stage: StageInput, command: UndoWrite | RedoWrite) -> StageOutput:
+    """Undo or redo a write. A committed day whose commit is undone returns to Refine (S53)."""
+    if stage.session.stage is TimeboxingStage.REVIEW_COMMIT:
+        return StageOutput(session=stage.session, move=Move.BACK, command=command)
+    redo = isinstance(command, RedoWrite)
+    effect = GoBack(transaction=command.transaction, newest=command.newest, redo=redo)
+    return StageOutput(session=stage.session, effects=(effect,))
+
+
+def _set_calendar_write(stage: StageInput, when: CalendarWrite) -> StageOutput:
+    """Change when plans are written, and apply the choice at once: a plan that is Okay already is written if wished."""
+    session = replace(
+        stage.session, calendar_write=when, calendar_write_chosen=when, notice=Notice(lines=(_CHOSEN[when],))
+    )
+    refining = session.stage is TimeboxingStage.REFINE
+    return write_if_okay(stage, session) if refining else StageOutput(session=session)
+
+
+Stage = Callable[[StageInput], StageOutput]
+
+STAGES: Mapping[TimeboxingStage, Stage] = {
+    TimeboxingStage.DATE: run_date_stage,
+    TimeboxingStage.COLLECT_CONSTRAINTS: run_constraints_stage,
+    TimeboxingStage.CAPTURE_INPUTS: run_inputs_stage,
+    TimeboxingStage.SKELETON: run_skeleton_stage,
+    TimeboxingStage.REFINE: run_refine_stage,
+    TimeboxingStage.REVIEW_COMMIT: run_review_stage,
+}
+
+
+def run_stage(stage: StageInput) -> StageOutput:
+    """Run the session's stage.
+
+    Invalid input becomes a notice and changes nothing. Cancel and the rules of the session apply in every stage.
+    """
+    return refuse_forbidden_move(stage) or guard_output(stage, _move_out_of_past(stage, _dispatch(stage)))
+
+
+def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Move blocks that are not on the calendar and would begin in the past, and say so (K11).
+
+    This happens when a draft is accepted or a plan is written.
+    """
+    accepted = stage.session.stage is TimeboxingStage.SKELETON and output.move is Move.PROCEED
+    if not accepted and not any(isinstance(effect, WriteCalendar) for effect in output.effects):
+        return output
+    try:
+        refit = move_from_past(output.session, stage.now)
+    except PlanInvalid:
+        return output  # The gates say what is wrong with it.
+    except UserError as error:
+        return _refuse(stage.session, error.message)
+    if refit is None:
+        return output
+    said = () if refit.session.notice is None else refit.session.notice.lines
+    return replace(
+        output,
+        session=grade_session(replace(refit.session, plan=refit.plan, notice=Notice(lines=(*said, *refit.lines)))),
+    )
+
+
+def _dispatch(stage: StageInput) -> StageOutput:
+    session = stage.session
+    if stage.command is not None and (aside := handle_common_command(stage, stage.command)) is not None:
+        if isinstance(stage.command, VIEW_COMMANDS):
+            return aside
+        return repair_output(stage, refit_relaxed(stage, renew_draft(resume_held(stage, aside))))
+    if stage.asked is Move.CANCEL:
+        return StageOutput(
+            session=replace(session, status=SessionStatus.CANCELLED, history=None, preview=None, memory=None)
+        )
+    try:
+        return STAGES[session.stage](stage)
+    except UserError as error:
+        return _refuse(session, error.message)
+
+
+def _refuse(session: Session, *lines: str) -> StageOutput:
+    """Return the session unchanged, with the reason for the refusal."""
+    return StageOutput(session=replace(session, notice=Notice(lines=lines, refused=True)))

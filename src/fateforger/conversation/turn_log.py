@@ -1,0 +1,252 @@
+"""Log of turns: lines without anyone's words, and recordings if configured (S215, S220, S221)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from fateforger import __version__
+from fateforger.conversation.language.message_reader import OpeningReading, read_opening
+from fateforger.conversation.language.plan_proposals import sketch_day
+from fateforger.conversation.recordings import (
+    AnyRun,
+    DraftRun,
+    EffectResult,
+    ListeningModel,
+    OpeningRun,
+    RecordedTurn,
+    Run,
+)
+from fateforger.conversation.redaction import Redaction
+from fateforger.conversation.turn_runs import run_turn
+from fateforger.conversation.turn_values import Effect, TurnInput, TurnOutcome
+from fateforger.errors import FateforgerError
+from fateforger.planning.plan import TBPlan
+from fateforger.ports.clock import Clock
+from fateforger.ports.model import Model, Prompt, Recordings
+from fateforger.session.commands import SessionCommand, StageAction, TimeboxingUserReply, mint_key
+from fateforger.session.draft import fingerprint
+from fateforger.session.model import Session, Sketch
+from fateforger.session.recall import ConstraintEvent, uids_of
+from fateforger.tasks.task import QueuedTask
+from fateforger.values import replace
+
+log = logging.getLogger(__name__)
+
+HERE: tuple[ConstraintEvent, ...] = ("selected", "set_aside", "applied")
+"""Events of a turn. Extraction, storage and queueing are logged where they happen."""
+
+
+def log_constraint_events(before: Session, after: Session, cause: str) -> None:
+    """Log one line for each event that affected constraints since ``before``, with the number of constraints now."""
+    was, now = uids_of(before), uids_of(after)
+    for event in HERE:
+        if now[event] != was[event]:
+            log.info("constraints %s session=%s command=%s count=%d", event, after.id, cause, len(now[event]))
+
+
+DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingSink:
+    """The destination of recordings, and the redaction before they are stored."""
+
+    recordings: Recordings
+    cleaning: Redaction
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCause:
+    """The cause of an entry: the id, kind and intent of a command, and its origin."""
+
+    id: str
+    kind: str
+    intent: str
+    source: Literal["words", "control", "background"]
+
+
+class LogEntry:
+    """One turn in progress. Its runs and effects pass through here unchanged."""
+
+    def __init__(self, occasion: EntryCause, session: Session, began_at: datetime) -> None:
+        self.occasion = occasion
+        self.session = session
+        self.began_at = began_at
+        self.runs: list[AnyRun] = []
+        self.prompts: list[Sequence[Prompt]] = []
+        """The requests of each run."""
+        self.effects: list[EffectResult] = []
+        self._began = asyncio.get_running_loop().time()
+
+    @property
+    def seconds(self) -> float:
+        return asyncio.get_running_loop().time() - self._began
+
+    async def run(self, turn: TurnInput, model: Model | None = None) -> TurnOutcome:
+        """Run a turn and record it; see :func:`fateforger.conversation.turn_runs.run_turn`."""
+        listening = None if model is None else ListeningModel(model)
+        began, outcome = self.seconds, None
+        try:
+            outcome = await run_turn(turn, listening)
+        finally:
+            self._note(Run(input=turn, model=model is not None, outcome=outcome), listening, began)
+        return outcome
+
+    async def opening(
+        self, reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
+    ) -> OpeningReading | None:
+        """Interpret an opening and record it; see :func:`.message_reader.read_opening`."""
+        listening, began, opened = ListeningModel(model), self.seconds, None
+        try:
+            opened = await read_opening(reply, session, listening, queue)
+        finally:
+            self._note(OpeningRun(reply=reply, session=session, queue=tuple(queue), opened=opened), listening, began)
+        return opened
+
+    async def draft(
+        self, session: Session, model: Model, *, now: datetime, instead_of: TBPlan | None, seconds: float
+    ) -> Sketch:
+        """Make a draft and record it; see :func:`fateforger.conversation.language.plan_proposals.sketch_day`."""
+        listening, began, sketch = ListeningModel(model), self.seconds, None
+        try:
+            sketch = await sketch_day(session, listening, now=now, instead_of=instead_of, seconds=seconds)
+        finally:
+            self._note(DraftRun(session=session, now=now, instead_of=instead_of, sketch=sketch), listening, began)
+        return sketch
+
+    def _note(self, run: AnyRun, listening: ListeningModel | None, began: float) -> None:
+        heard = () if listening is None else tuple(listening.exchanges)
+        took = round(self.seconds - began, 3)
+        self.runs.append(replace(run, exchanges=heard, seconds=took))
+        self.prompts.append(() if listening is None else tuple(listening.prompts))
+
+    async def effect(self, effect: Effect, session: Session, carrying_out: Awaitable[Session]) -> Session:
+        """Await ``carrying_out``, record its effect, and return the session after it; ``session`` is the one before."""
+        began = self.seconds
+        after = await carrying_out
+        self.effects.append(_summarize_effect(effect, session, after, seconds=self.seconds - began))
+        return after
+
+
+class TurnLog:
+    """Logs every turn. With ``kept`` each one is also recorded, in the background.
+
+    A failed recording does not affect the turn, and is logged once.
+    """
+
+    def __init__(self, clock: Clock, kept: RecordingSink | None = None) -> None:
+        self._clock = clock
+        self._kept = kept
+        self._keeping: set[asyncio.Task[None]] = set()
+        self._in_order = asyncio.Lock()
+        self._complained = False
+
+    def turn(self, command: SessionCommand, session: Session) -> AbstractContextManager[LogEntry]:
+        """Record a turn of a session until the block ends. Exceptions are recorded and propagated."""
+        source: Literal["words", "control"] = "words" if isinstance(command, TimeboxingUserReply) else "control"
+        return self._entry(EntryCause(command.command_id, command.kind, _find_intent(command), source), session)
+
+    def draft(self, session: Session) -> AbstractContextManager[LogEntry]:
+        """Record a draft that a model makes in the background."""
+        made = mint_key("d", session.id, fingerprint(session), self._clock.now())
+        return self._entry(EntryCause(made, "draft", "draft", "background"), session)
+
+    @contextmanager
+    def _entry(self, occasion: EntryCause, session: Session) -> Iterator[LogEntry]:
+        entry, ended = LogEntry(occasion, session, self._clock.now()), DONE
+        try:
+            yield entry
+        except BaseException as error:
+            ended = error.kind if isinstance(error, FateforgerError) else type(error).__name__
+            raise
+        finally:
+            self._close(entry, ended)
+
+    async def aclose(self) -> None:
+        """Wait for the recordings that are being written."""
+        await asyncio.gather(*self._keeping)
+
+    def _close(self, entry: LogEntry, ended: str) -> None:
+        log.info("turn %s", " ".join(f"{name}={value}" for name, value in format_turn(entry, ended).items()))
+        if self._kept is None or not entry.runs:
+            return
+        turn = RecordedTurn(
+            program=__version__,
+            began_at=entry.began_at,
+            seconds=round(entry.seconds, 3),
+            ended=ended,
+            titles="kept",
+            runs=tuple(entry.runs),
+            effects=tuple(entry.effects),
+        )
+        name = f"{entry.began_at:%Y%m%dT%H%M%S}-{mint_key('r', entry.occasion.id)}.json"
+        task = asyncio.create_task(self._keep(self._kept, name, turn, tuple(entry.prompts)), name=f"recording {name}")
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def _keep(
+        self, kept: RecordingSink, name: str, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]
+    ) -> None:
+        try:
+            async with self._in_order:
+                cleaned = await kept.cleaning.redact_turn(turn, prompts)
+                await kept.recordings.keep(name, kept.cleaning.redact_document(cleaned.model_dump_json(indent=1)))
+        except Exception as error:  # noqa: BLE001  the outermost edge of recording, which must not affect a turn
+            if not self._complained:
+                why = error.message if isinstance(error, FateforgerError) else type(error).__name__
+                log.warning("turns cannot be recorded for now: %s", why)
+            self._complained = True
+        else:
+            self._complained = False
+
+
+def format_turn(entry: LogEntry, ended: str) -> dict[str, Any]:
+    """Return the facts of a turn for the log: names, counts and times, never texts.
+
+    ``tokens`` are input/output, ``cost`` is in US dollars; both omit what the server did not count or no price is set
+    for.
+    """
+    exchanges = [exchange for run in entry.runs for exchange in run.exchanges]
+    done = [exchange.completion for exchange in exchanges if exchange.completion is not None]
+    last = entry.runs[-1] if entry.runs else None
+    heard = last.outcome.heard if isinstance(last, Run) and last.outcome is not None else ()
+    return {
+        "session": entry.session.id,
+        "command": entry.occasion.id,
+        "source": entry.occasion.source,
+        "kind": entry.occasion.kind,
+        "intent": "+".join(_find_intent(each) for each in heard) or entry.occasion.intent,
+        "stage": entry.session.stage.value,
+        "mode": entry.session.calendar_write,
+        "ops": sum(effect.ops for effect in entry.effects),
+        "model_calls": len(exchanges),
+        "tokens": f"{sum(c.prompt_tokens or 0 for c in done)}/{sum(c.completion_tokens or 0 for c in done)}",
+        "cost": f"{sum(c.cost or 0.0 for c in done):.6f}",
+        "seconds": f"{entry.seconds:.3f}",
+        "ended": ended,
+    }
+
+
+def _find_intent(command: SessionCommand) -> str:
+    return command.move.value if isinstance(command, StageAction) else command.kind
+
+
+def _summarize_effect(effect: Effect, before: Session, after: Session, *, seconds: float) -> EffectResult:
+    """Return the result of an effect, as far as the session shows it."""
+    result = EffectResult(kind=effect.kind, trouble=_has_trouble(before, after), seconds=round(seconds, 3))
+    report = after.last_sync
+    if report is None or report is before.last_sync:
+        return result
+    counts = report.model_dump(include={"status", "created", "updated", "deleted"})
+    return result.model_copy(update=counts)
+
+
+def _has_trouble(before: Session, after: Session) -> bool:
+    refused = after.notice is not None and after.notice.refused and after.notice != before.notice
+    return refused or (after.problem is not None and after.problem != before.problem)

@@ -1,0 +1,327 @@
+"""Input, output and effects of a turn, and its first and last step.
+
+All values are frozen and survive JSON, so a turn can be replayed."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` elsewhere
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fateforger.calendar.model import Snapshot
+from fateforger.memory.versions import Version
+from fateforger.planning.plan import TBPlan
+from fateforger.session.commands import SessionCommand
+from fateforger.session.conflicts import settle_questions
+from fateforger.session.day import frame_mistake
+from fateforger.session.draft import grade_session
+from fateforger.session.gates import gate
+from fateforger.session.memory import RecalledConstraints, unstored_versions
+from fateforger.session.model import LastWords, Notice, OfferedInput, Question, Session
+from fateforger.session.pending import WaitingProposal
+from fateforger.session.recall import recall
+from fateforger.session.stages import Move, StageGateOutput
+from fateforger.values import replace
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class DayReading(BaseModel):
+    """Reading of the calendar: a snapshot, or the reason why there is none.
+
+    ``plan`` is the session's plan with the person's own edits of its calendar events; ``noticed`` describes them (S202,
+    S242). ``questions`` replace those of the session; ``None`` leaves them unchanged.
+    """
+
+    model_config = _FROZEN
+    snapshot: Snapshot | None = None
+    error: str | None = None
+    plan: TBPlan | None = None
+    noticed: tuple[str, ...] = ()
+    questions: tuple[Question, ...] | None = None
+
+
+class MemoryReading(BaseModel):
+    """Reading of the constraint store: the recalled constraints, or an error.
+
+    If both are present, the constraints are from an earlier reading or incomplete. ``said`` holds the session's own
+    constraints that the store does not show yet. ``versions`` are all versions of all of the person's constraints,
+    given if a command may refer to any of them. If there are too many to show, ``near`` has the uids of those that are
+    similar to a message. ``wrote`` is what an action wrote that a command asks to undo.
+    """
+
+    model_config = _FROZEN
+    recalled: RecalledConstraints | None = None
+    said: tuple[Version, ...] | None = None
+    versions: tuple[Version, ...] = ()
+    near: tuple[str, ...] = ()
+    wrote: tuple[Version, ...] = ()
+    error: str | None = None
+
+
+class TurnInput(BaseModel):
+    """Everything a turn knows (S108).
+
+    ``reading`` is missing if the command needs no fresh calendar reading, or if the calendar did not answer in time;
+    ``memory`` is missing if nothing is remembered. A message that was read before may produce several commands:
+    ``rest`` holds those after the first, ``lines`` are shown at the end, and ``last_words`` are what the person may
+    answer next. ``proposals`` are agents' proposals that wait in the thread. ``offered`` lists other things that could
+    be done that day (``None``: as the session knows it), and ``offer_trouble`` says why that list is incomplete.
+    """
+
+    model_config = _FROZEN
+    session: Session
+    command: Annotated[SessionCommand, Field(discriminator="kind")]
+    rest: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
+    lines: tuple[str, ...] = ()
+    last_words: LastWords | None = None
+    proposals: tuple[WaitingProposal, ...] = ()
+    reading: DayReading | None = None
+    memory: MemoryReading | None = None
+    offered: tuple[OfferedInput, ...] | None = None
+    offer_trouble: str | None = None
+
+    @property
+    def now(self) -> datetime:
+        return self.command.at
+
+
+class ReadCalendar(BaseModel):
+    """Read the calendar in the background. With ``wait`` the reply waits for it, up to a limit."""
+
+    model_config = _FROZEN
+    kind: Literal["read_calendar"] = "read_calendar"
+    day: Date
+    tz: str
+    wait: bool
+    fresh: bool = False
+    """Do not reuse a recent reading."""
+
+
+class WriteCalendar(BaseModel):
+    """Write the session's plan to the calendar."""
+
+    model_config = _FROZEN
+    kind: Literal["write_calendar"] = "write_calendar"
+    group: str
+    commit: bool
+    """True for the commit of Stage 5, false for a change in Stage 4."""
+
+
+class UndoUpdate(BaseModel):
+    """Undo the last change of Stage 4 on the calendar. ``transactions`` wrote it, in order."""
+
+    model_config = _FROZEN
+    kind: Literal["undo_update"] = "undo_update"
+    transactions: tuple[str, ...]
+
+
+class UndoGroup(BaseModel):
+    """Undo everything written since the group began."""
+
+    model_config = _FROZEN
+    kind: Literal["undo_group"] = "undo_group"
+    group: str
+
+
+class ReadHistory(BaseModel):
+    """Open the history of the day, or show ``more`` of it. ``asked`` is the id of the command that asked."""
+
+    model_config = _FROZEN
+    kind: Literal["read_history"] = "read_history"
+    asked: str
+    more: bool = False
+
+
+class GoBack(BaseModel):
+    """Undo a transaction of the day and all later ones, if ``newest`` is still the newest write."""
+
+    model_config = _FROZEN
+    kind: Literal["go_back"] = "go_back"
+    transaction: str
+    newest: str
+    redo: bool
+
+
+class Preview(BaseModel):
+    """Compute what would be written now, without writing."""
+
+    model_config = _FROZEN
+    kind: Literal["preview"] = "preview"
+    asked: str
+    at: datetime
+
+
+class DraftDay(BaseModel):
+    """Ask a model for a draft of the day, if one is connected.
+
+    The solver's draft is in the session already and stays if the model fails. ``over`` is the plan that the draft
+    replaces. With ``another``, a draft that was made before is not reused.
+    """
+
+    model_config = _FROZEN
+    kind: Literal["draft_day"] = "draft_day"
+    over: TBPlan | None
+    another: bool
+
+
+class WriteMemory(BaseModel):
+    """Write versions of constraints.
+
+    ``expected`` is the ``seq`` of the newest version of each uid when the change was made; empty if the store could not
+    be read.
+    """
+
+    model_config = _FROZEN
+    kind: Literal["write_memory"] = "write_memory"
+    versions: tuple[Version, ...]
+    expected: dict[str, int] = Field(default_factory=dict)
+
+
+class AnswerAgent(BaseModel):
+    """Apply or deny an agent's proposal, like its button."""
+
+    model_config = _FROZEN
+    kind: Literal["answer_agent"] = "answer_agent"
+    proposal: str
+    answer: Literal["apply", "deny"]
+
+
+class SearchMemory(BaseModel):
+    """Search the constraints, and show the matches on the open memory card in addition to those it already lists."""
+
+    model_config = _FROZEN
+    kind: Literal["search_memory"] = "search_memory"
+    queries: tuple[str, ...]
+
+
+Effect = Annotated[
+    ReadCalendar
+    | WriteCalendar
+    | UndoUpdate
+    | UndoGroup
+    | ReadHistory
+    | GoBack
+    | Preview
+    | DraftDay
+    | WriteMemory
+    | SearchMemory
+    | AnswerAgent,
+    Field(discriminator="kind"),
+]
+
+
+class StageInput(BaseModel):
+    """Input of a stage.
+
+    ``asked`` is the move that the person requested, ``STAY`` for any other command. ``command`` is ``None`` if an
+    earlier stage of this turn handled it; ``arrived`` is the move that led here within this turn. ``memory`` is the
+    same as in :class:`TurnInput`.
+    """
+
+    model_config = _FROZEN
+    session: Session
+    asked: Move
+    command: Annotated[SessionCommand, Field(discriminator="kind")] | None
+    cause: str
+    """Id of the command that began the turn."""
+    now: datetime
+    arrived: Move | None = None
+    memory: MemoryReading | None = None
+
+
+class StageOutput(BaseModel):
+    """Output of a stage: the session, effects to carry out, and the move to make; ``STAY`` ends the turn.
+
+    ``command`` is passed on to the next stage.
+    """
+
+    model_config = _FROZEN
+    session: Session
+    move: Move = Move.STAY
+    command: Annotated[SessionCommand, Field(discriminator="kind")] | None = None
+    effects: tuple[Effect, ...] = ()
+
+
+class TurnOutcome(BaseModel):
+    """Outcome of a turn: the session before the effects, the result of its stage, and the effects in order.
+
+    ``heard`` holds the commands that a message in words produced, and ``lines`` the model's words to the person.
+    """
+
+    model_config = _FROZEN
+    session: Session
+    gate: StageGateOutput
+    effects: tuple[Effect, ...] = ()
+    heard: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def begin_turn(turn: TurnInput) -> Session:
+    """Return the session without its last notice, with the fresh readings applied."""
+    session = with_memory(replace(turn.session, notice=None, now=turn.now), turn.memory, turn.now)
+    aged = tuple(replace(write, fresh=False) for write in session.memory_writes)
+    session = replace(session, memory_writes=aged)
+    if turn.offered is not None:
+        session = replace(session, offered=turn.offered, offer_trouble=turn.offer_trouble)
+    return session if turn.reading is None else apply_reading(session, turn.reading)
+
+
+def with_memory(session: Session, reading: MemoryReading | None, now: datetime) -> Session:
+    """Apply a reading of the constraint store to the session.
+
+    Constraints that the store shows need not be kept in the session any more. A failed reading keeps the last recalled
+    constraints and its reason.
+    """
+    if reading is None:
+        return session
+    recalled, own = reading.recalled, reading.said
+    if recalled is None and reading.error is None:
+        recalled, own = recall(session, reading.versions, now), unstored_versions(session.said, reading.versions)
+    recalled = recalled or session.recalled or RecalledConstraints(day=session.date, stage=session.stage, at=now)
+    known = replace(recalled, trouble=reading.error)
+    return replace(session, recalled=known, said=session.said if own is None else own)
+
+
+def apply_reading(session: Session, reading: DayReading) -> Session:
+    """Apply a calendar reading to the session.
+
+    A failed reading keeps the last good one, and records why it failed.
+    """
+    if reading.snapshot is None:
+        return replace(session, snapshot_error=reading.error)
+    changes: dict[str, object] = {"snapshot": reading.snapshot, "snapshot_error": None}
+    if reading.plan is not None and reading.plan != session.plan:
+        changes["plan"] = reading.plan
+    if reading.questions is not None:
+        changes["questions"] = reading.questions
+    if reading.noticed:
+        changes["notice"] = Notice(lines=reading.noticed)
+    known = session.model_copy(update=changes)
+    return known if frame_mistake(known) is not None else grade_session(known)
+
+
+def present_outcome(session: Session, effects: tuple[Effect, ...]) -> TurnOutcome:
+    """Return the outcome of the turn: session, readiness of its stage, and effects.
+
+    Questions that the turn has answered or made obsolete are dropped.
+    """
+    session = settle_questions(session)
+    drafts = [effect for effect in effects if isinstance(effect, DraftDay)]
+    # A turn of several steps is drafted only once, in its final state.
+    kept = tuple(e for e in effects if not isinstance(e, DraftDay) or e is drafts[-1])
+    return TurnOutcome(session=session, gate=gate(session), effects=merge_memory_writes(kept))
+
+
+def merge_memory_writes(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """Merge the memory writes of several commands of one message into one."""
+    writes = [effect for effect in effects if isinstance(effect, WriteMemory)]
+    if len(writes) < 2:
+        return effects
+    expected: dict[str, int] = {}
+    for write in reversed(writes):
+        expected |= write.expected
+    whole = WriteMemory(versions=tuple(v for write in writes for v in write.versions), expected=expected)
+    return (*(effect for effect in effects if not isinstance(effect, WriteMemory)), whole)

@@ -1,0 +1,412 @@
+"""One turn, from a command of an active session to the session and its messages, saved together."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import assert_never
+
+from fateforger.calendar.event import EventImage, OwnedId
+from fateforger.conversation.agent_proposals import ProposalService
+from fateforger.conversation.background_updates import BackgroundUpdates
+from fateforger.conversation.calendar_reads import Look, Looker, build_reading
+from fateforger.conversation.drafts import Drafts
+from fateforger.conversation.effects import Effects, mark_stale_preview
+from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.plan_nodes import add_lines
+from fateforger.conversation.queue.service import QueueService
+from fateforger.conversation.running_turns import (
+    RunningTurn,
+    RunningTurns,
+    TurnModel,
+    TurnStopped,
+    mark_finished,
+    mark_stopped,
+)
+from fateforger.conversation.session_messages import (
+    ROOT,
+    add_rating,
+    build_ephemeral,
+    build_messages,
+    build_only_side_messages,
+)
+from fateforger.conversation.stage_nodes import VIEW_COMMANDS
+from fateforger.conversation.task_offers import ExternalTaskList, find_offers
+from fateforger.conversation.turn_log import LogEntry, TurnLog, log_constraint_events
+from fateforger.conversation.turn_values import (
+    DraftDay,
+    Effect,
+    GoBack,
+    ReadCalendar,
+    TurnInput,
+    TurnOutcome,
+    UndoGroup,
+    UndoUpdate,
+    WriteCalendar,
+)
+from fateforger.errors import VersionConflict
+from fateforger.memory.credentials import LEFT_OUT
+from fateforger.ports.model import Model
+from fateforger.session.cards import Activity, Card, Progress, ProgressCallback
+from fateforger.session.commands import (
+    AddBlock,
+    AddTasks,
+    AdjustFrame,
+    ApplyFix,
+    ApplyPatch,
+    DeferTask,
+    EditBlock,
+    JudgeConstraint,
+    RememberConstraint,
+    RemoveBlock,
+    RemoveTask,
+    Replan,
+    ResizeTask,
+    ResolveConflict,
+    ReviseConstraint,
+    SessionCommand,
+    SettleConstraints,
+    ShiftBlock,
+    SplitTask,
+    StageAction,
+    SwapBlock,
+    TimeboxingUserReply,
+    UndoMemory,
+)
+from fateforger.session.constants import REREAD_WAIT
+from fateforger.session.draft import with_fixes, without_stale_sketch
+from fateforger.session.gates import all_rules, broken_rules, make_step, offered_moves, record_steps, refusal
+from fateforger.session.model import Notice, Outgoing, Session, SessionStatus
+from fateforger.session.pending import WaitingProposal
+from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.store import Sessions
+from fateforger.ui.session_cards import ended_reply, not_yours_card
+from fateforger.values import replace
+from fateforger.workflow.conformance import CheckedRule
+
+
+def needs_day(session: Session, command: SessionCommand, *, words: bool = False) -> bool:
+    """Check whether a command should be carried out with a fresh read of the calendar (S84, S202).
+
+    With ``words`` a message may mean any of the other commands.
+    """
+    match command:
+        case TimeboxingUserReply():
+            return words and session.stage not in {TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS}
+        case StageAction(move=move):
+            match session.stage:
+                case TimeboxingStage.DATE | TimeboxingStage.COLLECT_CONSTRAINTS:
+                    return False
+                case TimeboxingStage.CAPTURE_INPUTS:
+                    return move is Move.PROCEED
+                case TimeboxingStage.SKELETON:
+                    return move in {Move.PROCEED, Move.REDO}
+                case TimeboxingStage.REFINE | TimeboxingStage.REVIEW_COMMIT:
+                    return move in {Move.PROCEED, Move.REDO, Move.RETRY, Move.BACK}
+                case _:
+                    assert_never(session.stage)
+        case AddTasks(proceed=proceed):
+            return proceed and session.stage is TimeboxingStage.CAPTURE_INPUTS
+        case (
+            AddBlock()
+            | EditBlock()
+            | RemoveBlock()
+            | ShiftBlock()
+            | SwapBlock()
+            | ApplyPatch()
+            | ApplyFix()
+            | ResolveConflict()
+            | RemoveTask()
+            | ResizeTask()
+            | AdjustFrame()
+            | DeferTask()
+            | SplitTask()
+            | Replan()
+        ):
+            return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
+        case _:
+            return False
+
+
+def explain_withheld(command: SessionCommand) -> tuple[str, ...]:
+    """Return the reply to a message from which a secret was removed; empty for any other command."""
+    return (LEFT_OUT,) if isinstance(command, TimeboxingUserReply) and command.withheld else ()
+
+
+def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInput | None:
+    """Return the turn to run again if a command from a message contradicts the person's own change in the calendar.
+
+    The person is then asked, as after a click (S201). Returns ``None`` if the outcome holds.
+    """
+    for command in outcome.heard:
+        with_it = build_reading(turn.session, look, command)
+        if with_it != turn.reading:
+            first, *rest = outcome.heard
+            return replace(
+                turn,
+                command=first,
+                rest=tuple(rest),
+                lines=outcome.lines,
+                reading=with_it,
+                last_words=outcome.session.last_words,
+            )
+    return None
+
+
+_WRITES = (WriteCalendar, UndoUpdate, UndoGroup)
+_OFFERS = {
+    Move.UNDO_SYNC: "offer_undo",
+    Move.UNDO_LAST_UPDATE: "offer_undo",
+    Move.RETRY: "offer_to_try_again",
+}
+
+
+def end_turn(
+    before: Session, outcome: TurnOutcome, after: Session, messages: Sequence[Outgoing]
+) -> tuple[Session, tuple[CheckedRule, ...]]:
+    """Return the session with the end of its turn recorded, and the rules that the turn violated.
+
+    ``after`` is the session with the effects of ``outcome`` applied. A turn without any action is not recorded.
+    """
+    holds = {
+        "one_message_per_turn": sum(not message.beside and message.slot != ROOT for message in messages) <= 1,
+        "foreign_event_changed": _only_writes(outcome.effects)
+        and _find_foreign(outcome.session) != _find_foreign(after),
+    }
+    offers = dict.fromkeys(_OFFERS[move] for move in offered_moves(after) if move in _OFFERS)
+    last = make_step(after, "end_turn", *offers, also=tuple(name for name, so in holds.items() if so))
+    broke = broken_rules(after, (last,), all_rules(), closed=True)
+    return (after if after.trace == before.trace else record_steps(after, last)), broke
+
+
+def report_violations(session: Session, broke: Sequence[CheckedRule]) -> Session:
+    """Return the session with a notice of the rules that its turn violated."""
+    lines = () if session.notice is None else session.notice.lines
+    return replace(session, notice=Notice(lines=(*lines, *refusal(broke))))
+
+
+def _only_writes(effects: Sequence[Effect]) -> bool:
+    """Check whether all effects are writes: only those can have changed the session's knowledge of the calendar."""
+    return bool(effects) and all(isinstance(effect, _WRITES) for effect in effects)
+
+
+def _find_foreign(session: Session) -> Mapping[str, EventImage]:
+    events = () if session.snapshot is None else session.snapshot.events
+    return {event.id: event for event in events if not OwnedId.is_one(event.id)}
+
+
+log = logging.getLogger(__name__)
+
+STILL_READING = "I am still reading your message for rules. If I find one, the plan follows it, and the card says so."
+OF_MEMORY = (RememberConstraint, ReviseConstraint, JudgeConstraint, SettleConstraints, UndoMemory)
+TRIES = 4
+"""Attempts to carry out a command while background work keeps saving the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Carries out commands of active sessions: gather the context (S108), run the turn, apply its effects, and save.
+
+    The caller ensures that there is one at a time per session.
+    """
+
+    sessions: Sessions
+    looker: Looker
+    effects: Effects
+    drafts: Drafts
+    later: BackgroundUpdates
+    logbook: TurnLog
+    model: Model | None
+    memory: MemoryService | None
+    tasks: QueueService | None
+    outside: ExternalTaskList | None
+    proposals: ProposalService | None = None
+    _underway: RunningTurns = field(init=False, default_factory=RunningTurns)
+
+    async def carry_out(self, command: SessionCommand, tell: ProgressCallback) -> None:
+        """Carry out a command, once. If background work saved the session meanwhile, start again.
+
+        Raises ``StoreError``.
+        """
+        with self._underway.course(command) as course:
+            for attempt in range(1, TRIES + 1):
+                try:
+                    async with self.drafts.turn(command.session_id):
+                        await self._attempt(command, course, tell)
+                except VersionConflict:
+                    if attempt == TRIES:
+                        raise
+                else:
+                    return
+
+    def stop(self, session_id: str, asked_at: datetime) -> bool:
+        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.stop`."""
+        return self._underway.stop(session_id, asked_at)
+
+    async def _attempt(self, command: SessionCommand, course: RunningTurn, tell: ProgressCallback) -> None:
+        before = await self.sessions.load(command.session_id)
+        if before is None or command.command_id in before.handled:
+            return
+        if command.user_id != before.user_id:
+            await self._answer(before, command, not_yours_card())
+        elif before.status is SessionStatus.CANCELLED:
+            await self._answer(before, command, ended_reply(before))
+        else:
+            if self.memory is not None:
+                # This comes before the turn: if the program dies during it, the reply is read nevertheless.
+                await self.memory.queue_extraction(command)
+            try:
+                await self._run_logged(before, command, course, tell)
+            except TurnStopped:
+                if await self.effects.past.has_begun_to_write(before, command.command_id):
+                    # An earlier attempt was interrupted while it wrote. Only a complete write leaves a consistent
+                    # state.
+                    course.act(whatever=True)
+                    await self._run_logged(before, command, course, tell)
+                else:
+                    after = mark_stopped(before).after_command(command.command_id, command.at)
+                    after, messages = build_messages(before, after, command.command_id)
+                    await self.sessions.save(after, expected=before.version, outgoing=messages)
+
+    async def _run_logged(
+        self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback
+    ) -> None:
+        with self.logbook.turn(command, before) as entry:
+            await self._run(before, command, course, tell, entry)
+
+    async def _run(
+        self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback, entry: LogEntry
+    ) -> None:
+        look = await course.unless_stopped(self._look(before, command, tell))
+        model = None if self.model is None else TurnModel(self.model, course, tell)
+        turn = await self._assemble(before, command, look)
+        outcome = await entry.run(turn, model)
+        heard = outcome
+        asking = None if look is None else find_contradicted_turn(turn, look, outcome)
+        if asking is not None:
+            turn, outcome = asking, await entry.run(asking)
+        turn, outcome = await self._with_extracted(command, turn, outcome, heard, look, course, entry)
+        after = await course.unless_stopped(self.drafts.apply_draft(outcome, tell))
+        course.act()
+        if turn.reading is not None and turn.reading.plan is not None:
+            await self.effects.note(turn.reading.plan, before, f"{command.command_id}/seen")
+        for effect in outcome.effects:
+            doing = self.effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
+            after = await entry.effect(effect, after, doing)
+        if course.stop_asked:
+            after = mark_finished(after, outcome.effects)
+        after = await self._settle(before, outcome, after, command)
+        await self._save(before, outcome, after, command, () if model is None else model.prompts)
+
+    async def _with_extracted(
+        self,
+        said: SessionCommand,
+        turn: TurnInput,
+        outcome: TurnOutcome,
+        heard: TurnOutcome,
+        look: Look | None,
+        course: RunningTurn,
+        entry: LogEntry,
+    ) -> tuple[TurnInput, TurnOutcome]:
+        """Run the turn again with the rules in its own message, before it drafts or commits (K9).
+
+        If the message was not read for rules in time, the outcome is returned with a notice. ``heard`` is the outcome
+        of the first reading of the message.
+        """
+        if self.memory is None or not isinstance(said, TimeboxingUserReply) or not heard.heard:
+            return turn, outcome
+        if not any(map(_needs_rules, outcome.effects)) or any(isinstance(each, OF_MEMORY) for each in heard.heard):
+            return turn, outcome
+        found = await course.unless_stopped(self.memory.await_extraction(said))
+        if found.late:
+            return turn, replace(outcome, session=add_lines(outcome.session, STILL_READING))
+        if found.understood is None or found.understood.command_id in turn.session.handled:
+            return turn, outcome
+        known = await self.later.remember(turn.session, found.understood)
+        known = known.after_command(found.understood.command_id, known.touched_at)
+        assembled = await self._assemble(known, said, look)
+        first, *rest = heard.heard
+        again = replace(assembled, command=first, rest=tuple(rest), lines=heard.lines)
+        outcome = await entry.run(again)
+        news = found.understood.command_id
+        writes = tuple(
+            replace(write, fresh=write.fresh or write.cause == news) for write in outcome.session.memory_writes
+        )
+        session = replace(outcome.session, memory_writes=writes)
+        return again, replace(outcome, session=session)
+
+    async def _assemble(self, before: Session, command: SessionCommand, look: Look | None) -> TurnInput:
+        memory = None if self.memory is None else await self.memory.look(before, command)
+        queue = None if self.tasks is None else self.tasks.planned
+        more, trouble = await find_offers(self.sessions, before, queue, self.outside, now=command.at)
+        return TurnInput(
+            session=before,
+            command=command,
+            reading=None if look is None else build_reading(before, look, command),
+            memory=memory,
+            lines=explain_withheld(command),
+            proposals=await self._find_proposals(before, command),
+            offered=more,
+            offer_trouble=trouble,
+        )
+
+    async def _find_proposals(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:
+        """Return the agents' proposals in the thread, for a message that may answer them."""
+        if self.proposals is None or self.model is None or not isinstance(command, TimeboxingUserReply):
+            return ()
+        return await self.proposals.waiting(before, command.at)
+
+    async def _settle(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
+        """Return the session with its consequences applied: questions noted, history updated, stale views dropped."""
+        if after.plan is not None and after.questions != before.questions:
+            await self.effects.note(after.plan, after, f"{command.command_id}/settled")
+        if after.history is not None and outcome.effects:
+            went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
+            after = await self.effects.past.refresh(after, said=went_back)
+        return with_fixes(without_stale_sketch(mark_stale_preview(before, after)), command.at).after_command(
+            command.command_id, command.at
+        )
+
+    async def _save(
+        self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand, prompts: tuple[str, ...]
+    ) -> None:
+        """Save the session with its messages, and start background work. Violated rules are logged and reported."""
+        messages_of = (
+            build_only_side_messages
+            if all(isinstance(c, VIEW_COMMANDS) for c in outcome.heard or (command,))
+            else build_messages
+        )
+        after, messages = messages_of(before, after, command.command_id)
+        after, broke = end_turn(before, outcome, after, messages)
+        if broke:
+            log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
+            after, messages = build_messages(before, report_violations(after, broke), command.command_id)
+        messages = add_rating(messages, command.command_id, prompts)
+        if self.tasks is not None:
+            await self.tasks.planned.follow(before, after)
+        after = await self.sessions.save(after, expected=before.version, outgoing=messages)
+        log_constraint_events(before, after, command.command_id)
+        self.drafts.prepare(after)
+        waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
+        if waits and after.snapshot is None and after.snapshot_error is None:
+            self.later.show_when_read(after)
+
+    async def _answer(self, session: Session, command: SessionCommand, card: Card) -> None:
+        """Answer the person who acted, without a change to the session."""
+        known = session.after_command(command.command_id, session.touched_at)
+        message = build_ephemeral(session, command.command_id, card, to=command.user_id)
+        await self.sessions.save(known, expected=session.version, outgoing=(message,))
+
+    async def _look(self, session: Session, command: SessionCommand, tell: ProgressCallback) -> Look | None:
+        """Read the day for commands that draft, change or write a plan; ``None`` if not needed or too late."""
+        if not needs_day(session, command, words=self.model is not None):
+            return None
+        tell(Progress(doing=Activity.LOOKING))
+        return await self.looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+
+
+def _needs_rules(effect: Effect) -> bool:
+    """Check whether an effect has to follow all known rules."""
+    return isinstance(effect, DraftDay) or (isinstance(effect, WriteCalendar) and effect.commit)

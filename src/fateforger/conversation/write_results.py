@@ -1,0 +1,369 @@
+"""Results of calendar writes: a report in sentences, and the session that they leave. Pure (S51, S85)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from fateforger.calendar.adoption import adopt_all
+from fateforger.calendar.conflicts import phrase_questions
+from fateforger.calendar.event import OwnedId
+from fateforger.calendar.model import WRITES, Verb
+from fateforger.calendar.results import SyncResult
+from fateforger.calendar.transactions import OpRecord, OpState, Transaction
+from fateforger.conversation.calendar_reads import predict_snapshot
+from fateforger.conversation.plan_nodes import undo_last_change
+from fateforger.errors import ConfirmationNeeded
+from fateforger.planning.plan import TBPlan
+from fateforger.planning.timing import zone
+from fateforger.session.conflicts import open_questions, settle_questions, update_questions
+from fateforger.session.constants import MOST_UNDO
+from fateforger.session.day import frame_mistake
+from fateforger.session.draft import grade_session
+from fateforger.session.model import Facts, Notice, RefineUpdate, Session, SyncReport, WriteCounts
+from fateforger.session.overview import overview
+from fateforger.session.stages import TimeboxingStage
+from fateforger.values import replace
+
+MOST_NAMED = 12
+UNCHANGED = "unchanged"
+LOOKING = "I keep looking, and say so here once I know."
+_OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT}
+_SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})
+
+
+def build_report(result: SyncResult) -> SyncReport:
+    """Return the report of a submit or an undo. For a partial one it says exactly what is on the calendar now."""
+    standing = {Verb.NOOP, Verb.ADOPT}
+    report = SyncReport(
+        status="changed",
+        created=result.created,
+        updated=result.updated,
+        deleted=result.deleted,
+        unchanged=sum(op.verb in standing for op in result.plan.ops),
+        sentences=_select_sentences(result),
+    )
+    match result.status:
+        case "partial" | "paused":
+            return _report_partial(report, result)
+        case other:
+            return replace(report, status=other)
+
+
+def _report_partial(report: SyncReport, result: SyncResult) -> SyncReport:
+    """Report the blocks that are written, missing or unknown, each with its name and time."""
+    done, unsure = _list_blocks(result, {OpState.APPLIED}), _list_blocks(result, {OpState.INFLIGHT}, WRITES)
+    if not (done or unsure or report.deleted):
+        return replace(report, status="failed", sentences=report.sentences[1:])
+    missing = _list_blocks(result, _OPEN)
+    lines = (
+        (f"On your calendar now: {_join_names(done)}.",) if done else (),
+        (f"I do not know yet whether this arrived: {_join_names(unsure)}. {LOOKING}",) if unsure else (),
+        (f"Not there yet: {_join_names(missing)}.",) if missing else (),
+    )
+    sentences = (*(sentence for line in lines for sentence in line), *report.sentences[1:])
+    return replace(report, status="partial", unsure=bool(unsure), sentences=sentences)
+
+
+def _select_sentences(result: SyncResult) -> tuple[str, ...]:
+    """Return the sentences of the engine, the summary first.
+
+    Overlaps with meetings and open questions are left out, because the card shows them as long as they exist. Blocks
+    that are linked to an event of the person are added.
+    """
+    if result.transaction is not None and result.transaction.kind == "undo":
+        return result.sentences
+    shown_by_the_card = {*result.plan.warnings, *phrase_questions(result.plan)}
+    linked = [op.reason for op in result.plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
+    return (*(s for s in result.sentences if s not in shown_by_the_card), *linked)
+
+
+def format_counts(report: SyncReport) -> str:
+    """Return the counts that are not zero, like ``2 created, 1 updated``; ``unchanged`` if all are zero."""
+    named = (("created", report.created), ("updated", report.updated), ("deleted", report.deleted))
+    return ", ".join(f"{count} {what}" for what, count in named if count) or UNCHANGED
+
+
+def _list_blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:
+    """Return the created or updated blocks that ended in one of the states, with their times."""
+    last = {r.op.key: r for t in result.transactions for r in t.records if r.op.verb in verbs}
+    return [_format_block(record, result.plan.tz) for record in last.values() if record.state in states]
+
+
+def _format_block(record: OpRecord, tz: str) -> str:
+    fields = record.op.after
+    if fields is None:
+        return f"“{record.op.summary}”"
+    local = zone(tz)
+    return f"“{fields.summary}” {fields.start.astimezone(local):%H:%M}–{fields.end.astimezone(local):%H:%M}"
+
+
+def _join_names(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def dump_facts(facts: Facts | None) -> dict[str, Any]:
+    """Return the journal's context for the facts before a write, which is stored next to the plan before it."""
+    return {} if facts is None else {"facts_before": facts.model_dump(mode="json")}
+
+
+def load_facts(transaction: Transaction) -> Facts | None:
+    """Return the facts that :func:`dump_facts` stored in a transaction."""
+    kept = transaction.context.get("facts_before")
+    return None if kept is None else Facts.model_validate(kept)
+
+
+def with_plan(session: Session, plan: TBPlan | None) -> Session:
+    """Return the session with another plan, if there is one, and with its quality and overview updated."""
+    if plan is None or plan == session.plan:
+        return session
+    session = replace(session, plan=plan)
+    if frame_mistake(session) is None:
+        session = grade_session(session)
+    return replace(session, overview=overview(session))
+
+
+def derive_writes(session: Session, history: Sequence[Transaction], *, replaced: bool) -> Session:
+    """Return the session with its write group, write counts and undoable changes derived from ``history``.
+
+    ``history`` is the history of the day, the newest first. With ``replaced`` the plan is another one now, so its
+    unwritten changes are gone.
+    """
+    own = [t for t in reversed(history) if t.kind == "submit" and t.undoable and t.context.get("session") == session.id]
+    group = own[-1].group if own else None
+    written = _count_writes([t for t in own if t.group == group])
+    return replace(
+        session, write_group=group, written=written, refine_undo=_derive_changes(session, own, replaced=replaced)
+    )
+
+
+def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: bool) -> tuple[RefineUpdate, ...]:
+    """Return the changes with all writes in effect, the redone ones, and finally the pending ones."""
+    standing = {t.id for t in own}
+    kept = [s for s in session.refine_undo if s.transactions and standing >= set(s.transactions)]
+    known = {transaction: step for step in kept for transaction in step.transactions}
+    steps: list[RefineUpdate] = []
+    for transaction in own:
+        step = known.get(transaction.id) or _restore_change(transaction)
+        if step is not None:
+            if step not in steps:
+                steps.append(step)
+        elif steps and transaction.context.get("deed") == "retry":
+            steps[-1] = replace(steps[-1], transactions=(*steps[-1].transactions, transaction.id))
+    waiting = [] if replaced else [s for s in session.refine_undo if not s.transactions]
+    return (*steps, *waiting)[-MOST_UNDO:]
+
+
+def _restore_change(transaction: Transaction) -> RefineUpdate | None:
+    before = transaction.context.get("plan_before")
+    if before is None:
+        return None
+    return RefineUpdate(
+        plan_before=TBPlan.model_validate(before),
+        transactions=(transaction.id,),
+        sentence=str(transaction.context.get("said", "")),
+        facts_before=load_facts(transaction),
+    )
+
+
+def _count_writes(transactions: Sequence[Transaction]) -> WriteCounts | None:
+    done = [r.op.verb for t in transactions for r in t.records if r.state is OpState.APPLIED]
+    written = WriteCounts(
+        created=done.count(Verb.CREATE), updated=done.count(Verb.UPDATE), deleted=done.count(Verb.DELETE)
+    )
+    return None if written == WriteCounts() else written
+
+
+FOUND_OUT = "Your calendar answers again: now I know what arrived."
+WAITING = "It is in your plan, but not on your calendar yet."
+_BROKEN = frozenset({"partial", "failed"})
+
+
+def apply_submit(session: Session, result: SyncResult) -> Session:
+    """Return the session after a full or partial submit.
+
+    The person's changes in the calendar flow back into the plan (S242). Changes of Stage 4 that are written one by one
+    can be undone one by one.
+    """
+    report = build_report(result)
+    ids = tuple(t.id for t in result.transactions if t.undoable)
+    changes: dict[str, object] = {
+        "snapshot": predict_snapshot(session.snapshot, result),
+        "last_sync": report,
+        "written": _add_written(session.written, report),
+        "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
+        "brakes": (),
+    }
+    if ids and session.calendar_write != "commit":
+        changes["refine_undo"] = attach_transactions(session, ids)
+    elif ids and find_changes_to_write(session):
+        changes["refine_undo"] = (*session.refine_undo[:-1], _merge_changes(find_changes_to_write(session), ids))
+    session = with_plan(session, None if session.plan is None else adopt_all(session.plan, result.plan))
+    session = session.model_copy(update=changes)
+    if session.snapshot is not None:
+        left = update_questions(session.questions, result.plan, session.snapshot)
+        session = settle_questions(replace(session, questions=left))
+    return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _add_counts(session, report)
+
+
+def apply_found_result(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
+    """Return the session once the fate of the latest write's unanswered calls is known.
+
+    ``history`` is the history of the day, the newest first. An undo has to be repeated by the person, as announced,
+    regardless of its result.
+    """
+    if result is None or result.transaction is None or result.transaction.kind == "undo":
+        report = None if session.last_sync is None else replace(session.last_sync, unsure=False)
+        return replace(session, last_sync=report)
+    report = build_report(result)
+    changes: dict[str, object] = {
+        "snapshot": predict_snapshot(session.snapshot, result),
+        "last_sync": report,
+        "written": derive_writes(session, history, replaced=False).written,
+        "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
+        "notice": Notice(lines=(FOUND_OUT,)),
+    }
+    if result.transaction.undoable and find_changes_to_write(session):
+        changes["refine_undo"] = (
+            *session.refine_undo[: -len(find_changes_to_write(session))],
+            _merge_changes(find_changes_to_write(session), (result.transaction.id,)),
+        )
+    return settle_questions(session.model_copy(update=changes))
+
+
+def require_confirmation(session: Session, needed: ConfirmationNeeded) -> Session:
+    """Return the session after a submit that needs confirmation. Nothing was written; a retry confirms it."""
+    return replace(apply_failed_submit(session, (needed.message,)), brakes=needed.reasons)
+
+
+def apply_failed_submit(session: Session, sentences: tuple[str, ...]) -> Session:
+    """Return the session after a submit that could not begin. Nothing was written."""
+    session = replace(session, problem=" ".join(sentences), brakes=())
+    if session.stage is TimeboxingStage.REVIEW_COMMIT:
+        return replace(session, last_sync=SyncReport(status="failed", sentences=sentences))
+    return _add_lines(session, WAITING)
+
+
+def apply_group_undo(session: Session, result: SyncResult) -> Session:
+    """Return the session after an undo of a whole write group: the plan is kept, and the next write opens a new group.
+
+    After a partial undo the group is kept, so that Undo can be pressed again.
+    """
+    report = build_report(result)
+    shown = predict_snapshot(session.snapshot, result)
+    session = replace(session, snapshot=shown, last_sync=report, problem=None, brakes=())
+    if report.status in _BROKEN:
+        return with_refusal(
+            session, ("I could not take all of it back; press Undo again in a moment.", *report.sentences)
+        )
+    return _clear_writes(session, report.sentences)
+
+
+def apply_missing_group(session: Session, why: str) -> Session:
+    """Return the session if another command has already undone the whole group."""
+    return _clear_writes(session, (why,))
+
+
+def _clear_writes(session: Session, sentences: tuple[str, ...]) -> Session:
+    steps = tuple(replace(step, transactions=()) for step in session.refine_undo)
+    lines = (*sentences, "Your plan is still here: change it, or commit it again.")
+    return settle_questions(
+        replace(session, write_group=None, written=None, refine_undo=steps, notice=Notice(lines=lines))
+    )
+
+
+def apply_update_undo(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
+    """Return the session after its last change of Stage 4 was undone, with the plan from before that change (S240).
+
+    ``result`` is ``None`` if another command had undone the write already. ``history`` is the history of the day, the
+    newest first.
+    """
+    if result is None:
+        return _add_lines(settle_questions(_drop_update(session, None, session.written)))
+    report = build_report(result)
+    session = replace(session, snapshot=predict_snapshot(session.snapshot, result))
+    sentences = report.sentences[1:]
+    if report.status in _BROKEN:
+        return with_refusal(session, ("I could not take all of the last change back on your calendar.", *sentences))
+    written = derive_writes(session, history, replaced=False).written
+    counts = format_counts(report)
+    done = () if counts == UNCHANGED else (f"Calendar: {counts}.",)
+    return _add_lines(settle_questions(_drop_update(session, report, written)), *done, *sentences)
+
+
+def _drop_update(session: Session, report: SyncReport | None, written: WriteCounts | None) -> Session:
+    return replace(undo_last_change(session), last_sync=report, written=written, problem=None, brakes=())
+
+
+def with_refusal(session: Session, lines: Iterable[str]) -> Session:
+    """Return the unchanged session with a refusal message."""
+    return replace(session, notice=Notice(lines=tuple(lines), refused=True))
+
+
+def attach_transactions(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdate, ...]:
+    """Return the changes of Stage 4, with the last one tied to the transactions that wrote it.
+
+    Several pending changes become one, because they can only be undone together. The completion of an interrupted write
+    belongs to the change that began it.
+    """
+    steps = session.refine_undo
+    if joined := find_pending_changes(steps):
+        return (*steps[: -len(joined)], _merge_changes(joined, transactions))
+    if not steps or session.problem is None:
+        return steps
+    return (*steps[:-1], replace(steps[-1], transactions=(*steps[-1].transactions, *transactions)))
+
+
+def _merge_changes(steps: tuple[RefineUpdate, ...], transactions: tuple[str, ...]) -> RefineUpdate:
+    return replace(
+        steps[0],
+        transactions=transactions,
+        sentence=" ".join(step.sentence for step in steps),
+        answered=tuple(question for step in steps for question in step.answered),
+        facts_before=next((s.facts_before for s in steps if s.facts_before is not None), None),
+    )
+
+
+def find_changes_to_write(session: Session) -> tuple[RefineUpdate, ...]:
+    """Return the changes that a write of Stage 4 writes, and that are undone with it: the pending ones.
+
+    If changes wait for the commit, this is only the last one, which could not wait.
+    """
+    if session.calendar_write != "commit":
+        return find_pending_changes(session.refine_undo)
+    if session.stage is not TimeboxingStage.REFINE:
+        return ()
+    return find_pending_changes(session.refine_undo)[-1:]
+
+
+def find_pending_changes(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate, ...]:
+    """Return the latest changes, as far as they are not written yet."""
+    count = 0
+    while count < len(steps) and not (steps[-1 - count].transactions or steps[-1 - count].local):
+        count += 1
+    return steps[len(steps) - count :]
+
+
+def _add_counts(session: Session, report: SyncReport) -> Session:
+    """Add the changes to the calendar to the notice of Stage 4 (S51). Errors are shown as the problem instead."""
+    still = "nothing to write" if open_questions(session) else "unchanged, it shows this already"
+    counts = still if report.status == "unchanged" else format_counts(report)
+    notes = () if session.problem is not None else report.sentences[1:]
+    return _add_lines(session, f"Calendar: {counts}.", *notes)
+
+
+def _add_lines(session: Session, *lines: str) -> Session:
+    said = () if session.notice is None else session.notice.lines
+    return replace(session, notice=Notice(lines=tuple(dict.fromkeys((*said, *lines)))))
+
+
+def _add_written(written: WriteCounts | None, report: SyncReport) -> WriteCounts | None:
+    if not (report.created or report.updated or report.deleted):
+        return written
+    before = written or WriteCounts()
+    return WriteCounts(
+        created=before.created + report.created,
+        updated=before.updated + report.updated,
+        deleted=before.deleted + report.deleted,
+    )

@@ -1,0 +1,363 @@
+"""Draft of a session's day from its meetings, frame, lunch, and tasks.
+
+Meetings stay where they are (S121). The one thing comes first and early, then deep work, then shallow work, each in
+order of priority. Nothing overlaps, and everything left out is reported. Work without minutes gets a usual length, so a
+day without any numbers still plans (S106)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from fateforger.drafting.axis import GRID, ceil, floor, instant, stretches
+from fateforger.drafting.context import USUAL_DEEP, USUAL_SHALLOW, build_context, is_shutdown
+from fateforger.drafting.explanations import explain_left
+from fateforger.drafting.instance import Frame, Immovable, Instance, Lunch, Pin, Policy, Task, Told
+from fateforger.drafting.model import (
+    Busy,
+    Day,
+    Draft,
+    LunchWish,
+    OptionKind,
+    PlacementOption,
+    UnplacedItem,
+    Work,
+)
+from fateforger.drafting.solver import STEPS, Solution, solve_context
+from fateforger.drafting.solver import to_draft as draft_of
+from fateforger.errors import BadInput
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.plan import ET, TBPlan
+from fateforger.planning.timing import zone
+from fateforger.values import replace
+
+
+class Stretch(NamedTuple):
+    """A stretch of time in minutes since the epoch, end not included."""
+
+    start: int
+    end: int
+
+    @property
+    def minutes(self) -> int:
+        return self.end - self.start
+
+
+def frame_of(day: Day) -> Stretch:
+    """Return the frame of the day, rounded inward to the grid."""
+    return Stretch(ceil(day.start), max(ceil(day.start), floor(day.end)))
+
+
+def busy_stretches(busy: Iterable[Busy]) -> tuple[Stretch, ...]:
+    """Return the busy time, rounded outward to the grid, merged, in time order."""
+    return join_stretches(Stretch(floor(b.start), ceil(b.end)) for b in busy if b.start < b.end)
+
+
+def join_stretches(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
+    """Return the union of the stretches, in time order."""
+    union: list[Stretch] = []
+    for stretch in sorted(stretches):
+        if union and stretch.start <= union[-1].end:
+            union[-1] = Stretch(union[-1].start, max(union[-1].end, stretch.end))
+        else:
+            union.append(stretch)
+    return tuple(union)
+
+
+def gaps(frame: Stretch, taken: Iterable[Stretch]) -> Iterator[Stretch]:
+    """Yield the parts of the frame that ``taken`` leaves free, in time order."""
+    at = frame.start
+    for stretch in join_stretches(taken):
+        if at >= frame.end:
+            return
+        if stretch.start > at:
+            yield Stretch(at, min(stretch.start, frame.end))
+        at = max(at, stretch.end)
+    if at < frame.end:
+        yield Stretch(at, frame.end)
+
+
+PIECE = 30
+"""Shortest piece that deep work is split into, in minutes."""
+SPLITTABLE = 60
+"""Shortest deep work that may be split, in minutes."""
+
+
+@dataclass
+class OccupiedFrame:
+    """The frame of a day with its ``taken`` time."""
+
+    frame: Stretch
+    taken: list[Stretch]
+
+
+def on_grid(minutes: int) -> int:
+    """Round a length up to the grid, in minutes."""
+    return -(-minutes // GRID) * GRID
+
+
+LUNCH = "Lunch"
+SHORTEST = 20
+DRIFT = 120
+"""Minutes that lunch may move from the preferred time, either way."""
+
+
+def wants_lunch(frame: Stretch, wish: LunchWish) -> bool:
+    """Check whether the preferred time lies in the frame: an afternoon's plan has no lunch."""
+    return wish.minutes > 0 and frame.start <= floor(wish.start) < frame.end
+
+
+def lunch_stretch(board: OccupiedFrame, wish: LunchWish) -> Stretch | None:
+    """Return the free stretch nearest to the wish, shorter than wished if necessary.
+
+    Returns ``None`` when there is none.
+    """
+    for minutes in _lengths(wish.minutes):
+        starts = [s for gap in gaps(board.frame, board.taken) for s in _starts(gap, minutes, floor(wish.start))]
+        near = [s for s in starts if abs(s - floor(wish.start)) <= DRIFT]
+        if near:
+            start = min(near, key=lambda s: (abs(s - floor(wish.start)), s))
+            return Stretch(start, start + minutes)
+    return None
+
+
+def _lengths(minutes: int) -> tuple[int, ...]:
+    """Return the lengths to try, the longest first: the wish, half of it, and the shortest lunch."""
+    shorter = {on_grid(minutes // 2), SHORTEST}
+    return (on_grid(minutes), *sorted((m for m in shorter if SHORTEST <= m < minutes), reverse=True))
+
+
+def _starts(gap: Stretch, minutes: int, wish: int) -> tuple[int, ...]:
+    """Return the start in this gap that is nearest to the wish, if lunch fits."""
+    latest = gap.end - minutes
+    if latest < gap.start:
+        return ()
+    return (min(max(wish, gap.start), latest - (latest - gap.start) % GRID),)
+
+
+MOST_TRIED = 5
+"""Most items whose options are tried; a person is asked about no more at once."""
+_PROMISING = frozenset({OptionKind.SHRINK, OptionKind.SPLIT, OptionKind.EXTEND, OptionKind.RELAX})
+_ITS_OWN = frozenset({OptionKind.SHRINK, OptionKind.SPLIT})
+
+
+def filter_options(
+    left: Sequence[UnplacedItem], placed: Callable[[UnplacedItem, PlacementOption], Collection[str]]
+) -> tuple[UnplacedItem, ...]:
+    """Return the items with only the options that hold.
+
+    An option stays if it promises no place, or if the trial gives the item one. ``placed`` returns the ids that have
+    a place once an option is taken, or nothing when it costs another item its place.
+    """
+    known: dict[tuple[object, ...], Collection[str]] = {}
+
+    def holds(each: UnplacedItem, choice: PlacementOption) -> bool:
+        whose = each.id if choice.way in _ITS_OWN else None
+        way = (choice.way, choice.minutes, choice.rule, whose)
+        if way not in known:
+            known[way] = placed(each, choice)
+        return each.id in known[way]
+
+    tried = 0
+    told: list[UnplacedItem] = []
+    for each in left:
+        promising = [choice for choice in each.choices if choice.way in _PROMISING]
+        tried += bool(promising)
+        gone = [choice for choice in promising if tried > MOST_TRIED or not holds(each, choice)]
+        told.append(replace(each, choices=tuple(choice for choice in each.choices if choice not in gone)))
+    return tuple(told)
+
+
+def apply_option(day: Day, told: Iterable[Told], task: str, choice: PlacementOption) -> tuple[Day, tuple[Told, ...]]:
+    """Return the day and its constraints once an option for that task is taken."""
+    told = tuple(each for each in told if choice.way is not OptionKind.RELAX or each.id != choice.rule)
+    if choice.way is OptionKind.EXTEND:
+        later = day.end.astimezone(UTC) + timedelta(minutes=choice.minutes or 0)
+        return replace(day, end=later.astimezone(day.end.tzinfo)), told
+    works = tuple(
+        (replace(work, minutes=choice.minutes) if choice.way is OptionKind.SHRINK else replace(work, pieces=True))
+        if work.id == task and choice.way in _ITS_OWN
+        else work
+        for work in day.works
+    )
+    return replace(day, works=works), told
+
+
+TRIAL_STEPS = 3_300
+"""Steps of a trial draft that only tests whether an option helps: a few hundredths of a second."""
+NO_LUNCH = "meetings leave no 20 minutes free around that time"
+NO_LUNCH_BY_RULES = "meetings and your rules leave no 20 minutes free around that time"
+
+
+def draft(day: Day, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
+    """Place the work that fits, keep the constraints in ``told``, and report the rest (S21).
+
+    The order of ``day.busy`` does not matter. Lunch lies where it would lie without any work. The engine, the policy,
+    and the search are those of :func:`fateforger.drafting.draft_instance` (K10). ``steps`` limits the search.
+    """
+    frame = frame_of(day)
+    if frame.minutes == 0:
+        whole = (UnplacedItem(w.id, w.title, explain_left(length(w), 0, 0, 0)) for w in day.works)
+        return Draft(TBPlan(date=day.date, tz=day.tz), (*_lunch_left_out(day, frame, told), *whole))
+    instance = instance_of(day, told)
+    filled = _solve(day, instance, steps)
+    result = draft_of(filled)
+    left = [_explain_lunch(day, told, each) for each in result.unplaced]
+    return replace(
+        result, unplaced=filter_options(left, lambda each, way: _placed_with_option(day, told, filled, each, way))
+    )
+
+
+def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
+    """Return a draft of lunch alone, placed as :func:`draft` places it, or the reason it has no place."""
+    bare = replace(day, works=())
+    frame = frame_of(bare)
+    if frame.minutes == 0:
+        return draft(bare, told)
+    instance = instance_of(bare, told)
+    policy = replace(instance.policy, shutdown=0)
+    result = draft_of(_solve(bare, replace(instance, policy=policy), TRIAL_STEPS))
+    return replace(result, unplaced=tuple(_explain_lunch(bare, told, each) for each in result.unplaced))
+
+
+def policy_of(day: Day) -> Policy:
+    """Return the one policy for a day (K10).
+
+    It is the usual policy, with lunch at the time and length wished for, or without lunch when the wish lies outside
+    the frame.
+    """
+    if day.lunch is None or not wants_lunch(frame_of(day), day.lunch):
+        return Policy(lunch=None)
+    minutes = max(GRID, day.lunch.minutes)
+    start = day.lunch.start.astimezone(zone(day.tz)).time()
+    return Policy(lunch=Lunch(start=start, minutes=minutes, shortest=min(SHORTEST, minutes), drift=DRIFT))
+
+
+def _placed_with_option(
+    day: Day, told: Sequence[Told], filled: Solution, left: UnplacedItem, choice: PlacementOption
+) -> set[str]:
+    """Return the ids that have a place in the draft that an option leads to.
+
+    The set is empty when the option takes a place from other work.
+    """
+    try:
+        other, rules = apply_option(day, told, left.id, choice)
+        after = _solve(other, instance_of(other, rules), TRIAL_STEPS)
+    except BadInput:  # the frame would be longer than any day is
+        return set()
+    keeps = set(after.relaxed) <= set(filled.relaxed) and _placed_ids(filled) <= _placed_ids(after)
+    return _placed_ids(after) if keeps else set()
+
+
+def _placed_ids(filled: Solution) -> set[str]:
+    """Return the ids of placed work and lunch; the shutdown is left out because it yields to them."""
+    there = zip(filled.problem.items, filled.found.placed, strict=True)
+    return {item.id for item, pieces in there if pieces and not is_shutdown(item.id)}
+
+
+def _solve(day: Day, instance: Instance, steps: int) -> Solution:
+    """Solve a day; if pinned lunch conflicts with the rules, solve it with movable lunch."""
+    result = solve_context(build_context(instance), steps=steps)
+    if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
+        result = solve_context(build_context(with_loose_lunch(day, instance)), steps=steps)
+    return result
+
+
+def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
+    """Return the day as an instance for the engine, with lunch pinned where there is room for it.
+
+    Raises :class:`BadInput` for a frame without time.
+    """
+    busy = (Immovable(start=b.start, end=b.end) for b in day.busy if b.start < b.end)
+    instance = Instance(
+        date=day.date,
+        tz=day.tz,
+        frame=Frame(start=day.start, end=day.end, next_start=day.next_start),
+        immovables=tuple(busy),
+        tasks=tuple(_task(work, place, len(day.works)) for place, work in enumerate(day.works)),
+        constraints=tuple(told),
+        policy=policy_of(day),
+    )
+    lunch = _lunch(day, frame_of(day), instance)
+    return instance if lunch is None else replace(instance, pinned=(lunch,))
+
+
+def length(work: Work) -> int:
+    """Return the minutes of the work, or the usual length."""
+    return work.minutes or (USUAL_DEEP if work.deep else USUAL_SHALLOW)
+
+
+def is_splittable(work: Work) -> bool:
+    """Check whether the work may be split into pieces."""
+    return work.pieces or (work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE)
+
+
+# --- lunch ---
+
+
+def _lunch(day: Day, frame: Stretch, instance: Instance) -> Pin | None:
+    """Return lunch near its wish, where meetings leave room and rules allow it.
+
+    Weaker rules are dropped as needed; musts always count.
+    """
+    if day.lunch is None or not wants_lunch(frame, day.lunch):
+        return None
+    for closed in _closed_times(instance):
+        stretch = lunch_stretch(OccupiedFrame(frame, [*busy_stretches(day.busy), *closed]), day.lunch)
+        if stretch is not None:
+            start = instant(stretch.start)
+            return Pin(key=day.lunch.key, title=LUNCH, type=ET.REGENERATION, start=start, minutes=stretch.minutes)
+    return None
+
+
+def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
+    """Yield the times closed to lunch: by all rules about it, then by ever fewer, down to the musts alone."""
+    if not instance.constraints:
+        yield ()
+        return
+    ground = build_context(instance)
+    rules = [rule for rule in ground.rules if rule.applies_to(ET.REGENERATION, None) and rule.closed_slots]
+    tried: set[int] = set()
+    for last in range(len(Necessity), 0, -1):
+        strong = tuple(Necessity)[:last]
+        closed = reduce(or_, (rule.closed_slots for rule in rules if rule.necessity in strong), 0)
+        if closed not in tried:
+            tried.add(closed)
+            origin = ground.axis.origin
+            yield tuple(Stretch(origin + at * GRID, origin + (at + slots) * GRID) for at, slots in stretches(closed))
+
+
+def _lunch_left_out(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[UnplacedItem, ...]:
+    if day.lunch is None or not wants_lunch(frame, day.lunch):
+        return ()
+    return (UnplacedItem(day.lunch.key, LUNCH, NO_LUNCH_BY_RULES if told else NO_LUNCH),)
+
+
+def with_loose_lunch(day: Day, instance: Instance) -> Instance:
+    """Return the day with lunch as a wish that yields to rules."""
+    return instance if day.lunch is None else replace(instance, pinned=())
+
+
+def _explain_lunch(day: Day, told: Sequence[Told], left: UnplacedItem) -> UnplacedItem:
+    if day.lunch is None or left.id != day.lunch.key:
+        return left
+    return replace(left, reason=NO_LUNCH_BY_RULES if told else NO_LUNCH, choices=())
+
+
+def _task(work: Work, place: int, of: int) -> Task:
+    return Task(
+        id=work.id,
+        title=work.title,
+        minutes=length(work),
+        type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
+        splittable=is_splittable(work),
+        min_chunk=PIECE,
+        max_pieces=6,
+        priority=1 + 5 * place // of,
+        one_thing=work.first,
+        notes=work.notes,
+    )

@@ -1,0 +1,370 @@
+"""Large neighbourhood search: greedy construction, then improvement by destroy and repair.
+
+The same steps lead to the same plan on every machine. If time runs out first, the result is the best plan so far.
+
+A lower bound on the cost ends the search early. For it, each item lies at its cheapest place as if it were alone, and
+as much is left out as does not fit into the day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fateforger.drafting import weights
+from fateforger.drafting.axis import longest_run, slot_range
+from fateforger.drafting.items import Item
+from fateforger.drafting.placement import Layout
+from fateforger.drafting.placement import cost as cost_of
+from fateforger.drafting.problem import Placed, Problem
+
+
+def lower_bound(problem: Problem) -> int:
+    """Return the points that every placement costs at least."""
+    alone = {item.index: _cost_alone(item) for item in problem.items}
+    total = sum(alone.values())
+    return total + _cost_of_excess(problem, alone)
+
+
+def _cost_alone(item: Item) -> int:
+    """Return the least that an item can cost.
+
+    This is its cheapest place in one piece, or the cost of leaving it out; an item that may be cut counts as free if
+    it fits at all.
+    """
+    if item.most_pieces > 1:
+        return 0 if item.domain.bit_count() >= item.slots else item.reward
+    costs = [
+        price + min((item.points(start, length) for start in item.prices_at(length)), default=item.reward)
+        for length, price in item.lengths
+    ]
+    return min(item.reward, *costs)
+
+
+def _cost_of_excess(problem: Problem, alone: dict[int, int]) -> int:
+    """Return the least cost of what must be left out for lack of time.
+
+    The cheapest slots are left out first, parts of items included.
+    """
+    room = 0
+    for item in problem.items:
+        room |= item.domain
+    shortest = {item.index: min(length for length, _ in item.lengths) for item in problem.items}
+    over = sum(shortest[item.index] for item in problem.items) - room.bit_count()
+    if over <= 0:
+        return 0
+    worth = sorted(
+        ((item.reward - alone[item.index]), shortest[item.index]) for item in problem.items if not item.required
+    )
+    worth.sort(key=lambda pair: pair[0] / pair[1])
+    lost = 0
+    for points, slots in worth:
+        if over <= 0:
+            break
+        part = min(slots, over)
+        lost += points * part // slots
+        over -= part
+    return lost
+
+
+_WAYS = 8
+"""Number of equally likely step types.
+
+Type 0 clears a stretch of time, types 1 to 3 remove a few blocks anywhere, and the rest clear a place for an item
+that was left out.
+"""
+_AGAIN = 9
+"""One in this many steps of the last type clears a place for an item that is placed already."""
+_PIECE = 3
+"""One in this many splittable items gets a place for a first piece of any length."""
+_CUT = 6
+"""One in this many items is cut into as many pieces as allowed, although it fits in one."""
+
+
+class PseudoRandom:
+    """Deterministic pseudorandom numbers (xorshift)."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) & 0xFFFFFFFFFFFFFFFF or 1
+
+    def below(self, bound: int) -> int:
+        """Return a number from 0 up to, but not including, ``bound``."""
+        x = self._state
+        x ^= (x << 13) & 0xFFFFFFFFFFFFFFFF
+        x ^= x >> 7
+        x ^= (x << 17) & 0xFFFFFFFFFFFFFFFF
+        self._state = x
+        return (x >> 16) % bound
+
+
+def destroy_and_repair(layout: Layout, movable: list[Item], lot: PseudoRandom, spare: int) -> Layout | None:
+    """Return a neighboring layout; required items may be missing from it.
+
+    Returns ``None`` once its cost is known to exceed ``spare``, in fractions of a point.
+    """
+    there = [item for item in movable if layout.placed[item.index]]
+    out = [item for item in movable if not layout.placed[item.index]]
+    way = lot.below(_WAYS)
+    if way > 3 and (out or there):
+        some = out if out and (not there or lot.below(_AGAIN)) else there
+        trial = _force_item(layout, there, some[lot.below(len(some))], lot)
+    else:
+        trial = layout.remove_items(item.index for item in _choose_removals(layout, there, way, lot))
+    for item in there:
+        spare -= item.costs.get(trial.placed[item.index], 0)
+    return trial if _reinsert(trial, movable, out, lot, spare) else None
+
+
+def _choose_removals(layout: Layout, there: list[Item], way: int, lot: PseudoRandom) -> list[Item]:
+    if not there:
+        return []
+    if way == 0:
+        at = layout.placed[there[lot.below(len(there))].index][0][0]
+        reach = 6 + lot.below(30)
+        return [i for i in there if any(abs(s - at) < reach for s, _ in layout.placed[i.index])]
+    return [there[lot.below(len(there))] for _ in range(1 + lot.below(4))]
+
+
+def _force_item(layout: Layout, there: list[Item], item: Item, lot: PseudoRandom) -> Layout:
+    """Place an item at a random start and remove what is in the way.
+
+    Of two such starts, the one that displaces less is used.
+    """
+    length = item.lengths[lot.below(len(item.lengths))][0]
+    if item.most_pieces > 1 and length >= 2 * item.shortest and not lot.below(_PIECE):
+        length = item.shortest + lot.below(length - 2 * item.shortest + 1)
+    starts = item.starts(length)
+    if not starts:
+        return layout.remove_items(())
+    places = [_find_obstacles(layout, there, _choose_slot(starts, lot), length, item.gap) for _ in range(2)]
+    _, start, off = min(places)
+    trial = layout.remove_items((*off, item.index))
+    piece = (start, length)
+    if trial.placed[item.index] or not trial.fits(item, (piece,)):
+        return trial
+    if length == item.slots or item.most_pieces == 1:
+        trial.take(item, (piece,))
+        return trial
+    begun = trial.copy()
+    begun.take(item, (piece,))
+    rest = begun.find_best(item, item.slots - length)
+    if rest is not None:
+        trial.take(item, tuple(sorted((piece, (rest[1], item.slots - length)))))
+    return trial
+
+
+def _choose_slot(slots: int, lot: PseudoRandom) -> int:
+    for _ in range(lot.below(slots.bit_count())):
+        slots &= slots - 1
+    return (slots & -slots).bit_length() - 1
+
+
+def _find_obstacles(layout: Layout, there: list[Item], start: int, slots: int, gap: int) -> tuple[int, int, list[int]]:
+    """Return the reward of the items in the way, the start, and their indexes."""
+    piece, place = slot_range(start, start + slots), slot_range(start, start + slots + gap)
+    worth, off = 0, []
+    for item in there:
+        taken, kept, _ = layout.mark(item, layout.placed[item.index])
+        if taken & place or kept & piece:
+            worth += item.reward
+            off.append(item.index)
+    return worth, start, off
+
+
+def _reinsert(trial: Layout, movable: list[Item], out: list[Item], lot: PseudoRandom, spare: int) -> bool:
+    """Reinsert what there is room for, in random order.
+
+    Returns false once more than ``spare`` is lost.
+    """
+    back = [item for item in movable if not trial.placed[item.index]]
+    way = lot.below(4)
+    if way == 0:
+        back.sort(key=lambda i: (not i.required, -i.slots, i.index))
+    elif way == 1:
+        back.sort(key=lambda i: (not i.required, -i.reward, i.index))
+    else:
+        for place in range(len(back) - 1, 0, -1):
+            other = lot.below(place + 1)
+            back[place], back[other] = back[other], back[place]
+        if way == 2 and out:
+            back.sort(key=lambda i: i not in out)
+    everywhere = trial.problem.everywhere
+    room, longest = _room(trial, everywhere)
+    for item in back:
+        least, shortest = item.smallest
+        if least <= room and shortest <= longest and trial.insert(item, cut=not lot.below(_CUT), quick=True):
+            room, longest = _room(trial, everywhere)
+            continue
+        spare -= trial.problem.lost[item.index]
+        if spare < 0:
+            return False
+    return True
+
+
+def _room(layout: Layout, everywhere: int) -> tuple[int, int]:
+    """Return the number of open slots and the longest run of them."""
+    free = everywhere & ~(layout.taken | layout.kept)
+    return free.bit_count(), longest_run(free)
+
+
+_HEAT = 400
+"""Points by which a step may worsen a plan at the start, about the worth of a task; it cools to zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A placement, its cost, and whether all steps were taken."""
+
+    placed: Placed
+    cost: int
+    finished: bool
+
+
+def greedy_layout(problem: Problem) -> Layout:
+    """Return the best of several greedy placements.
+
+    Items are inserted by rank, by reward, by length, and by tightness.
+    """
+    best: tuple[int, int, Layout] | None = None
+    staying = [True, False] if any(item.previous for item in problem.items) else [False]
+    for stay, order in ((stay, order) for stay in staying for order in _orders(problem)):
+        layout = _fill_greedily(problem, order, stay=stay)
+        missing = sum(item.required and not layout.placed[item.index] for item in problem.items)
+        missing += len(problem.violated_caps(layout.placed))
+        cost = cost_of(layout)
+        if best is None or (missing, cost) < best[:2]:
+            best = missing, cost, layout
+        if all(layout.placed) and not stay:
+            break
+    assert best is not None  # noqa: S101  there always is an order
+    return best[2]
+
+
+def _fill_greedily(problem: Problem, order: list[Item], *, stay: bool) -> Layout:
+    """Insert pinned blocks, then blocks that stay, then the others in order.
+
+    The order is tried twice, since some items depend on others.
+    """
+    layout = Layout(problem)
+    for item in problem.items:
+        if item.pinned:
+            layout.insert(item)
+    if stay:
+        _keep_previous(layout)
+    for item in (*order, *order):
+        if not layout.placed[item.index]:
+            layout.insert(item)
+    return layout
+
+
+def _keep_previous(layout: Layout) -> None:
+    """Keep items at their previous places, as many as are compatible."""
+    problem = layout.problem
+    there = [item for item in problem.items if item.previous and not item.pinned]
+    for item in sorted(there, key=lambda i: (not i.required, sum(i.previous[-1]), i.index)):
+        if sum(length for _, length in item.previous) == item.slots and layout.fits(item, item.previous):
+            layout.take(item, item.previous)
+
+
+def _orders(problem: Problem) -> list[list[Item]]:
+    loose = [item for item in problem.items if not item.pinned]
+    eager = sorted(loose, key=lambda i: (not i.one, not i.required, -i.reward // max(1, i.slots), i.index))
+    long = sorted(loose, key=lambda i: (not i.one, not i.required, -i.slots, i.index))
+    tight = sorted(loose, key=lambda i: (not i.required, i.starts(i.slots).bit_count() // 4, -i.reward, i.index))
+    ranked = sorted(loose, key=lambda i: (i.task is not None, not i.one, -i.rank, i.index))
+    return [ranked, eager, long, tight]
+
+
+def improve_layout(
+    problem: Problem,
+    layout: Layout,
+    steps: int,
+    stop: Callable[[], bool] | None = None,
+    seen: Callable[[int], None] | None = None,
+) -> SearchResult:
+    """Improve a placement for ``steps`` looks.
+
+    ``stop`` is polled to end the search early; ``seen`` is called with the number of looks taken.
+    """
+    best = current = layout
+    best_cost = current_cost = cost_of(layout)
+    lot = PseudoRandom(len(problem.items) + 1)
+    movable = [item for item in problem.items if not item.pinned]
+    must = [item.index for item in problem.items if item.required and layout.placed[item.index]]
+    held = problem.violated_caps(layout.placed)
+    watched = any(cap.over is None and cap.least is not None for cap in problem.caps)
+    finished = True
+    good = (lower_bound(problem) + 1) * weights.SCALE
+    begun = problem.looks
+    while movable and best_cost >= good and (done := problem.looks - begun) < steps:
+        if stop is not None and stop():
+            finished = False
+            break
+        if seen is not None:
+            seen(done)
+        problem.looks += 1 + 3 * sum(map(bool, current.placed)) // 4
+        heat = _HEAT * weights.SCALE * (steps - done) // steps
+        limit = current_cost + lot.below(heat + 1)
+        trial = destroy_and_repair(current, movable, lot, limit)
+        if trial is None or trial.placed == current.placed or not all(trial.placed[index] for index in must):
+            continue
+        if watched and len(problem.violated_caps(trial.placed)) > len(held):
+            continue
+        cost = cost_of(trial, limit)
+        if cost < limit:
+            current, current_cost = trial, cost
+            if cost < best_cost:
+                best, best_cost = trial, cost
+    placed, cost = optimize_locally(problem, best, stop)
+    return SearchResult(placed, cost, finished)
+
+
+def optimize_locally(problem: Problem, layout: Layout, stop: Callable[[], bool] | None = None) -> tuple[Placed, int]:
+    """Reach a local optimum.
+
+    No single item can be placed more cheaply with the others unmoved, and no swap of two items out of rank order
+    helps.
+    """
+    best, cost = layout, cost_of(layout)
+    again = True
+    while again and not (stop is not None and stop()):
+        again = False
+        for item in problem.items:
+            if not item.pinned:
+                others = (i for i in problem.items if not i.pinned)
+                best, cost, better = _try_reinsert(best, cost, [item], others)
+                again = again or better
+        for early, late in _misordered_pairs(problem, best):
+            best, cost, better = _try_reinsert(best, cost, [early, late], [late, early])
+            again = again or better
+    return best.placed, cost
+
+
+def _misordered_pairs(problem: Problem, layout: Layout) -> list[tuple[Item, Item]]:
+    """Return pairs of work on one day whose later item has the higher rank."""
+    placed = layout.placed
+    there = [item for item in problem.items if item.work and not item.pinned and placed[item.index]]
+    there.sort(key=lambda i: placed[i.index])
+    return [
+        (one, other)
+        for place, one in enumerate(there)
+        for other in there[place + 1 :]
+        if one.rank < other.rank
+        and problem.day_of(placed[one.index][0][0]) == problem.day_of(placed[other.index][0][0])
+    ]
+
+
+def _try_reinsert(best: Layout, cost: int, gone: Iterable[Item], back: Iterable[Item]) -> tuple[Layout, int, bool]:
+    """Reinsert these items in order, and keep the result if it is cheaper and satisfies as much."""
+    problem = best.problem
+    trial = best.remove_items(item.index for item in gone)
+    for item in back:
+        if not trial.placed[item.index]:
+            trial.insert(item)
+    if any(i.required and best.placed[i.index] and not trial.placed[i.index] for i in problem.items):
+        return best, cost, False
+    now = cost_of(trial)
+    if now >= cost or len(problem.violated_caps(trial.placed)) > len(problem.violated_caps(best.placed)):
+        return best, cost, False
+    return trial, now, True

@@ -1,0 +1,211 @@
+"""Violations: the rules that a set of blocks, or a plan, breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from itertools import combinations
+from typing import Any
+
+from fateforger.drafting.axis import GRID, in_words
+from fateforger.drafting.context import DraftContext, build_context
+from fateforger.drafting.instance import Instance, read_instance
+from fateforger.drafting.model import Block
+from fateforger.drafting.rules import SlotRule
+from fateforger.errors import BadInput
+from fateforger.memory.vocabulary import RuleKind, join_words, quote_name
+from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.planning.timing import zone
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A violated rule, with the keys of the blocks that violate it.
+
+    ``text`` is a sentence for a person.
+    """
+
+    rule: SlotRule
+    keys: tuple[str, ...]
+    text: str
+
+
+def find_violations(ground: DraftContext, blocks: Sequence[Block]) -> tuple[Violation, ...]:
+    """Return every rule of the day that the blocks break, in the order of the rules."""
+    look = _Check(ground, sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
+    return tuple(breach for rule in ground.rules if not rule.stricter for breach in look.of(rule))
+
+
+@dataclass(frozen=True)
+class _Check:
+    ground: DraftContext
+    blocks: list[Block]
+
+    def of(self, rule: SlotRule) -> Iterator[Violation]:
+        mine = [
+            b for b in self.blocks if rule.applies_to(b.type, b.id) and self._mask(b) & rule.on and not self._fact(b)
+        ]
+        hit = [b for b in mine if self._mask(b) & rule.closed_slots]
+        if hit:
+            yield self._violation(rule, hit, f"{self._lie_words(hit)} in the time that this is about")
+        yield from self._lengths(rule, mine)
+        yield from self._room(rule, mine)
+        yield from self._counts(rule, mine)
+        yield from self._order(rule, mine)
+
+    def _fact(self, block: Block) -> bool:
+        """Check whether the block follows from the calendar alone, such as travel to a meeting."""
+        return block.type is ET.COMMUTE and block.key.startswith("way-")
+
+    def _mask(self, block: Block) -> int:
+        return self.ground.axis.slots_touching(block.start, block.start + timedelta(minutes=block.minutes))
+
+    def _around(self, rule: SlotRule) -> int:
+        near = within = 0
+        for event in self.ground.events:
+            if event.kind is ET.MEETING:
+                within |= event.mask
+                for n in range(rule.around + 1):
+                    near |= event.mask << n | event.mask >> n
+        return near & ~within & rule.on
+
+    def _lengths(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
+        long = [b for b in mine if rule.longest is not None and b.minutes > rule.longest * GRID]
+        short = [b for b in mine if rule.shortest is not None and -(-b.minutes // GRID) < rule.shortest]
+        if long:
+            yield self._violation(rule, long, f"{self._names(long)} {_verb_be(long)} longer than that")
+        if short:
+            yield self._violation(rule, short, f"{self._names(short)} {_verb_be(short)} shorter than that")
+        if rule.whole:
+            cut = [b for b in mine if sum(o.id == b.id for o in mine) > 1]
+            if cut:
+                yield self._violation(rule, cut, f"{self._names(cut[:1])} is done in pieces")
+
+    def _room(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
+        """Report missing room once, even when a pause applies both after blocks and around meetings."""
+        near = self._around(rule) if rule.around else 0
+        beside = [b for b in self.blocks if self._mask(b) & near and not self._fact(b)]
+        close = [b for b in mine if self._is_followed(rule, b)] if rule.gap else []
+        if beside or close:
+            both = [b for b in self.blocks if b in beside or b in close]
+            where = "beside" if beside else "behind"
+            yield self._violation(rule, both, f"there is less time than that {where} {self._names(both)}")
+
+    def _is_followed(self, rule: SlotRule, block: Block) -> bool:
+        """Check whether anything lies in the time that must stay free after a block."""
+        area = ((1 << rule.gap) - 1) << self._mask(block).bit_length()
+        others = [self._mask(b) for b in self.blocks if b is not block]
+        return any(area & mask for mask in others) or any(area & event.mask for event in self.ground.events)
+
+    def _counts(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
+        if not rule.types:
+            mine = [b for b in mine if b.type not in {ET.REGENERATION, ET.BUFFER}]
+        for day in self.ground.days:
+            on = day.slots & rule.on
+            if not on:
+                continue
+            here = [b for b in mine if self._mask(b) & -self._mask(b) & on]
+            masks = [e.mask & on for e in self.ground.events if e.kind in rule.types and e.mask & on]
+            there = 0
+            for mask in masks:
+                there |= mask
+            slots = sum(-(-b.minutes // GRID) for b in here) + there.bit_count()
+            most = None if rule.most is None else max(rule.most, there.bit_count())
+            if most is not None and slots > most and here:
+                yield self._violation(rule, here, f"it is {in_words(slots * GRID)} on that day")
+            if rule.least is not None and slots < rule.least:
+                yield self._violation(rule, here, f"it is only {in_words(slots * GRID)} on that day")
+            if rule.count is not None and len(here) + len(masks) > max(rule.count, len(masks)):
+                yield self._violation(rule, here, f"there are {len(here) + len(masks)} of them on that day")
+
+    def _order(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
+        wrong: list[Block] = []
+        places: Sequence[object] = rule.order
+        if not rule.order and rule.kind is RuleKind.SEQUENCING:
+            places = rule.tasks
+        if len(places) < 2:
+            return
+        for one, two in combinations(mine, 2):
+            same_day = any(self._mask(one) & d.slots and self._mask(two) & d.slots for d in self.ground.days)
+            named = [block.type if rule.order else block.id for block in (one, two)]
+            if same_day and all(n in places for n in named) and places.index(named[0]) > places.index(named[1]):
+                wrong += [one, two]
+        for block in mine:
+            wrong += [block] if self._wrong_side_of_meetings(rule, block) else []
+        if wrong:
+            unique = list(dict.fromkeys(wrong))
+            yield self._violation(rule, unique, f"{self._names(unique)} are the other way round")
+
+    def _wrong_side_of_meetings(self, rule: SlotRule, block: Block) -> bool:
+        if ET.MEETING not in rule.order or block.type not in rule.order or block.type is ET.MEETING:
+            return False
+        first = rule.order.index(block.type) < rule.order.index(ET.MEETING)
+        start, end = block.start.astimezone(UTC), block.start.astimezone(UTC) + timedelta(minutes=block.minutes)
+        for day in self.ground.days:
+            here = [e for e in self.ground.events if e.kind is ET.MEETING and e.mask & day.slots & rule.on]
+            if self._mask(block) & day.slots and any(end > e.start if first else start < e.end for e in here):
+                return True
+        return False
+
+    def _violation(self, rule: SlotRule, blocks: Sequence[Block], what: str) -> Violation:
+        return Violation(rule, tuple(b.key for b in blocks), f"You said {quote_name(rule.words)}, and {what}.")
+
+    def _names(self, blocks: Sequence[Block]) -> str:
+        return join_words([quote_name(b.title) for b in blocks])
+
+    def _lie_words(self, blocks: Sequence[Block]) -> str:
+        local = zone(self.ground.instance.tz)
+        said = [f"{quote_name(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
+        return f"{join_words(said)} {'lies' if len(blocks) == 1 else 'lie'}"
+
+
+def _verb_be(blocks: Sequence[Block]) -> str:
+    return "is" if len(blocks) == 1 else "are"
+
+
+def check_constraints(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Violation, ...]:
+    """Return the violations of a plan.
+
+    ``said`` is a list of records, or ``{"constraints": [..]}`` as ``constraints query`` prints it. Background blocks
+    are ignored. Raises :class:`BadInput`.
+    """
+    midnight = datetime.combine(plan.date, time())
+    ends = [block.end.replace(tzinfo=None) for block in resolved]
+    until = max([midnight + timedelta(days=1), *ends])
+    document = {
+        "date": plan.date.isoformat(),
+        "tz": plan.tz,
+        "frame": {"start": midnight.isoformat(), "end": min(until, midnight + timedelta(hours=36)).isoformat()},
+        "constraints": records_of(said),
+    }
+    ground = build_context(read_instance(document))
+    return check_blocks(ground, resolved)
+
+
+def records_of(said: Any) -> list[Any]:
+    """Return the constraints in a document.
+
+    Raises :class:`BadInput` for a document without any.
+    """
+    if isinstance(said, Mapping):
+        said = said.get("constraints", [said])
+    if not isinstance(said, list):
+        raise BadInput("Constraints are a list of constraint records.", where="constraints")
+    return said
+
+
+def check_plan(plan: TBPlan, instance: Instance) -> tuple[Violation, ...]:
+    """Return the violations of the instance's constraints by a plan for its day."""
+    return check_blocks(build_context(instance), resolve(plan))
+
+
+def check_blocks(ground: DraftContext, resolved: Sequence[Resolved]) -> tuple[Violation, ...]:
+    """Return the violations of a day's constraints by blocks on the time line."""
+    return find_violations(ground, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
+
+
+def _block(block: Resolved) -> Block:
+    stem, _, number = block.key.rpartition("-")
+    task = stem if stem and number.isdigit() else block.key
+    return Block(task, block.key, block.event.name, block.event.type, block.start.astimezone(UTC), block.minutes)

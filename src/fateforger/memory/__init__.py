@@ -1,0 +1,1 @@
+"""A person's constraints: the record, applicability, contradiction, and migration."""

@@ -1,0 +1,168 @@
+"""People's constraints: the durable versions, the index of their words, and stores to migrate from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from fateforger.memory.migration import StoredRow
+from fateforger.memory.versions import Version
+
+
+class Constraints(Protocol):
+    """Every version of every person's constraints: the only authoritative store.
+
+    A person's rows are found by exact comparison of the id. Raises :class:`~fateforger.errors.StoreError`; ``BadInput``
+    for an impossible id (empty, blank, too long).
+    """
+
+    async def of(self, user_id: str) -> tuple[Version, ...]:
+        """Return all versions of that person's constraints, in the order of writing.
+
+        A constraint whose newest version cannot be read raises ``ConstraintUnreadable``. An unreadable older version
+        decides nothing and is left out.
+        """
+        ...
+
+    async def readable(self, user_id: str) -> tuple[Version, ...]:
+        """Return the versions without the constraints that ``ConstraintUnreadable`` names."""
+        ...
+
+    async def write(
+        self, versions: Sequence[Version], *, cause: str, expected: Mapping[str, int] | None = None
+    ) -> tuple[Version, ...]:
+        """Write versions of one person as one commit that survives a crash; return them with their ``seq``.
+
+        ``cause`` names the origin (a message, a click, a line of an import): a cause that wrote before writes nothing,
+        and its earlier versions are returned. ``expected`` gives the ``seq`` of a uid's newest version when the change
+        was made, 0 for none; a mismatch raises ``VersionConflict``, and nothing is written. A version written with
+        ``expected`` is never older than its predecessor, even if a clock is behind.
+        """
+        ...
+
+    async def find_written(self, user_id: str, cause: str) -> tuple[Version, ...]:
+        """Return the versions that a cause wrote for that person."""
+        ...
+
+    async def people(self) -> tuple[str, ...]:
+        """Return everyone who has a constraint, sorted."""
+        ...
+
+    async def forget(self, user_id: str) -> int:
+        """Delete everything of one person permanently, and return the number of versions; the index follows.
+
+        Copies in sessions, jobs and recordings have to be deleted there.
+        """
+        ...
+
+    async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
+        """Return what the index does not show yet, the longest waiting first; each constraint once, newest version."""
+        ...
+
+    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> None:
+        """Mark tasks as indexed. A constraint that was written again meanwhile stays on the list."""
+        ...
+
+    async def reindex(self, user_id: str | None = None) -> int:
+        """Put every constraint (of one person) on the list again, and return their number."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class IndexTask:
+    """A constraint whose memory has to be updated, or dropped if there is no ``version``.
+
+    ``seq`` is its place on the list, which grows whenever it is listed again; the version has a ``seq`` of its own.
+    """
+
+    user_id: str
+    uid: str
+    seq: int
+    version: Version | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """A constraint that a search found. A higher ``score`` is nearer; scores are comparable within one search."""
+
+    uid: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReport:
+    """The state of an index: its components, in words, and its number of memories."""
+
+    store: str
+    embedder: str
+    dimensions: int
+    memories: int
+
+
+class Memory(Protocol):
+    """An index of constraints by their words: one memory each, updated in place.
+
+    It answers "what do you know about X"; it never decides whether a constraint applies. It can be lost, since all of
+    it comes from :class:`Constraints`. Calls may be concurrent. Raises :class:`~fateforger.errors.MemoryUnavailable`.
+    """
+
+    async def put(self, version: Version) -> None:
+        """Make the one memory of this constraint show this version."""
+        ...
+
+    async def drop(self, user_id: str, uid: str) -> None:
+        """Remove the memory of a constraint, if there is one."""
+        ...
+
+    async def all(self, user_id: str) -> tuple[Version, ...]:
+        """Return every memory of one person as its version, by uid. A row that cannot be read is an error."""
+        ...
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
+        """Return constraints of one person whose words are near to ``text``, the nearest first."""
+        ...
+
+    async def wipe(self) -> None:
+        """Remove all memories of all people, for a rebuild."""
+        ...
+
+    async def scrub(self) -> None:
+        """Remove dropped and changed data from local files; a server cleans up by itself."""
+        ...
+
+    async def report(self) -> MemoryReport:
+        """Check that writing, filtering and searching work, and describe the index."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close files and connections."""
+        ...
+
+
+class ConstraintSource(Protocol):
+    """Another store of constraints; it is only ever read.
+
+    Raises :class:`~fateforger.errors.SourceUnavailable` if it cannot be read now, ``BadInput`` if its options are
+    incomplete.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name people know it by."""
+        ...
+
+    def rows(self) -> AsyncIterator[StoredRow]:
+        """Yield every row in a stable order.
+
+        An incomplete row has its trouble described and is never returned in part.
+        """
+        ...
+
+    async def left_out(self) -> tuple[str, ...]:
+        """Return one sentence for each intentional omission, once the rows were read."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close files and connections."""
+        ...

@@ -1,0 +1,124 @@
+"""Reminders: the constraints that apply, in the person's words (S174, S195, S196).
+
+They are grouped under *Must follow* and *Consider*. Values only: a prompt shows the rows as a table, a card shows the
+sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from fateforger.memory.applicability import Answer, Applicable, Context
+from fateforger.memory.record import ConstraintRecord, Window
+from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, format_day, join_words
+
+UNSURE = 0.7
+"""Below this confidence a constraint is shown as one to be confirmed (S36)."""
+_SAID = {
+    Source.USER: "you said",
+    Source.FEEDBACK: "you told me afterwards",
+    Source.CALENDAR: "I read in your calendar",
+    Source.SYSTEM: "I assumed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """A constraint to show. ``said_on`` is a local day; ``when`` and ``times`` are empty if it always holds."""
+
+    uid: str
+    name: str
+    words: str
+    said_on: date
+    source: Source
+    necessity: Necessity
+    when: str
+    times: str
+    unsure: bool
+
+    @property
+    def sentence(self) -> str:
+        """``On 2 March 2026 you said: “no calls before 10”.``"""
+        return f"On {format_day(self.said_on)} {_SAID[self.source]}: “{self.words}”."
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The columns of a table in a prompt."""
+        return {
+            "necessity": self.necessity.value,
+            "words": self.words,
+            "said": self.said_on.isoformat(),
+            "when": self.when,
+            "times": self.times,
+            "sure": "no" if self.unsure else "yes",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """Both sections in the order of precedence; ``left_out`` counts the ones there was no room for."""
+
+    must_follow: tuple[Reminder, ...]
+    consider: tuple[Reminder, ...]
+    left_out: int
+
+
+def build_sections(answer: Answer) -> Sections:
+    """Return an answer as sections."""
+    told = [(build_reminder(item), is_binding(item.record)) for item in answer.applicable]
+    return Sections(
+        must_follow=tuple(reminder for reminder, binds in told if binds),
+        consider=tuple(reminder for reminder, binds in told if not binds),
+        left_out=len(answer.cut),
+    )
+
+
+def is_binding(record: ConstraintRecord) -> bool:
+    """Check whether a constraint belongs under *Must follow*.
+
+    Every must does, and a should that is a policy or a value. A preference, a goal or a state is only considered.
+    """
+    if record.necessity is not Necessity.SHOULD:
+        return record.necessity is Necessity.MUST
+    return record.aspect is not None and record.aspect.dimension in {Dimension.POLICY, Dimension.VALUE}
+
+
+def needs_confirmation(record: ConstraintRecord) -> bool:
+    """Check whether the person should be asked about it (S36)."""
+    return record.confidence is not None and record.confidence < UNSURE
+
+
+def build_reminder(item: Applicable) -> Reminder:
+    """Return a constraint as a reminder in its context."""
+    record = item.record
+    return Reminder(
+        uid=item.uid,
+        name=record.name,
+        words=" ".join(record.words.split()),
+        said_on=_find_said_on(item, item.context),
+        source=record.source,
+        necessity=record.necessity,
+        when=describe_days(record),
+        times=describe_times(record),
+        unsure=needs_confirmation(record),
+    )
+
+
+def _find_said_on(item: Applicable, context: Context) -> date:
+    return context.local_day(item.version.created_at)
+
+
+def describe_days(record: ConstraintRecord) -> str:
+    """Return its days in words; empty for every day."""
+    days = record.applicability.days_of_week
+    return join_words([day.words for day in Weekday if day in days]) if days else record.applicability.recurrence or ""
+
+
+def describe_times(record: ConstraintRecord) -> str:
+    """Return its windows and its order rule in words; empty if it has neither."""
+    rule = record.payload.day_rule
+    return ", ".join((*(_describe_window(window) for window in record.payload.windows), *((rule,) if rule else ())))
+
+
+def _describe_window(window: Window) -> str:
+    return f"{window.kind.value} {window.start:%H:%M}–{window.end:%H:%M}"

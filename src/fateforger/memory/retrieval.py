@@ -1,0 +1,155 @@
+"""Constraints for a stage of planning, by typed facts of the day, and for a question, by the word index (S95).
+
+No text is compared. The index only supplies uids, so entries of it that are over, or another person's, are never
+returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date as Date  # noqa: N812  as elsewhere
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.memory.applicability import Answer, Context, Excluded, Why, decide_applicability
+from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.vocabulary import Necessity, Scope, Status, normalize_stage
+from fateforger.planning.plan import ET
+from fateforger.values import replace
+
+MAX_TYPES = 12
+MAX_CONSTRAINTS = 50
+STARTUP = "startup_prefetch"
+"""The topic of constraints needed before the person has said anything."""
+_WORKING = frozenset({"CAPTURE", "SKELETON", "REFINE", "REVIEW"})
+_PLANNING = frozenset({"SKELETON", "REFINE", "REVIEW"})
+
+
+class DayFacts(BaseModel):
+    """The known facts of the day, from its immovables, its blocks and its frame."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    meetings: bool = False
+    commutes: bool = False
+    sleep: bool = False
+    habits: bool = False
+    gaps: bool = False
+    """The day has unplanned time between its blocks."""
+    blocks: tuple[ET, ...] = ()
+    """The event types of the blocks in the plan."""
+
+
+def select_event_types(stage: str, facts: DayFacts) -> tuple[ET, ...]:
+    """Return the event types that constraints may be about at that stage, in the order of :class:`ET` (S15)."""
+    key = normalize_stage(stage)
+    found = set(facts.blocks)
+    for there, types in (
+        (facts.meetings, {ET.MEETING}),
+        (facts.commutes, {ET.COMMUTE}),
+        (facts.sleep, {ET.REGENERATION}),
+        (facts.habits, {ET.HABIT}),
+        (facts.gaps, {ET.BUFFER, ET.BACKGROUND}),
+        (key in _PLANNING, {ET.PLAN_REVIEW}),
+        (key in _WORKING, {ET.DEEP_WORK, ET.SHALLOW_WORK}),
+    ):
+        found |= types if there else set()
+    return tuple(kind for kind in ET if kind in found)
+
+
+class ConstraintQuery(BaseModel):
+    """Exact filters that all have to hold; an empty one filters nothing (S17)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    as_of: Date
+    stage: str
+    event_types_any: tuple[ET, ...] = ()
+    statuses_any: tuple[Status, ...] = (Status.LOCKED, Status.PROPOSED)
+    require_active: Literal[True] = True
+    type_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scopes_any: tuple[Scope, ...] = ()
+    limit: int = MAX_CONSTRAINTS
+
+
+def build_queries(
+    stage: str, day: Date, event_types: tuple[ET, ...] = (), type_ids: tuple[str, ...] = ()
+) -> tuple[ConstraintQuery, ...]:
+    """Return the queries to try one after another until one finds something (S14, S18).
+
+    Stage 1 asks for constraints marked for the start, of any event type; then, once, for all lasting ones.
+    """
+    if normalize_stage(stage) != "COLLECT":
+        return (ConstraintQuery(as_of=day, stage=stage, event_types_any=event_types, type_ids=type_ids),)
+    lasting = ConstraintQuery(as_of=day, stage=stage, scopes_any=(Scope.PROFILE, Scope.DATESPAN))
+    return (replace(lasting, tags=(STARTUP,)), lasting)
+
+
+def query_types(versions: Iterable[Version], context: Context) -> tuple[str, ...]:
+    """Return the type ids of the constraints that apply, at most 12 (S16).
+
+    Those with a must come first, then the most frequent.
+    """
+    found: dict[str, list[ConstraintRecord]] = {}
+    for item in decide_applicability(versions, replace(context, type_ids=(), k=None)).applicable:
+        found.setdefault(item.record.type_id, []).append(item.record)
+    ranks = {
+        type_id: (min(record.necessity.weakness for record in records) > 0, -len(records), type_id)
+        for type_id, records in found.items()
+    }
+    return tuple(sorted(ranks, key=lambda type_id: ranks[type_id])[:MAX_TYPES])
+
+
+def retrieve(versions: Iterable[Version], context: Context, queries: tuple[ConstraintQuery, ...]) -> Answer:
+    """Return the answer to the first query that finds anything, or to the last one.
+
+    ``context`` gives the person, place and time; the day and the filters are the query's. A must is never cut.
+    """
+    rows = tuple(versions)
+    answer = _run_query(rows, context, queries[0])
+    for query in queries[1:]:
+        if answer.applicable:
+            break
+        answer = _run_query(rows, context, query)
+    return answer
+
+
+def _run_query(versions: tuple[Version, ...], context: Context, query: ConstraintQuery) -> Answer:
+    asked = {
+        "as_of": query.as_of,
+        "stage": query.stage,
+        "event_types": query.event_types_any,
+        "type_ids": query.type_ids,
+        "k": None,
+    }
+    whole = decide_applicability(versions, Context.model_validate({**context.model_dump(), **asked}))
+    admitted = [item for item in whole.applicable if _admits(query, item.record)]
+    musts = sum(item.record.necessity is Necessity.MUST for item in admitted)
+    room = max(query.limit, musts)
+    limited = replace(whole.context, k=query.limit)
+    cut = [Excluded(item.version, Why.CUT, limited) for item in admitted[room:]]
+    return Answer(whole.context, tuple(admitted[:room]), (*whole.excluded, *cut))
+
+
+def _admits(query: ConstraintQuery, record: ConstraintRecord) -> bool:
+    topics = set(record.topics)
+    if record.aspect is not None and record.aspect.is_startup_prefetch:
+        topics.add(STARTUP)
+    return (
+        record.status in query.statuses_any
+        and (not query.scopes_any or record.scope in query.scopes_any)
+        and (not query.tags or not topics.isdisjoint(query.tags))
+    )
+
+
+MOST_QUERIES = 8
+NEAREST = 8
+"""The most constraints that one query finds."""
+NO_INDEX = "I cannot search by words just now, so this is everything."
+
+
+def select_current(uids: Iterable[str], versions: Sequence[Version], user_id: str) -> tuple[Version, ...]:
+    """Return a person's constraints in force among ``uids``, each once, newest version, in that order."""
+    mine = select_newest(versions, user_id)
+    found = (mine[uid] for uid in dict.fromkeys(uids) if uid in mine)
+    return tuple(version for version in found if not version.retired)

@@ -1,0 +1,244 @@
+"""Violations: the blocks of a day that break a constraint, and the blocks that it explains.
+
+Only typed fields are used. Meetings count as well in rules over the order of a day, but a plan never moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+
+from fateforger.memory.applicability import Applicable
+from fateforger.memory.record import ConstraintRecord, Window
+from fateforger.memory.reminders import build_reminder
+from fateforger.memory.vocabulary import WEEK, RuleKind, WindowKind, join_words, quote_name
+from fateforger.planning.plan import ET, Resolved, TBPlan
+from fateforger.planning.timing import instant_of, zone
+from fateforger.workflow.conformance import StatedRule
+from fateforger.workflow.day_names import describe_day_rule, suggest_day_remedy
+from fateforger.workflow.day_rules import DayBlock, judge_day, read_day_rule
+
+NEAR = timedelta(minutes=30)
+"""The distance to an avoided time within which the constraint explains a block."""
+_NIGHT = timedelta(hours=6)
+"""The time after a bedtime without plans, when the constraint gives no end."""
+_WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+Span = tuple[datetime, datetime]
+
+
+class BlockRelation(StrEnum):
+    """The ways a constraint can concern a block, most important first."""
+
+    BROKEN = "broken"
+    WANTED = "wanted"
+    """The block lies within a time that is wanted for it."""
+    CLEAR = "clear"
+    """The block keeps clear of an avoided time, and is next to it."""
+    ABOUT = "about"
+    """The constraint names the block's type."""
+
+
+_OPENINGS = {
+    BlockRelation.BROKEN: "That goes against a rule of yours.",
+    BlockRelation.WANTED: "It is at a time that you want for it.",
+    BlockRelation.CLEAR: "It keeps clear of a time that you do not want for it.",
+    BlockRelation.ABOUT: "A rule of yours is about it.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A sentence for a person that explains the place of a block. ``uid`` names the constraint behind it, if any."""
+
+    sentence: str
+    uid: str | None = None
+    stand: BlockRelation = BlockRelation.ABOUT
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintViolation:
+    """A constraint and the keys of the blocks that break it.
+
+    For a rule over the order of the day, also the ``meetings`` that break it, the ``rule`` in plain words, the blocks
+    by name, and a remedy.
+    """
+
+    item: Applicable
+    keys: tuple[str, ...]
+    meetings: tuple[str, ...] = ()
+    rule: str = ""
+    named: str = ""
+    remedy: str = ""
+
+    @property
+    def places(self) -> frozenset[str]:
+        """The keys and meetings involved, to compare two violations of one rule."""
+        return frozenset((*self.keys, *self.meetings))
+
+    @property
+    def sentence(self) -> str:
+        """The person's own words with their date, and the blocks against the rule unless they are obvious."""
+        reminder = build_reminder(self.item)
+        if not self.rule:
+            return reminder.sentence
+        rule = "" if self.rule == f"{reminder.words}." else f" {self.rule}"
+        return f"{reminder.sentence}{rule} Against it: {self.named}. {self.remedy}"
+
+
+def find_block_violations(items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[ConstraintViolation, ...]:
+    """Return the constraints that the blocks break, in order. Free text never counts as broken."""
+    found = ((item, _find_breaking(item, blocks)) for item in items)
+    return tuple(ConstraintViolation(item, tuple(block.key for block in broken)) for item, broken in found if broken)
+
+
+def find_reasons(block: Resolved, items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Reason, ...]:
+    """Return the constraints that concern a block of the plan, most important first."""
+    found = [(stand, item) for item in items if (stand := _find_relation(block, item, blocks)) is not None]
+    found.sort(key=lambda each: tuple(BlockRelation).index(each[0]))
+    return tuple(
+        Reason(f"{_OPENINGS[stand]} {build_reminder(item).sentence}", item.uid, stand) for stand, item in found
+    )
+
+
+def _find_relation(block: Resolved, item: Applicable, blocks: Sequence[Resolved]) -> BlockRelation | None:
+    record = item.record
+    if block.key in {broken.key for broken in _find_breaking(item, blocks)}:
+        return BlockRelation.BROKEN
+    if not _concerns(record, block.event.type):
+        return None
+    begin, end = _to_utc(block.start, block.end)
+    if any(start <= begin and end <= stop for start, stop in _iter_windows(item, WindowKind.PREFER)):
+        return BlockRelation.WANTED
+    for start, stop in _iter_avoided(item):
+        if timedelta() <= begin - stop <= NEAR or timedelta() <= start - end <= NEAR:
+            return BlockRelation.CLEAR
+    return BlockRelation.ABOUT if block.event.type in record.applies_event_types else None
+
+
+def _find_breaking(item: Applicable, blocks: Sequence[Resolved]) -> tuple[Resolved, ...]:
+    mine = [block for block in blocks if _concerns(item.record, block.event.type)]
+    times = list(_iter_avoided(item))
+    inside = tuple(block for block in mine if _overlaps(block, times))
+    return inside or _find_excess(item.record, mine)
+
+
+def _iter_avoided(item: Applicable) -> Iterator[Span]:
+    """Yield the times of the day that the constraint keeps free."""
+    yield from _iter_windows(item, WindowKind.AVOID)
+    if item.record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
+        yield from _iter_nights(item)
+
+
+def _iter_nights(item: Applicable) -> Iterator[Span]:
+    nights = list(_iter_windows(item, WindowKind.PREFER))
+    aspect = item.record.aspect
+    if not nights and aspect is not None and aspect.schedule_start is not None:
+        start = _to_instant(item, item.context.day, aspect.schedule_start)
+        nights = [(start, start + _NIGHT)]
+    yield from nights
+
+
+def _find_excess(record: ConstraintRecord, mine: Sequence[Resolved]) -> tuple[Resolved, ...]:
+    """Return the blocks from the one on at which the total minutes exceed the maximum."""
+    most = record.payload.scalar_params.duration_max
+    if record.payload.rule_kind is not RuleKind.CAPACITY or most is None:
+        return ()
+    counted = [block for block in mine if record.applies_event_types or block.event.type in _WORK]
+    minutes, over = 0, list[Resolved]()
+    for block in sorted(counted, key=lambda each: each.start.astimezone(UTC)):
+        minutes += block.minutes
+        over += [block] if minutes > most else []
+    return tuple(over)
+
+
+def _concerns(record: ConstraintRecord, kind: ET) -> bool:
+    """Check whether a constraint is about a type of block.
+
+    Without types it is about all but background blocks. A bedtime is about everything that would keep a person awake.
+    """
+    if record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
+        return kind not in {ET.REGENERATION, ET.BACKGROUND}
+    return kind in record.applies_event_types if record.applies_event_types else kind is not ET.BACKGROUND
+
+
+def _iter_windows(item: Applicable, kind: WindowKind) -> Iterator[Span]:
+    """Yield the windows of one kind on the planned day, and on the next day if the constraint holds there.
+
+    A plan reaches into the next day. A window over midnight also covers the early morning.
+    """
+    days = [item.context.day]
+    if _holds_tomorrow(item):
+        days.append(days[0] + timedelta(days=1))
+    for window in (w for w in item.record.payload.windows if w.kind is kind):
+        for day in days:
+            yield from _iter_on_day(item, window, day)
+
+
+def _iter_on_day(item: Applicable, window: Window, day: date) -> Iterator[Span]:
+    if window.end > window.start:
+        yield _to_instant(item, day, window.start), _to_instant(item, day, window.end)
+        return
+    yield _to_instant(item, day, window.start), _to_instant(item, day + timedelta(days=1), window.end)
+    if window.end > time(0):
+        yield _to_instant(item, day, time(0)), _to_instant(item, day, window.end)
+
+
+def _holds_tomorrow(item: Applicable) -> bool:
+    when, tomorrow = item.record.applicability, item.context.day + timedelta(days=1)
+    weekdays = when.days_of_week or WEEK
+    return when.recurrence is None and WEEK[tomorrow.weekday()] in weekdays and when.within_dates(tomorrow)
+
+
+def _to_instant(item: Applicable, day: date, clock: time) -> datetime:
+    tz = item.record.applicability.timezone or item.context.timezone
+    return instant_of(datetime.combine(day, clock), zone(tz)).astimezone(UTC)
+
+
+def _overlaps(block: Resolved, times: Iterable[Span]) -> bool:
+    begin, end = _to_utc(block.start, block.end)
+    return any(begin < stop and start < end for start, stop in times)
+
+
+def _to_utc(start: datetime, end: datetime) -> Span:
+    return start.astimezone(UTC), end.astimezone(UTC)
+
+
+MOST_NAMED = 3
+"""Blocks that a sentence names."""
+
+
+def find_order_violations(
+    items: Iterable[Applicable], plan: TBPlan, meetings: Sequence[DayBlock] = ()
+) -> tuple[ConstraintViolation, ...]:
+    """Return the order rules that the day breaks, in their order.
+
+    Raises :class:`PlanInvalid` when the plan has blocks without a time.
+    """
+    by_uid = {item.uid: item for item in items if item.record.payload.day_rule is not None}
+    if not by_uid:
+        return ()
+    rules = [StatedRule(uid, read_day_rule(item.record.payload.day_rule or ""), "") for uid, item in by_uid.items()]
+    day = judge_day(rules, plan, meetings)
+    return tuple(
+        _build_violation(by_uid[checked.stated.id], checked.stated, day.find_violating_blocks(checked))
+        for checked in day.report.violated_rules
+    )
+
+
+def _build_violation(item: Applicable, stated: StatedRule, blocks: Sequence[DayBlock]) -> ConstraintViolation:
+    keys = tuple(block.key for block in blocks if block.key is not None)
+    return ConstraintViolation(
+        item,
+        keys,
+        meetings=tuple(f"{block.start.isoformat()} {block.title}" for block in blocks if block.key is None),
+        rule=describe_day_rule(stated.rule),
+        named=_name_blocks(blocks),
+        remedy=suggest_day_remedy(stated.rule, ours=bool(keys)),
+    )
+
+
+def _name_blocks(blocks: Sequence[DayBlock]) -> str:
+    names = [f"{quote_name(block.title)} ({block.start:%H:%M}–{block.end:%H:%M})" for block in blocks[:MOST_NAMED]]
+    more = len(blocks) - len(names)
+    return join_words([*names, f"{more} more"] if more else names)

@@ -1,0 +1,1 @@
+"""Plan of one day and the changes to it."""

@@ -1,0 +1,161 @@
+"""Times of day, time zones, and the timing of a block.
+
+The timing is one of four variants, discriminated on the field ``a``.
+
+A clock value is ``"09:30"`` (on the plan's day), a local date-time ``"2026-03-02T23:30"`` (another day), or a date-time
+with offset (one exact instant, for the hour that happens twice in autumn). A duration is ISO 8601 (``"PT45M"``),
+counted in elapsed time."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Annotated, Literal, assert_never
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
+from pydantic.functional_validators import BeforeValidator
+
+
+@lru_cache(maxsize=256)
+def zone(name: str) -> ZoneInfo:
+    """Return the IANA zone of that name.
+
+    Raises ``ValueError`` with a sentence for a person.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(
+            f"“{name[:60]}” is not a time zone I know; use an IANA name such as Europe/Amsterdam"
+        ) from None
+
+
+def instant_of(local: datetime, tz: ZoneInfo) -> datetime:
+    """Return the instant of a wall-clock reading, in ``tz``.
+
+    A reading that the spring change skips moves forward by the length of the gap. A reading that happens twice in
+    autumn means the first pass (both as in RFC 5545). A reading with an offset is that exact instant.
+    """
+    if local.tzinfo is None:
+        local = local.replace(tzinfo=tz, fold=local.fold)
+    return local.astimezone(UTC).astimezone(tz)
+
+
+def second_reading(local: datetime, tz: ZoneInfo) -> datetime | None:
+    """Return the later instant of a wall-clock reading that happens twice, else ``None``."""
+    if local.tzinfo is not None:
+        return None
+    first, second = (local.replace(tzinfo=tz, fold=f).astimezone(UTC) for f in (0, 1))
+    return second.astimezone(tz) if second > first else None
+
+
+def local_day(day: date, tz: ZoneInfo) -> tuple[datetime, datetime]:
+    """Return the first instants of a local day and of the next day.
+
+    They are 23, 24 or 25 hours apart in most zones.
+    """
+    start = datetime(day.year, day.month, day.day)  # noqa: DTZ001  a wall-clock reading on purpose
+    return instant_of(start, tz), instant_of(start + timedelta(days=1), tz)
+
+
+MAX_DURATION = timedelta(hours=24)
+"""Upper limit of a block: one day."""
+
+_ISO_DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
+
+Clock = time | datetime
+
+
+def read_clock(value: object) -> object:
+    """Parse text into a naive local time of day, or into a date-time.
+
+    Any value other than text is returned unchanged, for pydantic to refuse. Raises ``ValueError`` for text that
+    cannot be parsed.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    try:
+        parsed = datetime.fromisoformat(text) if "T" in text.upper() else time.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"“{value}” is not a time of day; write it like 09:30") from None
+    if isinstance(parsed, time) and parsed.tzinfo is not None:
+        raise ValueError(f"“{value}” has an offset but no date; write 09:30, or a full date and time")
+    return parsed
+
+
+def write_clock(value: Clock) -> str:
+    """Return the shortest text that :func:`read_clock` turns back into the same value."""
+    short = value.second == 0 and value.microsecond == 0
+    return value.isoformat(timespec="minutes") if short else value.isoformat()
+
+
+def read_duration(value: object) -> object:
+    """Parse an ISO 8601 duration; a ``timedelta`` from code passes through.
+
+    Raises ``ValueError`` unless the duration is more than zero and at most 24 hours.
+    """
+    if isinstance(value, str):
+        if not value.lstrip("+-").upper().startswith("P"):
+            raise ValueError(f"“{value}” is not a duration; write it like PT45M or PT1H30M")
+        value = _ISO_DURATION.validate_python(value)
+    if not isinstance(value, timedelta):
+        raise ValueError("a duration is written as text like PT45M")  # noqa: TRY004  pydantic reports ValueError
+    if value <= timedelta(0):
+        raise ValueError("a block has to last longer than zero minutes")
+    if value > MAX_DURATION:
+        raise ValueError("a block can last 24 hours at most")
+    return value
+
+
+ClockField = Annotated[Clock, BeforeValidator(read_clock), PlainSerializer(write_clock, return_type=str)]
+Duration = Annotated[timedelta, BeforeValidator(read_duration)]
+
+
+class AfterPrevious(BaseModel):
+    """Starts when the block before it ends."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    a: Literal["ap"] = "ap"
+    duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
+
+
+class BeforeNext(BaseModel):
+    """Ends when the block after it starts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    a: Literal["bn"] = "bn"
+    duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
+
+
+class FixedStart(BaseModel):
+    """Starts at a given time."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    a: Literal["fs"] = "fs"
+    start: ClockField = Field(alias="st", description="HH:MM on the plan's day")
+    duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
+
+
+class FixedWindow(BaseModel):
+    """Starts and ends at given times; an earlier end means the next morning."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    a: Literal["fw"] = "fw"
+    start: ClockField = Field(alias="st", description="HH:MM on the plan's day")
+    end: ClockField = Field(alias="et", description="HH:MM; earlier than the start = next day")
+
+
+Timing = Annotated[AfterPrevious | BeforeNext | FixedStart | FixedWindow, Field(discriminator="a")]
+
+
+def is_anchored(timing: AfterPrevious | BeforeNext | FixedStart | FixedWindow) -> bool:
+    """Check whether the timing names a time itself, so that it depends on no neighbor."""
+    match timing:
+        case FixedStart() | FixedWindow():
+            return True
+        case AfterPrevious() | BeforeNext():
+            return False
+        case _:
+            assert_never(timing)

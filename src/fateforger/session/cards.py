@@ -1,0 +1,285 @@
+"""Messages of the bot as values: cards made of parts, the picture of a day, and the progress of a turn.
+
+They do not depend on Slack's formats. Texts are CommonMark: ``**bold**``, ``_italic_``, lists. They contain no
+untrusted markup: titles from a person or a calendar go through :func:`plain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, time
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from enum import StrEnum
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from fateforger.planning.plan import ET, TBPlan, resolve
+from fateforger.planning.timing import zone
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class PlannedBlock(BaseModel):
+    """A planned block, as instants.
+
+    ``key`` identifies it across a change.
+    """
+
+    model_config = _FROZEN
+    key: str
+    title: str
+    kind: ET
+    start: AwareDatetime
+    end: AwareDatetime
+
+    @property
+    def minutes(self) -> int:
+        """Elapsed minutes, rounded down."""
+        return int((self.end.astimezone(UTC) - self.start.astimezone(UTC)).total_seconds() // 60)
+
+
+class Meeting(BaseModel):
+    """An immovable event.
+
+    One that is not ``busy`` is shown but blocks nothing. ``calendar`` is the name of its calendar, where that
+    matters.
+    """
+
+    model_config = _FROZEN
+    title: str
+    start: AwareDatetime
+    end: AwareDatetime
+    busy: bool = True
+    calendar: str | None = None
+
+
+class DayView(BaseModel):
+    """One local day in one IANA zone.
+
+    ``start`` and ``end`` are the frame of the day, if any. ``before`` are the blocks from before a change, if it is
+    to be shown. ``now`` draws a line.
+    """
+
+    model_config = _FROZEN
+    date: Date
+    tz: str
+    start: AwareDatetime | None = None
+    end: AwareDatetime | None = None
+    blocks: tuple[PlannedBlock, ...] = ()
+    meetings: tuple[Meeting, ...] = ()
+    all_day: tuple[str, ...] = ()
+    before: tuple[PlannedBlock, ...] | None = None
+    now: AwareDatetime | None = None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return zone(self.tz)
+
+
+def planned_blocks(plan: TBPlan) -> tuple[PlannedBlock, ...]:
+    """Return the blocks of a plan as instants, in time order.
+
+    Raises ``PlanInvalid`` as :func:`fateforger.planning.plan` does.
+    """
+    found = (
+        PlannedBlock(key=r.key, title=r.event.name, kind=r.event.type, start=r.start, end=r.end) for r in resolve(plan)
+    )
+    return tuple(sorted(found, key=lambda block: (block.start.astimezone(UTC), block.end.astimezone(UTC), block.key)))
+
+
+_MARKUP = str.maketrans({c: f"\\{c}" for c in "\\`*_~[]<>"})
+
+
+def plain(text: str, limit: int = 80) -> str:
+    """Return a title for use inside a CommonMark text.
+
+    Markup is escaped, line ends become spaces, and a long title is cut with an ellipsis.
+    """
+    flat = " ".join(text.split())
+    short = flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+    return short.translate(_MARKUP)
+
+
+class Button(BaseModel):
+    """A button.
+
+    ``action`` names its meaning, ``target`` its object (a block key, a task id).
+    """
+
+    model_config = _FROZEN
+    kind: Literal["button"] = "button"
+    label: str
+    action: str
+    target: str = ""
+    style: Literal["default", "primary", "danger"] = "default"
+    confirm: str | None = None
+    """Question to ask before the click counts."""
+    spoken: str = ""
+    """Label for screen readers, where several rows have buttons with the same label."""
+
+
+class Choice(BaseModel):
+    """An entry of a menu or a select.
+
+    In a row's menu ``value`` is the action; in a select it is the chosen value.
+    """
+
+    model_config = _FROZEN
+    label: str
+    value: str
+
+
+class Menu(BaseModel):
+    """A small menu at the end of a row.
+
+    Each choice's ``value`` is the action, and ``target`` its object.
+    """
+
+    model_config = _FROZEN
+    kind: Literal["menu"] = "menu"
+    choices: tuple[Choice, ...]
+    target: str
+
+
+class Select(BaseModel):
+    """A choice of one value; choosing is the action."""
+
+    model_config = _FROZEN
+    kind: Literal["select"] = "select"
+    action: str
+    placeholder: str
+    choices: tuple[Choice, ...]
+    selected: str | None = None
+
+
+class DatePick(BaseModel):
+    """A choice of a day; choosing is the action."""
+
+    model_config = _FROZEN
+    kind: Literal["date"] = "date"
+    action: str
+    selected: date
+
+
+class TimePick(BaseModel):
+    """A choice of a local time of day; choosing is the action."""
+
+    model_config = _FROZEN
+    kind: Literal["time"] = "time"
+    action: str
+    placeholder: str
+    selected: time | None = None
+
+
+Control = Annotated[Button | Menu | Select | DatePick | TimePick, Field(discriminator="kind")]
+
+
+class Heading(BaseModel):
+    model_config = _FROZEN
+    kind: Literal["heading"] = "heading"
+    text: str
+
+
+class Prose(BaseModel):
+    """A paragraph with at most one control."""
+
+    model_config = _FROZEN
+    kind: Literal["prose"] = "prose"
+    text: str
+    control: Control | None = None
+
+
+class Note(BaseModel):
+    """Small print: status, hints, background work."""
+
+    model_config = _FROZEN
+    kind: Literal["note"] = "note"
+    text: str
+
+
+class Divider(BaseModel):
+    model_config = _FROZEN
+    kind: Literal["divider"] = "divider"
+
+
+class Controls(BaseModel):
+    """A row of controls."""
+
+    model_config = _FROZEN
+    kind: Literal["controls"] = "controls"
+    items: tuple[Control, ...] = Field(min_length=1)
+
+
+class Feedback(BaseModel):
+    """Thumbs up and down for a card that a model contributed to.
+
+    ``turn`` is the id of the command behind the card. ``prompts`` are the prompts that shaped it, with their
+    versions.
+    """
+
+    model_config = _FROZEN
+    kind: Literal["feedback"] = "feedback"
+    turn: str
+    prompts: tuple[str, ...] = ()
+
+
+class Picture(BaseModel):
+    """A picture of the day.
+
+    It is left out where no picture can be shown, so the other parts say everything, too.
+    """
+
+    model_config = _FROZEN
+    kind: Literal["picture"] = "picture"
+    day: DayView
+
+
+Part = Annotated[Heading | Prose | Note | Divider | Controls | Feedback | Picture, Field(discriminator="kind")]
+
+
+class Card(BaseModel):
+    """One message.
+
+    ``text`` is used by notifications and screen readers.
+    """
+
+    model_config = _FROZEN
+    text: str
+    parts: tuple[Part, ...]
+
+
+class Activity(StrEnum):
+    LOOKING = "looking"
+    """Reading the calendar."""
+    READING = "reading"
+    """Reading the person's message."""
+    DRAFTING = "drafting"
+    """Drafting a first plan of the day."""
+    CHANGING = "changing"
+    """Working out a change of the plan."""
+    WRITING = "writing"
+    """Writing to the calendar: from here on the turn runs to its end."""
+
+
+class Progress(BaseModel):
+    """Progress of a turn.
+
+    ``done`` of ``of`` events are written, where that can be counted; the rest ``waits`` that many seconds.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    doing: Activity
+    done: int = 0
+    of: int = 0
+    waits: int = 0
+
+
+ProgressCallback = Callable[[Progress], None]
+"""Callback for the progress of a turn; it must not block and must not raise."""
+
+
+def ignore_progress(progress: Progress) -> None:
+    """Ignore the progress."""
+    del progress

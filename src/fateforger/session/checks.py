@@ -1,0 +1,282 @@
+"""Checks of the current plan: rules that it breaks, and rules and meetings that arrived after it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from fateforger.calendar.comparison import is_timed
+from fateforger.calendar.engine import build_desired_day
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.matching import link_events, match_same_events
+from fateforger.calendar.model import DesiredBlock
+from fateforger.drafting.context import build_context
+from fateforger.drafting.instance import MOST_EVENTS, Frame, Immovable, Instance, Told
+from fateforger.drafting.violations import check_blocks
+from fateforger.errors import BadInput, PlanInvalid
+from fateforger.memory.applicability import Applicable
+from fateforger.memory.contradiction import find_day_clashes
+from fateforger.memory.reminders import build_reminder, needs_confirmation
+from fateforger.memory.violations import ConstraintViolation, find_block_violations, find_order_violations
+from fateforger.memory.vocabulary import Necessity, RuleKind, Source, join_words, quote_name
+from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.session.day import Meeting, busy_meetings, day_window, own_key, whole_frame
+from fateforger.session.memory import MemoryQuestion
+from fateforger.session.model import CheckedInputs, Session
+from fateforger.session.recall import constraints_for_draft, followed_constraints, musts
+from fateforger.values import replace
+from fateforger.workflow.day_rules import DayBlock
+
+
+def day_meetings(session: Session) -> tuple[DayBlock, ...]:
+    """Return the meetings of the day, as such rules see them."""
+    return tuple(DayBlock(ET.MEETING, m.title, m.start, m.end) for m in busy_meetings(session) if m.start < m.end)
+
+
+def broken_day_rules(session: Session) -> tuple[ConstraintViolation, ...]:
+    """Return the rules that the current plan breaks, in order of precedence.
+
+    A plan without times breaks none.
+    """
+    if session.plan is None:
+        return ()
+    try:
+        return find_order_violations(followed_constraints(session).applicable, session.plan, day_meetings(session))
+    except PlanInvalid:
+        return ()
+
+
+def unconfirmed_rules(session: Session) -> tuple[Applicable, ...]:
+    """Return the rules extracted from the person's words that they still have to confirm."""
+    items = followed_constraints(session).applicable
+    return tuple(item for item in items if item.record.payload.day_rule is not None and needs_confirmation(item.record))
+
+
+def rule_clashes(session: Session) -> tuple[MemoryQuestion, ...]:
+    """Return the rules of the day that conflict with each other, as questions."""
+    in_order = sorted(
+        (item.version for item in followed_constraints(session).applicable), key=lambda v: (v.updated_at, v.seq)
+    )
+    names = {version.uid: version.record.name for version in in_order}
+    return tuple(
+        MemoryQuestion(uids=(newer, older), names=(names[newer], names[older]), sentence=finding.sentence)
+        for finding in find_day_clashes(in_order)
+        for newer, older in [finding.uids[:2]]
+    )
+
+
+MOST_RULES = 200
+"""Most constraints that are passed to the engine at once."""
+
+
+def new_violations(
+    session: Session, before: TBPlan, after: TBPlan, necessity: Necessity
+) -> tuple[ConstraintViolation, ...]:
+    """Return the constraints of one necessity that a change breaks at new places."""
+    items = [item for item in followed_constraints(session, after).applicable if item.record.necessity is necessity]
+    known = {breach.item.uid: breach for breach in broken_constraints(session, items, before)}
+    found = (
+        (breach, _new_places(breach, known.get(breach.item.uid)))
+        for breach in broken_constraints(session, items, after)
+    )
+    return tuple(
+        replace(breach, keys=tuple(sorted(set(breach.keys) & fresh))) for breach, fresh in found if fresh is not None
+    )
+
+
+def broken_musts(session: Session) -> tuple[ConstraintViolation, ...]:
+    """Return the musts in force that the session's plan breaks, even if it broke them when they were stated.
+
+    Raises ``PlanInvalid`` when the blocks cannot be resolved to instants.
+    """
+    if session.plan is None:
+        return ()
+    return tuple(breach for breach in broken_constraints(session, musts(session), session.plan) if breach.keys)
+
+
+def broken_constraints(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[ConstraintViolation, ...]:
+    """Return the constraints that a plan breaks, each once."""
+    blocks = resolve(plan)
+    found = {breach.item.uid: breach for breach in find_block_violations(items, blocks)}
+    by_uid = {item.uid: item for item in items if item.record.payload.day_rule is None}
+    for each in check_blocks(build_context(day_with(session, list(by_uid.values()))), blocks) if by_uid else ():
+        item = by_uid[each.rule.id]
+        keys = (*(found[item.uid].keys if item.uid in found else ()), *each.keys)
+        found[item.uid] = ConstraintViolation(item, tuple(dict.fromkeys(keys)))
+    order = {item.uid: place for place, item in enumerate(items)}
+    ordered = sorted(found.values(), key=lambda breach: order[breach.item.uid])
+    return (*ordered, *find_order_violations(items, plan, day_meetings(session)))
+
+
+def day_with(session: Session, items: Sequence[Applicable]) -> Instance:
+    """Return the session's day with its meetings and these constraints, without tasks.
+
+    The frame is the whole day while the session's own is invalid.
+    """
+    try:
+        start, end = whole_frame(session)
+    except BadInput:
+        start, end = day_window(session.date, session.tz)
+    meetings = [m for m in busy_meetings(session) if m.start < m.end][:MOST_EVENTS]
+    return Instance(
+        date=session.date,
+        tz=session.tz,
+        frame=Frame(start=start, end=end),
+        immovables=tuple(
+            Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end)
+            for n, m in enumerate(meetings, 1)
+        ),
+        constraints=tuple(
+            Told(uid=item.uid, constraint_record=item.record, said_on=build_reminder(item).said_on)
+            for item in items[:MOST_RULES]
+        ),
+    )
+
+
+def _new_places(now: ConstraintViolation, before: ConstraintViolation | None) -> set[str] | None:
+    """Return the places where a constraint is newly broken, or ``None``."""
+    if before is None:
+        return set(now.places)
+    payload = now.item.record.payload
+    if payload.rule_kind is RuleKind.CAPACITY and payload.scalar_params.duration_min is not None:
+        return None  # there was too little of it before: another block of it makes nothing worse
+    return set(now.places - before.places) or None
+
+
+MOST_NAMED = 3
+Match = Callable[[Sequence[DesiredBlock], Sequence[EventImage]], Mapping[str, EventImage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Rules and meetings that are new to the plan."""
+
+    rules: tuple[Applicable, ...] = ()
+    meetings: tuple[Meeting, ...] = ()
+
+    @property
+    def because(self) -> str:
+        """End of a sentence: ``, because you told me: “Nothing before 11”``.
+
+        Empty when nothing is new.
+        """
+        parts: list[str] = []
+        if self.rules:
+            told = all(item.record.source is Source.USER for item in self.rules)
+            names = _list_names(item.record.name for item in self.rules)
+            parts.append(f"you told me: {names}" if told else f"you have a rule about it: {names}")
+        if self.meetings:
+            parts.append(f"this is on your calendar now: {_list_names(_words(meeting) for meeting in self.meetings)}")
+        return f", because {', and because '.join(parts)}" if parts else ""
+
+
+def current_inputs(session: Session) -> CheckedInputs:
+    """Return all rules and meetings that a plan of the session has to follow."""
+    return CheckedInputs(
+        rules=tuple(_rule(item) for item in _rules(session)),
+        meetings=tuple(_meeting(meeting) for meeting in busy_meetings(session)),
+    )
+
+
+def find_arrivals(session: Session) -> Arrivals:
+    """Return the arrivals that the session's plan was not checked against.
+
+    The result is empty when it is unknown what the plan was checked against.
+    """
+    if session.weighed is None:
+        return Arrivals()
+    rules, meetings = set(session.weighed.rules), set(session.weighed.meetings)
+    return Arrivals(
+        tuple(item for item in _rules(session) if _rule(item) not in rules),
+        tuple(meeting for meeting in busy_meetings(session) if _meeting(meeting) not in meetings),
+    )
+
+
+def explain_redraft(session: Session) -> str:
+    """Return why the session's draft is outdated, as the end of a sentence."""
+    if because := find_arrivals(session).because:
+        return because
+    was, now = session.weighed or CheckedInputs(), current_inputs(session)
+    if set(was.rules) - set(now.rules):
+        return ", because your rules have changed"
+    if set(was.meetings) - set(now.meetings):
+        return ", because your calendar has changed"
+    return ", because what it was made from has changed"
+
+
+def overlaps_with(session: Session, meetings: Iterable[Meeting]) -> tuple[tuple[Resolved, Meeting], ...]:
+    """Return each block of the plan with each of the meetings that it overlaps.
+
+    The person's own event for the same thing as a block does not count. Raises ``PlanInvalid``.
+    """
+    there = tuple(meetings)
+    if session.plan is None or not there:
+        return ()
+    blocks = [block for block in resolve(session.plan) if block.event.type is not ET.BACKGROUND]
+    found = [(block, meeting) for block in blocks for meeting in there if _overlap(block, meeting)]
+    same = _events_for_blocks(session, match_same_events) if found else {}
+    return tuple((block, meeting) for block, meeting in found if same.get(block.key) != meeting.id)
+
+
+def overrun_key(block: Resolved, meeting: Meeting) -> str:
+    """Return the key under which a session records a double booking."""
+    return f"{block.key} {meeting.id}"
+
+
+def double_bookings(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
+    """Return the blocks that still overlap a meeting added later, unless the person accepted that.
+
+    A block whose time a meeting takes up is left out, because it is not written (S79).
+    """
+    if not session.overrun:
+        return ()
+    there = overlaps_with(session, busy_meetings(session))
+    unwritten = _events_for_blocks(session, link_events) if there else {}
+    asked = ((block, meeting) for block, meeting in there if block.key not in unwritten)
+    return tuple((block, meeting) for block, meeting in asked if overrun_key(block, meeting) in session.overrun)
+
+
+def can_still_move(block: Resolved, at: datetime) -> bool:
+    """Check whether a block can still be moved at that instant."""
+    return block.start.astimezone(UTC) >= at.astimezone(UTC)
+
+
+def _rules(session: Session) -> tuple[Applicable, ...]:
+    """Return the rules that a draft follows, and every must in force at the current step."""
+    found = {item.uid: item for item in (*constraints_for_draft(session).applicable, *musts(session))}
+    return tuple(found.values())
+
+
+def _rule(item: Applicable) -> str:
+    return f"{item.uid} {item.version.updated_at.isoformat()}"
+
+
+def _meeting(meeting: Meeting) -> str:
+    return f"{meeting.id} {meeting.start.astimezone(UTC).isoformat()} {meeting.end.astimezone(UTC).isoformat()}"
+
+
+def _overlap(block: Resolved, meeting: Meeting) -> bool:
+    start, end = block.start.astimezone(UTC), block.end.astimezone(UTC)
+    return meeting.start.astimezone(UTC) < end and start < meeting.end.astimezone(UTC)
+
+
+def _events_for_blocks(session: Session, match: Match) -> Mapping[str, str]:
+    """Return the ids of the foreign events that ``match`` finds for blocks not yet on the calendar, by key."""
+    if session.plan is None or session.snapshot is None:
+        return {}
+    events = [event for event in session.snapshot.events if not event.gone and is_timed(event)]
+    written = {key for event in events if (key := own_key(event, session.date)) is not None}
+    blocks = [b for b in build_desired_day(session.plan, overlapping=True).blocks if b.key not in written]
+    foreign = [event for event in events if own_key(event, session.date) is None]
+    return {key: event.id for key, event in match(blocks, foreign).items()}
+
+
+def _words(meeting: Meeting) -> str:
+    return f"{meeting.title}, {meeting.start:%H:%M}–{meeting.end:%H:%M}"
+
+
+def _list_names(names: Iterable[str]) -> str:
+    shown = [quote_name(name) for name in names]
+    more = len(shown) - MOST_NAMED
+    return join_words([*shown[:MOST_NAMED], f"{more} more"] if more > 0 else shown)

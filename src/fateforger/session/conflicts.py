@@ -1,0 +1,335 @@
+"""Differences that the person and the plan both changed, and the questions about them (S201).
+
+Neither side wins without the person's answer: until then the calendar keeps its state, and everything else continues.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from fateforger.calendar.adoption import adopt_changes, describe_adopted
+from fateforger.calendar.comparison import Canon, canonicalize, is_timed, list_changes
+from fateforger.calendar.conflicts import Conflict, find_conflicts
+from fateforger.calendar.engine import build_desired_day
+from fateforger.calendar.event import EventFields, EventImage, OwnedId
+from fateforger.calendar.merge import FIELDS, TOPICS, Answer, Choices, Topic, agrees_on
+from fateforger.calendar.model import Adopted, Snapshot, SyncPlan
+from fateforger.errors import UserError
+from fateforger.planning.patch import MoveBlock, ReplaceAll, UpdateBlock
+from fateforger.planning.plan import TBPlan
+from fateforger.planning.timing import zone
+from fateforger.session.commands import (
+    AddBlock,
+    ApplyFix,
+    ApplyPatch,
+    EditBlock,
+    RemoveBlock,
+    SessionCommand,
+    ShiftBlock,
+    Side,
+    SwapBlock,
+)
+from fateforger.session.edits import apply_edit
+from fateforger.session.model import Notice, Question, Session
+from fateforger.values import replace
+
+Subject = tuple[str, Topic]
+"""Subject of a question: a block's key and a topic."""
+
+
+def open_questions(session: Session) -> tuple[Question, ...]:
+    """Return the questions without an answer."""
+    return tuple(question for question in session.questions if question.answer is None)
+
+
+def subject_of(question: Question) -> Subject:
+    """Return the subject of a question."""
+    return question.conflict.key, question.conflict.topic
+
+
+def question_token(questions: Iterable[Question]) -> str:
+    """Return a token that changes when either side of one of the questions does."""
+    parts: list[str] = []
+    for question in questions:
+        conflict = question.conflict
+        parts += [conflict.key, conflict.topic]
+        for side in (conflict.calendar, conflict.plan):
+            parts += [
+                repr(None if side is None else getattr(canonicalize(side), name)) for name in FIELDS[conflict.topic]
+            ]
+    return hashlib.sha1("\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
+
+
+def question_target(question: Question) -> str:
+    """Return the value that the buttons of one question carry."""
+    return f"{question.conflict.topic}.{question_token([question])}.{question.conflict.key}"
+
+
+def parse_question_target(target: str) -> dict[str, str]:
+    """Parse a button's value into the fields of a question.
+
+    The value is an :func:`address`, or the token of all open questions.
+    """
+    topic, dot, rest = target.partition(".")
+    if not dot:
+        return {"seen": target}
+    seen, _, key = rest.partition(".")
+    return {"topic": topic, "seen": seen, "key": key}
+
+
+# --- input of a comparison ---
+
+
+def choices_of(session: Session) -> Choices:
+    """Return the person's choices: their answers, and the calendar that they saw while planning."""
+    return Choices(
+        seen={} if session.snapshot is None else _shown_fields(session.snapshot),
+        answers=tuple(
+            Answer(
+                event_id=question.conflict.event_id,
+                topic=question.conflict.topic,
+                keep=question.answer or "open",
+                calendar=question.conflict.calendar,
+            )
+            for question in session.questions
+        ),
+    )
+
+
+def _shown_fields(snapshot: Snapshot) -> dict[str, EventFields | None]:
+    shown: dict[str, EventImage | None] = {**snapshot.fetched, **{event.id: event for event in snapshot.events}}
+    return {
+        event_id: None if event is None or event.gone else event.fields
+        for event_id, event in shown.items()
+        if OwnedId.is_one(event_id) and (event is None or event.gone or is_timed(event))
+    }
+
+
+# --- after a comparison ---
+
+
+def update_questions(questions: Sequence[Question], compared: SyncPlan, shown: Snapshot) -> tuple[Question, ...]:
+    """Return the questions after a comparison.
+
+    These are the open ones, and the answers that still fit the calendar. A question with unchanged sides stays the
+    same question.
+    """
+    known = {subject_of(question): question for question in questions}
+    found = [Question(conflict=conflict) for conflict in find_conflicts(compared)]
+    now = [_keep_same(known.get(subject_of(question)), question) for question in found]
+    left_open = {subject_of(question) for question in now}
+    seen = _shown_fields(shown)
+    kept = [
+        question
+        for question in questions
+        if question.answer is not None and subject_of(question) not in left_open and _fits(question, seen)
+    ]
+    return (*now, *kept)
+
+
+def _keep_same(before: Question | None, now: Question) -> Question:
+    return (
+        before
+        if before is not None and before.answer is None and question_token([before]) == question_token([now])
+        else now
+    )
+
+
+def _fits(question: Question, seen: Mapping[str, EventFields | None]) -> bool:
+    conflict = question.conflict
+    if conflict.event_id not in seen:
+        return False
+    return agrees_on(conflict.topic, _canon(seen[conflict.event_id]), _canon(conflict.calendar))
+
+
+def intended_fields(plan: TBPlan) -> dict[str, EventFields]:
+    """Return the intended calendar state of each block, by key."""
+    return {block.key: block.fields for block in build_desired_day(plan, overlapping=True).blocks}
+
+
+# --- answers ---
+
+
+def answered_questions(session: Session, matters: Iterable[Subject]) -> tuple[Question, ...]:
+    """Return the open questions that a change answers.
+
+    A card has asked them, so the change was made with both sides in view.
+    """
+    decided = set(matters)
+    keys = {key for key, _ in decided}
+    return tuple(
+        question
+        for question in open_questions(session)
+        if question.shown
+        if subject_of(question) in decided or (question.conflict.topic == "deleted" and question.conflict.key in keys)
+    )
+
+
+def with_answer(session: Session, questions: Iterable[Question], keep: Side) -> Session:
+    """Return the session with these questions answered.
+
+    Keeping the calendar's side means that the plan adopts it.
+    """
+    chosen = {subject_of(question) for question in questions}
+    after = tuple(replace(q, answer=keep) if subject_of(q) in chosen else q for q in session.questions)
+    session = replace(session, questions=after)
+    if keep == "plan" or session.plan is None:
+        return session
+    changes = [
+        c for q in session.questions if subject_of(q) in chosen for c in _adopted_changes(q.conflict, session.tz)
+    ]
+    return replace(session, plan=adopt_changes(session.plan, changes))
+
+
+def reopen_questions(session: Session, questions: Iterable[Question]) -> Session:
+    """Return the session with these questions open again."""
+    again = {subject_of(q): replace(q, answer=None, shown=False) for q in questions}
+    others = tuple(question for question in session.questions if subject_of(question) not in again)
+    return replace(session, questions=(*others, *again.values()))
+
+
+def settle_questions(session: Session) -> Session:
+    """Return the session with its questions updated to its plan and last snapshot.
+
+    Questions whose sides are equal now, or whose block is gone, are dropped. Where the plan's change was withdrawn,
+    the plan adopts the calendar's side, and a notice says so.
+    """
+    if not session.questions:
+        return session
+    blocks = {} if session.plan is None else intended_fields(session.plan)
+    seen = {} if session.snapshot is None else _shown_fields(session.snapshot)
+    left: list[Question] = []
+    changes: list[Adopted] = []
+    for question in session.questions:
+        conflict = question.conflict
+        if conflict.key not in blocks:
+            continue
+        conflict = replace(conflict, plan=blocks[conflict.key])
+        if _is_over(conflict, seen):
+            continue
+        if conflict.is_withdrawn and question.answer is None:
+            changes += _adopted_changes(conflict, session.tz)
+        else:
+            left.append(replace(question, conflict=conflict))
+    session = replace(session, questions=tuple(left))
+    if session.plan is None or not changes:
+        return session
+    lines = (() if session.notice is None else session.notice.lines, describe_adopted(changes, zone(session.tz)))
+    notice = Notice(lines=(*lines[0], *lines[1]), refused=session.notice is not None and session.notice.refused)
+    return replace(session, plan=adopt_changes(session.plan, changes), notice=notice)
+
+
+def _is_over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:
+    """Check whether the sides agree now, or the event appeared or disappeared."""
+    if conflict.event_id not in seen:
+        return conflict.is_agreed
+    now = seen[conflict.event_id]
+    if (now is None) != (conflict.calendar is None):
+        return True
+    return conflict.is_agreed or (
+        now is not None and agrees_on(conflict.topic, canonicalize(now), canonicalize(conflict.plan))
+    )
+
+
+def _adopted_changes(conflict: Conflict, tz: str) -> list[Adopted]:
+    """Return the calendar's side as changes for the plan."""
+    if conflict.calendar is None:
+        return [Adopted(key=conflict.key, summary=conflict.title, field="deleted", plan=conflict.title, calendar=None)]
+    names = FIELDS[conflict.topic]
+    changes = list_changes(canonicalize(conflict.plan), canonicalize(conflict.calendar), zone(tz), names)
+    return [
+        Adopted.model_validate(
+            {"key": conflict.key, "summary": conflict.title, "field": name, "plan": ours, "calendar": theirs}
+        )
+        for name, (ours, theirs) in changes.items()
+    ]
+
+
+def _canon(fields: EventFields | None) -> Canon | None:
+    return None if fields is None else canonicalize(fields)
+
+
+def mark_shown(session: Session) -> Session:
+    """Return the session after its card has asked its questions."""
+    if all(question.shown for question in session.questions):
+        return session
+    shown = tuple(replace(question, shown=True) for question in session.questions)
+    return replace(session, questions=shown)
+
+
+def find_contradictions(compared: SyncPlan, session: Session, command: SessionCommand | None) -> tuple[Question, ...]:
+    """Return the person's just detected changes that a command contradicts, as questions.
+
+    The command was given without having them in view, so neither side may win silently. The plan's side is unchanged.
+    """
+    matters = set() if command is None else decided_subjects(session, command)
+    if not matters or session.plan is None:
+        return ()
+    if not isinstance(command, RemoveBlock):
+        matters |= {(key, "deleted") for key, _ in matters}
+    found = {(change.key, TOPICS[change.field]) for change in compared.adopted} & matters
+    blocks, ops = intended_fields(session.plan), {op.key: op for op in compared.ops}
+    return tuple(
+        Question(
+            conflict=Conflict(
+                key=key,
+                event_id=ops[key].event_id,
+                title=ops[key].summary,
+                topic=topic,
+                calendar=None if (event := ops[key].before) is None else event.fields,
+                plan=blocks[key],
+                base=blocks[key],
+            )
+        )
+        for key, topic in sorted(found)
+    )
+
+
+def decided_subjects(session: Session, command: SessionCommand) -> set[Subject]:
+    """Return the subjects that a change of Stage 4 decides for the blocks that it names."""
+    if session.plan is None:
+        return set()
+    match command:
+        case RemoveBlock(key=key):
+            return _edits_of(key)
+        case EditBlock() | ShiftBlock() | SwapBlock() | ApplyPatch() | ApplyFix():
+            try:
+                result = apply_edit(session, command)
+            except UserError:
+                return set()
+            gone = {b.block_key for b in result.before.events} - {b.block_key for b in result.after.events}
+            return subjects_of_change(command, result.before, result.after).union(*(_edits_of(key) for key in gone))
+        case _:
+            return set()
+
+
+def _edits_of(key: str) -> set[Subject]:
+    return {(key, topic) for topic in FIELDS if topic != "deleted"}
+
+
+def subjects_of_change(command: SessionCommand, before: TBPlan, after: TBPlan) -> set[Subject]:
+    """Return the subjects that a change decided for its named blocks, not for pushed ones."""
+    named = _named_blocks(command)
+    was, now = intended_fields(before), intended_fields(after)
+    return {
+        (key, topic)
+        for key in was.keys() & now.keys()
+        for topic in FIELDS
+        if named is None or key in named
+        if not agrees_on(topic, canonicalize(was[key]), canonicalize(now[key]))
+    }
+
+
+def _named_blocks(command: SessionCommand) -> set[str] | None:
+    """Return the blocks that a change names; ``None`` means all that it changes."""
+    match command:
+        case EditBlock(key=key) | ShiftBlock(key=key):
+            return {key}
+        case AddBlock():
+            return set()
+        case ApplyPatch(patch=patch):
+            whole = any(isinstance(op, ReplaceAll) for op in patch.ops)
+            return None if whole else {op.key for op in patch.ops if isinstance(op, UpdateBlock | MoveBlock)}
+        case _:
+            return None

@@ -1,0 +1,394 @@
+"""Drafts of a session's day: input for the drafting engine, its result in the session's terms, and fixes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple
+from datetime import UTC, datetime, time, timedelta
+from itertools import islice
+
+from fateforger.drafting.axis import in_words
+from fateforger.drafting.context import is_shutdown, task_of
+from fateforger.drafting.day_draft import draft, instance_of, with_loose_lunch
+from fateforger.drafting.day_draft import policy_of as drafting_policy
+from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
+from fateforger.drafting.model import (
+    Busy,
+    Day,
+    Draft,
+    LunchWish,
+    MustConflict,
+    OptionKind,
+    PlacementOption,
+    UnplacedItem,
+    Work,
+)
+from fateforger.drafting.replanning import from_now, keys_before, refit_plan, start_from
+from fateforger.drafting.solver import STEPS
+from fateforger.errors import BadInput
+from fateforger.memory.reminders import build_reminder
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.patch import Patch
+from fateforger.planning.plan import TBPlan
+from fateforger.planning.timing import instant_of, zone
+from fateforger.quality.fixes import find_fixes
+from fateforger.quality.rubric import Fix, grade_plan
+from fateforger.session.day import (
+    busy_meetings,
+    frame_mistake,
+    frame_of,
+    frame_span,
+    is_under_way,
+    lunch_start,
+    usual_frame,
+    whole_frame,
+)
+from fateforger.session.model import (
+    Clash,
+    Depth,
+    FrameFacts,
+    Offer,
+    Session,
+    SessionStatus,
+    Sketch,
+    Task,
+    Unplaced,
+)
+from fateforger.session.recall import constraints_for_draft
+from fateforger.session.stages import TimeboxingStage
+from fateforger.session.tasks import notes_with_criteria
+from fateforger.values import replace
+
+ALWAYS = (Offer(way="defer"), Offer(way="drop"))
+"""Options for any task."""
+
+
+def to_unplaced(session: Session, left: Iterable[UnplacedItem]) -> tuple[Unplaced, ...]:
+    """Return the items that a draft left out.
+
+    A task can always wait or be dropped; lunch cannot, because it belongs to the frame. A missing shutdown is left to
+    the quality findings.
+    """
+    tasks = {task.id for task in session.inputs.tasks}
+    return tuple(
+        Unplaced(
+            task_id=each.id,
+            title=each.title,
+            reason=each.reason,
+            offers=options_for(session, each.choices) if each.id in tasks else (),
+        )
+        for each in left
+        if not is_shutdown(each.id)
+    )
+
+
+def with_offers(unplaced: Iterable[Unplaced], known: Iterable[Unplaced]) -> tuple[Unplaced, ...]:
+    """Return another draft's unplaced items, with the options that our own draft found for the same tasks."""
+    offers = {each.task_id: each.offers for each in known}
+    return tuple(replace(u, offers=offers.get(u.task_id, u.offers)) for u in unplaced)
+
+
+def clash_of(conflict: MustConflict | None, relaxed: tuple[str, ...]) -> Clash | None:
+    """Return the conflict of musts, if there is one."""
+    return None if conflict is None else Clash(uids=conflict.ids, let_go=relaxed)
+
+
+def options_for(session: Session, choices: Iterable[PlacementOption]) -> tuple[Offer, ...]:
+    """Return the options for a task without room."""
+    return (*ALWAYS, *_offers(session, choices))
+
+
+def _offers(session: Session, choices: Iterable[PlacementOption]) -> Iterator[Offer]:
+    for choice in choices:
+        match choice.way:
+            case OptionKind.SHRINK:
+                yield Offer(way="shrink", minutes=choice.minutes)
+            case OptionKind.SPLIT:
+                yield Offer(way="split")
+            case OptionKind.EXTEND if choice.minutes is not None:
+                until = _until(session, choice.minutes)
+                if until is not None:
+                    yield Offer(way="extend", until=until)
+            case OptionKind.RELAX:
+                yield Offer(way="set_aside", uid=choice.rule)
+            case _:
+                pass
+
+
+def _until(session: Session, minutes: int) -> time | None:
+    """Return the end of a day that is longer by that much, or ``None`` if the frame cannot be."""
+    start, end = whole_frame(session)
+    later = (end.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(end.tzinfo)
+    until = later.time().replace(tzinfo=None, fold=0)
+    try:
+        span = frame_span(session.date, session.tz, replace(session.frame, day_end=until))
+    except BadInput:
+        return None
+    return until if span[1].astimezone(UTC) == later.astimezone(UTC) and span[0] == start else None
+
+
+def day_of(session: Session) -> Day:
+    """Return all inputs of a draft, with the part of the frame that is left (K11).
+
+    Raises ``BadInput`` when the frame is a mistake, or over.
+    """
+    start, end = frame_of(session)
+    lunch = lunch_start(session)
+    return Day(
+        date=session.date,
+        tz=session.tz,
+        start=start,
+        end=end,
+        busy=tuple(Busy(m.start, m.end) for m in busy_meetings(session)),
+        lunch=None if lunch is None else _lunch(session, lunch),
+        works=tuple(work_of(t) for t in session.inputs.tasks),
+        next_start=usual_frame(session.frame).day_start if is_under_way(session) else None,
+    )
+
+
+def policy_of(session: Session) -> Policy:
+    """Return the policy of a session's day for drafting, refitting, and grading (K10).
+
+    Once the plan is on the calendar, the one thing is not asked for any more, because it may be done by then. Raises
+    ``BadInput`` as :func:`day_of`.
+    """
+    policy = drafting_policy(day_of(session))
+    if session.written is None or any(task.one_thing for task in session.inputs.tasks):
+        return policy
+    return replace(policy, one_thing_early=False)
+
+
+def draft_constraints(session: Session) -> tuple[Told, ...]:
+    """Return the constraints that a draft follows, for the engine: all that apply, musts first."""
+    items = sorted(
+        constraints_for_draft(session).applicable, key=lambda item: item.record.necessity is not Necessity.MUST
+    )
+    return tuple(
+        Told(uid=item.uid, constraint_record=item.record, said_on=build_reminder(item).said_on) for item in items
+    )
+
+
+def own_draft(session: Session, *, steps: int = STEPS) -> Draft:
+    """Return the engine's draft of the session's day."""
+    return draft(day_of(session), draft_constraints(session), steps=steps)
+
+
+def instance_in(session: Session) -> Instance:
+    """Return the session's day as an instance, with meetings by name and constraints that can be kept.
+
+    Raises ``BadInput`` when the frame is a mistake, or over.
+    """
+    day = day_of(session)
+    gone = () if session.clash is None else session.clash.let_go
+    instance = instance_of(day, tuple(each for each in draft_constraints(session) if each.id not in gone))
+    meetings = islice((m for m in busy_meetings(session) if m.start < m.end), MOST_EVENTS)
+    events = tuple(
+        Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end) for n, m in enumerate(meetings, 1)
+    )
+    return with_loose_lunch(day, replace(instance, immovables=events, policy=policy_of(session)))
+
+
+def basis(session: Session) -> str:
+    """Return the fingerprint of a draft's inputs (S46, S232).
+
+    These are date, zone, frame, lunch, tasks, busy time, and the constraints that it follows, including those of this
+    conversation. The passing of time makes no draft stale. Raises ``BadInput`` when the frame is a mistake.
+    """
+    start, end = whole_frame(session)
+    frame = session.frame
+    lunch = None
+    if frame.lunch_start is not None and frame.lunch_minutes:
+        at = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
+        lunch = astuple(_lunch(session, at))
+    busy = [(m.start, m.end) for m in busy_meetings(session)]
+    works = [astuple(work_of(task)) for task in session.inputs.tasks]
+    made_from = json.dumps((session.date, session.tz, start, end, busy, lunch, works), default=str)
+    rules = "".join(sorted(item.record.model_dump_json() for item in constraints_for_draft(session).applicable))
+    return hashlib.sha1(f"{made_from}{rules}".encode(), usedforsecurity=False).hexdigest()
+
+
+def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
+    """Return the session with a fresh draft as its plan: a model's, if there is one, else the engine's.
+
+    A model's draft that was made earlier is moved to begin now.
+    """
+    session = replace(session, drafted_at=session.now, put_in_past=())
+    if sketch is None or sketch.plan is None:
+        result = own_draft(session)
+        fresh = replace(
+            session,
+            plan=result.plan,
+            unplaced=to_unplaced(session, result.unplaced),
+            clash=clash_of(result.conflict, result.relaxed),
+        )
+    else:
+        plan, left = _start_now(session, sketch.plan)
+        unplaced = (*sketch.unplaced, *to_unplaced(session, left))
+        fresh = replace(session, plan=plan, unplaced=with_offers(unplaced, session.unplaced))
+    return grade_session(replace(fresh, draft_basis=basis(session)))
+
+
+def _start_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[UnplacedItem, ...]]:
+    """Return an earlier draft with its past part moved, and the items that lost their place."""
+    now = session.now
+    late = () if now is None else keys_before(plan, now)
+    if now is None or not late:
+        return plan, ()
+    plan = start_from(plan, late, now)
+    result = refit_plan(plan, from_now(instance_in(session), plan, now))
+    return result.plan, result.unplaced
+
+
+def fingerprint(session: Session) -> str | None:
+    """Return :func:`basis`, or ``None`` when nothing can be drafted.
+
+    That is so when the session ended, or its frame is a mistake.
+    """
+    if session.status is SessionStatus.CANCELLED:
+        return None
+    try:
+        return basis(session)
+    except BadInput:
+        return None
+
+
+def wants_sketch(session: Session) -> bool:
+    """Check whether to draft in advance (S44).
+
+    That is so while the person lists tasks, the calendar is known, and neither a draft nor the plan has the same
+    inputs.
+    """
+    now = None if frame_mistake(session) is not None else fingerprint(session)
+    if now is None or session.stage is not TimeboxingStage.CAPTURE_INPUTS or not session.inputs.tasks:
+        return False
+    if session.snapshot is None or session.snapshot.day != session.date:
+        return False
+    planned = session.plan is not None and session.draft_basis == now
+    return not planned and (session.sketch is None or session.sketch.basis != now)
+
+
+def without_stale_sketch(session: Session) -> Session:
+    """Return the session without a draft whose inputs have changed (S46, S232)."""
+    if session.sketch is None or session.sketch.basis == fingerprint(session):
+        return session
+    return replace(session, sketch=None)
+
+
+def grade_session(session: Session) -> Session:
+    """Return the session with the quality of its current plan."""
+    if session.plan is None:
+        return replace(session, quality=None)
+    result = grade_plan(grading_instance(session), session.plan, unplaced_items(session))
+    return replace(session, quality=result)
+
+
+def grading_instance(session: Session) -> Instance:
+    """Return the session's day for grading a plan: as it is drafted, by the same policy (K10).
+
+    Raises ``BadInput`` when the frame is a mistake, or over.
+    """
+    return instance_in(session)
+
+
+def unplaced_items(session: Session) -> tuple[UnplacedItem, ...]:
+    """Return the tasks that found no place when the day was drafted."""
+    return tuple(UnplacedItem(each.task_id, each.title, each.reason) for each in session.unplaced)
+
+
+def _lunch(session: Session, start: datetime) -> LunchWish:
+    return LunchWish(f"lunch-{session.date.isoformat()}", start, session.frame.lunch_minutes)
+
+
+def work_of(task: Task) -> Work:
+    """Return a task as work for the drafting engine."""
+    return Work(
+        task.id,
+        task.title,
+        task.minutes,
+        task.depth is Depth.DEEP,
+        task.one_thing,
+        notes_with_criteria(task),
+        pieces=task.in_pieces,
+    )
+
+
+def option_words(before: Session, after: Session) -> tuple[str, ...]:
+    """Describe how an option changed the inputs of a draft.
+
+    The text is for cards that show only the draft, and is the same for buttons and words. Deferred work is mentioned
+    where it is kept.
+    """
+    tasks = {task.id: task for task in before.inputs.tasks}
+    stay = {task.id for task in (*after.inputs.tasks, *after.deferred)}
+    return (
+        *_frame_words(before.frame, after.frame),
+        *(line for task in after.inputs.tasks if task.id in tasks for line in _task_words(tasks[task.id], task)),
+        *(f"“{task.title}” is off your list." for task in tasks.values() if task.id not in stay),
+    )
+
+
+def _frame_words(before: FrameFacts, after: FrameFacts) -> Iterator[str]:
+    if after.day_start != before.day_start:
+        yield f"Your day starts at {after.day_start:%H:%M} now."
+    if after.day_end != before.day_end:
+        yield f"Your day ends at {after.day_end:%H:%M} now."
+
+
+def _task_words(before: Task, after: Task) -> Iterator[str]:
+    if after.minutes is not None and after.minutes != before.minutes:
+        yield f"“{after.title}” takes {in_words(after.minutes)} now."
+    if after.in_pieces and not before.in_pieces:
+        yield f"“{after.title}” may be done in pieces now."
+
+
+def room_words(over: TBPlan, session: Session) -> tuple[str, ...]:
+    """Name the tasks that gained or lost a place compared with the plan before."""
+    tasks = {task.id: task.title for task in session.inputs.tasks}
+    was, now = _placed_tasks(over, tasks), _placed_tasks(session.plan, tasks)
+    return (
+        *(f"“{title}” has a place now." for task, title in tasks.items() if task in now and task not in was),
+        *(f"“{title}” has no place any more." for task, title in tasks.items() if task in was and task not in now),
+    )
+
+
+def _placed_tasks(plan: TBPlan | None, tasks: Iterable[str]) -> set[str]:
+    found = (task_of(block.block_key, tasks) for block in (() if plan is None else plan.events))
+    return {task for task in found if task is not None}
+
+
+STALE_FIX = (
+    "That suggestion was for the plan as it was before, so I changed nothing."
+    " What would help now is on the newest card."
+)
+_ALL_FIXES = 20
+
+
+def with_fixes(session: Session, at: datetime) -> Session:
+    """Return the session with the fixes that its card offers, tested on the current plan.
+
+    Blocks that began before the instant ``at`` stay.
+    """
+    refining = session.status is SessionStatus.ACTIVE and session.stage is TimeboxingStage.REFINE
+    if not refining or session.plan is None or frame_mistake(session) is not None:
+        return replace(session, fixes=())
+    return replace(session, fixes=find_fixes(_from_now(session, at), session.plan, unplaced_items(session)))
+
+
+def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
+    """Return the patch of an offered fix, if it still helps the current plan and calendar.
+
+    Raises ``BadInput`` otherwise; nothing is changed.
+    """
+    offered: tuple[Fix, ...] = ()
+    if session.plan is not None and frame_mistake(session) is None:
+        offered = find_fixes(_from_now(session, at), session.plan, unplaced_items(session), most=_ALL_FIXES)
+    patch = next((each.patch for each in offered if each.id == fix), None)
+    if patch is None:
+        raise BadInput(STALE_FIX)
+    return patch
+
+
+def _from_now(session: Session, at: datetime) -> Instance:
+    return replace(grading_instance(session), now=at)

@@ -1,0 +1,496 @@
+"""Changes of a person's constraints: statements, judgments, and the conflicts that either resolves.
+
+Pure functions: the known constraints are passed in, and nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date as Date  # noqa: N812  as elsewhere
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import assert_never
+
+from fateforger.errors import BadInput
+from fateforger.memory.applicability import Context, decide_applicability
+from fateforger.memory.consolidation import mark_replacing, restore_replaced, retire_all_replaced
+from fateforger.memory.contradiction import (
+    Change,
+    Finding,
+    Kind,
+    build_narrowed_by,
+    find_contradictions,
+    is_narrowing,
+)
+from fateforger.memory.credentials import REFUSED, holds_credentials
+from fateforger.memory.record import (
+    ConstraintRecord,
+    compute_content_key,
+    compute_rule_key,
+    compute_uid,
+    means_the_same,
+)
+from fateforger.memory.versions import Event, Version, find_successors, select_newest, still_replaces
+from fateforger.memory.vocabulary import Action, Scope, Status, format_day, join_words, quote_name
+from fateforger.session.commands import ConstraintVerdict
+from fateforger.session.day import local_today
+from fateforger.session.memory import MemoryQuestion
+from fateforger.values import replace
+
+UNKNOWN_CONSTRAINT = "I don't know that constraint any more, so I did nothing."
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """All that store and session know of a person's constraints, and the context.
+
+    The context is the conversation, if any, the planned day, the instant of the action, and the person's zone.
+    """
+
+    user_id: str
+    session_id: str | None
+    day: Date
+    at: datetime
+    versions: tuple[Version, ...]
+    tz: str
+
+    @property
+    def newest(self) -> dict[str, Version]:
+        return select_newest(self.versions, self.user_id)
+
+    @property
+    def today(self) -> Date:
+        """Current day in the person's zone."""
+        return local_today(self.at, self.tz)
+
+    def find_version(self, uid: str) -> Version:
+        """Return the newest version of a constraint.
+
+        Raises ``BadInput`` when there is none.
+        """
+        version = self.newest.get(uid)
+        if version is None:
+            raise BadInput(UNKNOWN_CONSTRAINT)
+        return version
+
+    def next(self, uid: str, record: ConstraintRecord, event: Event) -> Version:
+        """Return the next version of a constraint, later than all its existing versions."""
+        theirs = [version for version in self.versions if version.user_id == self.user_id]
+        mine = [version for version in theirs if version.uid == uid]
+        at = max([self.at, *(version.updated_at + _TICK for version in mine)])
+        # Of two contradicting rules the later one counts, so no two are written at one instant.
+        instants = {version.updated_at for version in theirs}
+        while at in instants:
+            at += _TICK
+        return Version(
+            user_id=self.user_id,
+            record=record.with_uid(uid),
+            created_at=min([at, *(version.created_at for version in mine)]),
+            updated_at=at,
+            event=event,
+            session_id=self.session_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """Result of an action so far.
+
+    ``memory`` includes it. ``versions`` are to be written, ``before`` are the newest ones before it. ``put_aside``
+    and ``taken_up`` are the constraints that no longer count in this session, or count again. ``lines`` are to be
+    said, ``questions`` to be asked.
+    """
+
+    memory: Memory
+    versions: tuple[Version, ...] = ()
+    before: Mapping[str, Version] = field(default_factory=dict)
+    put_aside: tuple[str, ...] = ()
+    taken_up: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    questions: tuple[MemoryQuestion, ...] = ()
+
+    def with_version(self, version: Version, *lines: str) -> MemoryChange:
+        """Return the result with one version more, which the next step sees."""
+        known = self.memory.newest.get(version.uid)
+        before = self.before if known is None or version.uid in _uids(self) else {**self.before, version.uid: known}
+        memory = replace(self.memory, versions=(*self.memory.versions, version))
+        versions, said = (*self.versions, version), (*self.lines, *lines)
+        return replace(self, memory=memory, versions=versions, before=before, lines=said)
+
+    def with_lines(self, *lines: str) -> MemoryChange:
+        return replace(self, lines=(*self.lines, *lines))
+
+
+def _uids(taken: MemoryChange) -> set[str]:
+    return {version.uid for version in taken.versions}
+
+
+COUNTS_AGAIN = "{} counts again."
+
+
+def resolve_conflicts(taken: MemoryChange, uid: str) -> MemoryChange:
+    """Apply the consequences of a newly written constraint for the others (S179)."""
+    version = taken.memory.find_version(uid)
+    if version.flat.session_only:
+        return _override_for_day(taken, version)
+    while (found := _find_clear(taken, uid)) is not None:
+        finding, change = found
+        after = taken.memory.next(change.version.uid, change.record, change.event)
+        line = _replaced_line(finding, taken.memory) if finding.kind is Kind.REPLACED else finding.sentence
+        taken = taken.with_version(after, line)
+    taken = displace_others(taken, uid)
+    asked = [
+        f for f in find_contradictions(taken.memory.versions, taken.memory.user_id, about=uid) if f.follows is None
+    ]
+    return _add_questions(taken, asked)
+
+
+def displace_others(taken: MemoryChange, uid: str) -> MemoryChange:
+    """Apply the changes to the constraints that this one replaces.
+
+    The replacement itself has been reported already.
+    """
+    memory = taken.memory
+    for change in retire_all_replaced(memory.versions, memory.find_version(uid), memory.today):
+        taken = taken.with_version(taken.memory.next(change.version.uid, change.record, change.event))
+    return taken
+
+
+def release_from_replacers(taken: MemoryChange, uid: str) -> MemoryChange:
+    """Release a constraint from its replacers; else saying it again would change nothing."""
+    for version in replacers(taken.memory, uid):
+        let = Event(action=Action.UPDATE, reason=f"no longer supersedes {uid}")
+        event = version.event if version.retired else let
+        taken = taken.with_version(taken.memory.next(version.uid, without_superseded(version.record, uid), event))
+    return taken
+
+
+def restore_displaced(taken: MemoryChange, uid: str) -> MemoryChange:
+    """Restore the constraints that an inactive one had replaced or narrowed.
+
+    A constraint stays out if a later one takes its place.
+    """
+    for change in restore_replaced(taken.memory.versions, taken.memory.user_id, uid):
+        was = _previous_version(taken.memory, change.version) or change.version
+        record = _remaining_record(was, taken.memory)
+        if record is not None:
+            line = COUNTS_AGAIN.format(quote_name(record.name))
+            taken = taken.with_version(taken.memory.next(change.version.uid, record, change.event), line)
+    for version in list(taken.memory.newest.values()):
+        before = _previous_version(taken.memory, version)
+        if version.retired or before is None or version.event.reason != build_narrowed_by(uid):
+            continue
+        event = Event(action=Action.UPDATE, reason=f"no longer narrowed by {uid}")
+        line = f"{quote_name(before.record.name)} is as it was before that."
+        taken = taken.with_version(taken.memory.next(version.uid, before.record, event), line)
+    return taken
+
+
+def _previous_version(memory: Memory, version: Version) -> Version | None:
+    """Return the version of a constraint before its last event, even if that was undone and repeated."""
+    mine = [v for v in memory.versions if v.uid == version.uid and not v.retired and v.event != version.event]
+    return max(mine, key=attrgetter("updated_at", "seq"), default=None)
+
+
+def _remaining_record(before: Version, memory: Memory) -> ConstraintRecord | None:
+    """Return the part of a constraint that newer active constraints leave, or ``None``."""
+    others = [v for v in memory.newest.values() if v.uid != before.uid and not v.retired]
+    for finding in find_contradictions([*others, before], memory.user_id, about=before.uid, repeated=True):
+        if finding.uids[1] == before.uid and finding.kind is Kind.REPLACED:
+            return None
+        if finding.follows is not None and finding.follows.version.uid == before.uid:
+            before = finding.follows.at(before.updated_at)
+    return before.record
+
+
+def without_superseding(record: ConstraintRecord) -> ConstraintRecord:
+    """Return the record without any superseded constraints."""
+    return replace(record, lifecycle=replace(record.lifecycle, supersedes_uids=()))
+
+
+def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
+    """Return the record without that superseded constraint."""
+    life = record.lifecycle
+    uids = tuple(other for other in life.supersedes_uids if other != uid)
+    return replace(record, lifecycle=replace(life, supersedes_uids=uids))
+
+
+def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
+    """Return the sentence that one constraint takes the place of another."""
+    when = "from now on" if since is None else f"from {format_day(since)} on"
+    return f"{quote_name(new.name)} takes the place of {quote_name(old.name)} {when}."
+
+
+def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
+    """Return a finding that only the person can decide, as a question."""
+    newer, older = finding.uids
+    names = (memory.find_version(newer).record.name, memory.find_version(older).record.name)
+    return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
+
+
+def replacers(memory: Memory, uid: str) -> list[Version]:
+    """Return the constraints that replace this one.
+
+    These are the active ones, and those that were replaced themselves.
+    """
+    named = find_successors(memory.newest)
+    return [version for version in named.get(uid, ()) if still_replaces(version, named)]
+
+
+def _find_clear(taken: MemoryChange, uid: str) -> tuple[Finding, Change] | None:
+    """Return a contradiction that settles itself, if there is one."""
+    found = find_contradictions(taken.memory.versions, taken.memory.user_id, about=uid, repeated=True)
+    return next(((finding, finding.follows) for finding in found if finding.follows is not None), None)
+
+
+def _override_for_day(taken: MemoryChange, version: Version) -> MemoryChange:
+    """Override lasting constraints that contradict one for a single day, in this session only (S22)."""
+    memory = taken.memory
+    context = Context(user_id=memory.user_id, as_of=memory.day, session_id=memory.session_id)
+    applies = {item.uid for item in decide_applicability(memory.versions, context).applicable}
+    lasting = [v for v in memory.newest.values() if v.uid in applies and not v.flat.session_only]
+    as_lasting = Change(version, replace(version.record, scope=Scope.PROFILE), version.event)
+    for finding in find_contradictions(
+        [*lasting, as_lasting.at(version.updated_at)], memory.user_id, about=version.uid, repeated=True
+    ):
+        older = memory.find_version(finding.uids[1])
+        if finding.follows is None:
+            taken = _add_questions(taken, [finding])
+            continue
+        line = f"For this day it takes the place of {quote_name(older.record.name)}."
+        taken = replace(taken, put_aside=(*taken.put_aside, older.uid)).with_lines(line)
+    return taken
+
+
+def _add_questions(taken: MemoryChange, findings: list[Finding]) -> MemoryChange:
+    asked = tuple(question_of(finding, taken.memory) for finding in findings)
+    return replace(taken, questions=(*taken.questions, *asked))
+
+
+def _replaced_line(finding: Finding, memory: Memory) -> str:
+    newer, older = (memory.find_version(uid).record for uid in finding.uids)
+    start = newer.applicability.start_date
+    return replacement_sentence(newer, older, start if start is not None and start > memory.day else None)
+
+
+def remember_constraint(
+    taken: MemoryChange, record: ConstraintRecord, *, supersedes: str | None = None
+) -> MemoryChange:
+    """Write down a constraint, or its repetition.
+
+    Constraints that it contradicts are superseded where that is clear; otherwise the person is asked. Raises
+    ``BadInput`` when there is nothing to supersede, or when the record contains a secret.
+    """
+    if holds_credentials(record):
+        raise BadInput(REFUSED)
+    memory = taken.memory
+    uid = record.lifecycle.uid or compute_uid(record, memory.user_id, memory.session_id)
+    lines: tuple[str, ...] = ()
+    if supersedes is not None and supersedes != uid:
+        old = memory.find_version(supersedes)
+        record = mark_replacing(record, old)
+        lines = (replacement_sentence(record, old.record),)
+    known = memory.newest.get(uid)
+    if supersedes is None and (known is None or known.retired) and (alike := find_alike(memory, record)) is not None:
+        known, uid = alike, alike.uid
+        record = record if alike.retired else merge_restated(record, alike.record)
+    if known is not None and not known.retired:
+        said = merge_restated(known.record, record)
+        confirmed = known.record.status is Status.LOCKED
+        if confirmed and _is_same(known.record, said) and not replacers(memory, uid):
+            return taken.with_lines(f"I know that already: {quote_name(known.record.name)}.")
+        record, event = said, Event(action=Action.UPDATE, reason="said again")
+    else:
+        event = Event(action=Action.UPSERT)
+    taken = release_from_replacers(taken, uid)
+    taken = taken.with_version(taken.memory.next(uid, record, event), noted_sentence(record), *lines)
+    return resolve_conflicts(taken, uid)
+
+
+def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> ConstraintRecord:
+    """Merge a constraint with its restatement.
+
+    A confirmed constraint stays confirmed, and facts that only the old record has are kept.
+    """
+    life = known.lifecycle
+    uids = tuple(dict.fromkeys((*life.supersedes_uids, *again.lifecycle.supersedes_uids)))
+    return replace(
+        again,
+        status=Status.LOCKED if Status.LOCKED in {known.status, again.status} else again.status,
+        lifecycle=replace(life, supersedes_uids=uids),
+        topics=again.topics or known.topics,
+        applies_stages=again.applies_stages or known.applies_stages,
+        applies_event_types=again.applies_event_types or known.applies_event_types,
+        aspect=again.aspect or known.aspect,
+        confidence=max((c for c in (known.confidence, again.confidence) if c is not None), default=None),
+    )
+
+
+def noted_sentence(record: ConstraintRecord) -> str:
+    """Confirm that the constraint is remembered, and until when."""
+    if record.scope is Scope.SESSION:
+        return f"Noted for this day: {quote_name(record.name)}."
+    end = record.applicability.end_date
+    return f"I'll remember {quote_name(record.name)}{'' if end is None else f', until {format_day(end)}'}."
+
+
+def _is_same(known: ConstraintRecord, again: ConstraintRecord) -> bool:
+    """Check whether the restatement adds nothing.
+
+    A restatement renews a constraint that expires, and confirms an assumption.
+    """
+    alike = compute_content_key(known) == compute_content_key(again) and known.status is again.status
+    return alike and known.lifecycle == again.lifecycle and known.lifecycle.ttl_days is None
+
+
+def find_alike(memory: Memory, record: ConstraintRecord) -> Version | None:
+    """Return a constraint with the same meaning: one in force, else one that was superseded."""
+    here = [v for v in memory.newest.values() if not v.flat.session_only or v.session_id == memory.session_id]
+    there = [v for v in here if not v.retired or v.event.action is Action.SUPERSEDE]
+    same = [v for v in there if means_the_same(v.record, record)]
+    return min(same, key=lambda version: (version.retired, version.uid), default=None)
+
+
+CHANGED = "That constraint has changed since this card was made, so I did nothing. This is how it is now."
+TAKEN_BACK = "taken back"
+AS_SAID = "as you said"
+CHANGED_SINCE = "{} was changed since, so I left it as it is."
+
+
+def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, seen: int | None) -> MemoryChange:
+    """Return the result of revising a constraint.
+
+    Raises ``BadInput`` when it does not exist, when the person saw another version of it, or when it contains a
+    secret.
+    """
+    before = _require_seen(taken.memory, uid, seen)
+    if holds_credentials(record):
+        raise BadInput(REFUSED)
+    record = record.with_uid(uid)
+    if record == before.record:
+        return taken.with_lines(f"{quote_name(record.name)} stays as it is.")
+    declined = record.status is Status.DECLINED
+    event = Event(action=Action.DECLINE if declined else Action.UPDATE)
+    said = f"{quote_name(record.name)} is {'declined' if declined else 'changed'}."
+    taken = taken.with_version(taken.memory.next(uid, record, event), said)
+    return restore_displaced(taken, uid) if declined else resolve_conflicts(taken, uid)
+
+
+def judge_constraint(
+    taken: MemoryChange, uid: str, verdict: ConstraintVerdict, reason: str | None, seen: int | None
+) -> MemoryChange:
+    """Return the result of a verdict on a constraint.
+
+    Raises ``BadInput`` as :func:`revise_constraint`.
+    """
+    version = _require_seen(taken.memory, uid, seen)
+    name = quote_name(version.record.name)
+    match verdict:
+        case "accept":
+            if version.record.status is Status.LOCKED:
+                return taken.with_lines(f"{name} is confirmed already.")
+            return _with_status(
+                taken, version, Status.LOCKED, Event(action=Action.UPDATE, reason=reason or "confirmed"), name
+            )
+        case "restore":
+            if not version.retired:
+                return taken.with_lines(f"{name} is in force already.")
+            event = Event(action=Action.UPDATE, reason=reason or "restored")
+            # Constraints it had replaced may be in force again, so they are compared once more.
+            bare = replace(version, record=without_superseding(version.record))
+            return resolve_conflicts(
+                _with_status(release_from_replacers(taken, uid), bare, Status.LOCKED, event, name), uid
+            )
+        case "decline" | "archive":
+            if version.retired:
+                return taken.with_lines(f"{name} is out of force already.")
+            taken = _with_status(
+                taken, version, Status.DECLINED, Event(action=Action(verdict), reason=reason or AS_SAID), name
+            )
+            return restore_displaced(taken, uid)
+        case "set_aside":
+            return replace(taken, put_aside=(uid,)).with_lines(f"{name} does not count for this day.")
+        case "use_again":
+            return replace(taken, taken_up=(uid,)).with_lines(COUNTS_AGAIN.format(name))
+        case _:
+            assert_never(verdict)
+
+
+def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None) -> MemoryChange:
+    """Return the result of the person's choice between two constraints.
+
+    Raises ``BadInput`` when one is out of force, or when both cannot be kept because each replaces the other.
+    """
+    memory = taken.memory
+    one, other = (memory.find_version(uid) for uid in uids)
+    if one.retired or other.retired:
+        raise BadInput("One of the two is out of force already, so there is nothing left to decide.")
+    circle = one.uid in other.flat.supersedes and other.uid in one.flat.supersedes
+    if keep is None:
+        if circle:
+            raise BadInput("Each of the two replaces the other, so only one of them can count. Which one?")
+        return taken.with_lines(f"Both stay: {quote_name(one.record.name)} and {quote_name(other.record.name)}.")
+    kept, loser = (one, other) if keep == one.uid else (other, one)
+    if keep != kept.uid:
+        raise BadInput(UNKNOWN_CONSTRAINT)
+    if kept.flat.session_only and not loser.flat.session_only:
+        line = f"For this day {quote_name(kept.record.name)} counts instead of {quote_name(loser.record.name)}."
+        return replace(taken, put_aside=(loser.uid,)).with_lines(line)
+    if circle or loser.flat.session_only or compute_rule_key(kept.record) == compute_rule_key(loser.record):
+        gone = replace(loser.record, status=Status.DECLINED)
+        event = Event(action=Action.ARCHIVE, reason=f"the same as {kept.uid}")
+        line = f"{quote_name(kept.record.name)} stays, {quote_name(loser.record.name)} is put away."
+        return taken.with_version(memory.next(loser.uid, without_superseded(gone, kept.uid), event), line)
+    if kept.uid in loser.flat.supersedes:
+        let_go = Event(action=Action.UPDATE, reason=f"no longer supersedes {kept.uid}")
+        taken = taken.with_version(memory.next(loser.uid, without_superseded(loser.record, kept.uid), let_go))
+    event = Event(action=Action.UPDATE, reason=f"supersedes {loser.uid}")
+    record = mark_replacing(kept.record, loser)
+    taken = taken.with_version(taken.memory.next(kept.uid, record, event), replacement_sentence(record, loser.record))
+    return displace_others(taken, kept.uid)
+
+
+def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[str, Version]) -> MemoryChange:
+    """Undo one command's writes by new versions.
+
+    Each constraint is restored as it was ``before``, or archived where there was none. A constraint that was changed
+    since stays as it is, which is reported.
+    """
+    last = {version.uid: version for version in wrote}
+    for uid, version in last.items():
+        memory = taken.memory
+        now, was = memory.find_version(uid), before.get(uid)
+        if now.updated_at != version.updated_at:
+            taken = taken.with_lines(CHANGED_SINCE.format(quote_name(now.record.name)))
+        elif was is None:
+            gone = replace(version.record, status=Status.DECLINED)
+            taken = taken.with_version(memory.next(uid, gone, Event(action=Action.ARCHIVE, reason=TAKEN_BACK)))
+        else:
+            stays = was.retired or is_narrowing(was.event.reason)
+            event = was.event if stays else Event(action=Action.UPDATE, reason=TAKEN_BACK)
+            taken = taken.with_version(memory.next(uid, was.record, event))
+    back = {version.uid for version in taken.versions}
+    names = [quote_name(version.record.name) for uid, version in last.items() if uid in back and not version.retired]
+    again = [quote_name(version.record.name) for uid, version in last.items() if uid in back and version.retired]
+    lines = ((names, f"Taken back: {', '.join(names)}."), (again, COUNTS_AGAIN.format(join_words(again or [""]))))
+    return taken.with_lines(*(line for those, line in lines if those))
+
+
+def _require_seen(memory: Memory, uid: str, seen: int | None) -> Version:
+    version = memory.find_version(uid)
+    if seen is not None and version.seq != seen:
+        raise BadInput(CHANGED)
+    return version
+
+
+def _with_status(taken: MemoryChange, version: Version, status: Status, event: Event, name: str) -> MemoryChange:
+    words = {
+        Action.UPDATE: f"{name} is {'restored' if version.retired else 'confirmed'}.",
+        Action.DECLINE: f"{name} is declined; I won't use it any more.",
+        Action.ARCHIVE: f"{name} is put away; I won't use it any more.",
+    }
+    sure = 1.0 if status is Status.LOCKED and version.record.confidence is not None else version.record.confidence
+    record = replace(version.record, status=status, confidence=sure)
+    return taken.with_version(taken.memory.next(version.uid, record, event), words[event.action])

@@ -1,0 +1,494 @@
+"""State of one conversation: a frozen value that can be saved, restored, and compared (S62)."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import datetime, time
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fateforger.calendar.conflicts import Conflict
+from fateforger.calendar.history import HistoryRow
+from fateforger.calendar.model import Snapshot
+from fateforger.memory.versions import Version
+from fateforger.planning.plan import TBPlan
+from fateforger.quality.rubric import Fix, Quality
+from fateforger.session.cards import Card
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
+from fateforger.session.stages import TimeboxingStage
+from fateforger.tasks.task import Mode
+from fateforger.values import replace
+from fateforger.workflow.trace import Step
+
+FIRST_LISTED = 8
+MORE_LISTED = 12
+MOST_LISTED = 32
+"""Rows of a history: at first, with each click on *Show older*, and at most.
+
+Slack shows fifty parts of a message.
+"""
+
+
+class HistoryView(BaseModel):
+    """The listed rows of a history, the newest first, of ``total``.
+
+    ``asked`` is the click that opened it; a new one moves it to the end of the thread. ``newest`` is the newest write
+    when it was made. ``lines`` describe the last click on a row.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    asked: str
+    rows: tuple[HistoryRow, ...] = ()
+    total: int = 0
+    listed: int = FIRST_LISTED
+    newest: str = ""
+    lines: tuple[str, ...] = ()
+
+
+class PreviewView(BaseModel):
+    """The next write in words, as of ``at``, or the ``problem`` that prevents a preview.
+
+    It is ``stale`` once the plan or the calendar has changed since.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    asked: str
+    at: datetime
+    counts: str = ""
+    todo: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    brakes: tuple[str, ...] = ()
+    problem: str | None = None
+    stale: bool = False
+
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+MOST_CRITERIA = 3
+MOST_CRITERION = 200
+"""Most characters of a success criterion."""
+
+
+class Depth(StrEnum):
+    """Depth of attention that a task needs."""
+
+    DEEP = "deep"
+    SHALLOW = "shallow"
+
+
+class Task(BaseModel):
+    """A task of the day.
+
+    Without ``minutes`` it gets blocks of a usual length (S106).
+    """
+
+    model_config = _FROZEN
+    id: str
+    title: str = Field(min_length=1, max_length=300)
+    minutes: int | None = Field(None, gt=0, le=24 * 60)
+    depth: Depth = Depth.DEEP
+    one_thing: bool = False
+    in_pieces: bool = False
+    """True when it may be split although its kind and length would not be."""
+    notes: str = Field("", max_length=3000)
+    done_when: tuple[Annotated[str, Field(min_length=1, max_length=MOST_CRITERION)], ...] = Field(
+        (), max_length=MOST_CRITERIA
+    )
+    """Success criteria, two or three that can be verified (S209)."""
+
+
+class FrameFacts(BaseModel):
+    """Frame of the day (Stage 1), in local times on the planned day.
+
+    An end before the start is on the next day. ``usual_start`` is the usual start of days, kept while the person
+    gives another one for this day.
+    """
+
+    model_config = _FROZEN
+    day_start: time = time(9, 0)
+    day_end: time = time(18, 0)
+    lunch_start: time | None = time(12, 30)
+    lunch_minutes: int = Field(45, ge=0, le=240)
+    confirmed: bool = False
+    usual_start: time | None = None
+
+
+class OfferedInput(BaseModel):
+    """A task that the person may want to do on this day as well.
+
+    ``source`` tells its origin: the person deferred it; the plan of ``day`` had no room for it, or planned it without
+    a word on the outcome; it is in the queue since that day (with its id there); or it is in TickTick, and ``day`` is
+    the day it is offered for.
+    """
+
+    model_config = _FROZEN
+    task: Task
+    source: Literal["deferred", "unplaced", "planned", "queue", "ticktick"]
+    day: Date
+
+
+class CatchUp(BaseModel):
+    """Missed days, caught up with in one step.
+
+    ``things`` are their open tasks; those that are not ``brought`` are settled.
+    """
+
+    model_config = _FROZEN
+    things: tuple[OfferedInput, ...]
+    brought: tuple[str, ...]
+
+
+class InputFacts(BaseModel):
+    """Tasks of the day (Stage 2), the most important first."""
+
+    model_config = _FROZEN
+    tasks: tuple[Task, ...] = ()
+
+
+class Offer(BaseModel):
+    """One option for a task that found no place.
+
+    Leave it for another day, drop it, shrink it to ``minutes``, split it, end the day at ``until``, or relax the
+    constraint ``uid`` for the day.
+    """
+
+    model_config = _FROZEN
+    way: Literal["defer", "drop", "shrink", "split", "extend", "set_aside"]
+    minutes: int | None = None
+    until: time | None = None
+    uid: str | None = None
+
+
+class Unplaced(BaseModel):
+    """A task that found no place, with the reason and its options.
+
+    ``task`` is the rest of it, when that is not the task of the list: a piece, or a block of the person's own.
+    """
+
+    model_config = _FROZEN
+    task_id: str
+    title: str
+    reason: str
+    offers: tuple[Offer, ...] = ()
+    task: Task | None = None
+
+
+class Clash(BaseModel):
+    """A minimal set ``uids`` of musts that cannot all be kept; the draft relaxes ``let_go``."""
+
+    model_config = _FROZEN
+    uids: tuple[str, ...]
+    let_go: tuple[str, ...]
+
+
+class Sketch(BaseModel):
+    """A model's draft of the day.
+
+    ``basis`` is the fingerprint of its inputs; the draft is only valid while the session's is the same. ``mended``
+    are sentences about blocks that were moved because it broke a must. Without a ``plan``, ``trouble`` is a sentence
+    on why there is none.
+    """
+
+    model_config = _FROZEN
+    basis: str
+    plan: TBPlan | None = None
+    mended: tuple[str, ...] = ()
+    unplaced: tuple[Unplaced, ...] = ()
+    trouble: str | None = None
+
+
+class Facts(BaseModel):
+    """Facts that a change of the rest of the day alters besides the plan."""
+
+    model_config = _FROZEN
+    frame: FrameFacts
+    inputs: InputFacts
+    deferred: tuple[Task, ...]
+    unplaced: tuple[Unplaced, ...]
+    settled: tuple[str, ...] = ()
+    draft_basis: str | None
+
+
+CalendarWrite = Literal["refine", "okay", "commit"]
+"""Time at which blocks reach the calendar.
+
+They are written with each change of Stage 4, once the plan is Okay, or only on Commit (K1).
+"""
+
+
+class SyncReport(BaseModel):
+    """Result of the last write to the calendar, in counts and sentences."""
+
+    model_config = _FROZEN
+    status: Literal["changed", "unchanged", "partial", "failed", "undone"]
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    unsure: bool = False
+    """True when it is unknown whether a sent operation arrived."""
+    sentences: tuple[str, ...] = ()
+
+
+class Question(BaseModel):
+    """A difference between the calendar and the plan that both sides changed (S201).
+
+    Without an ``answer`` the calendar keeps its state; an answer is carried out with the next write. ``shown`` means
+    that a card has asked it, so that the person knows both sides.
+    """
+
+    model_config = _FROZEN
+    conflict: Conflict
+    answer: Literal["calendar", "plan"] | None = None
+    shown: bool = False
+
+
+class RefineUpdate(BaseModel):
+    """An applied change that can be undone.
+
+    It holds the plan before it (and the facts, if it changed those), the questions it answered, and the transactions
+    that wrote it, in order. A ``local`` change has nothing to write.
+    """
+
+    model_config = _FROZEN
+    plan_before: TBPlan
+    transactions: tuple[str, ...] = ()
+    sentence: str
+    answered: tuple[Question, ...] = ()
+    local: bool = False
+    facts_before: Facts | None = None
+
+
+MEETINGS = "meetings"
+"""Placeholder for the uid of a constraint where only meetings are in the way."""
+
+
+class HeldChange(BaseModel):
+    """A change or write that needs one approval, because it violates a rule or hits meetings.
+
+    ``uid`` is the constraint, in the version ``seq`` that was checked, or :data:`MEETINGS`. ``asked`` is the command
+    that requested it.
+
+    Without ``writes`` it is a change of Stage 4, made once that constraint does not count any more, if the plan is
+    still the one before it. Otherwise it is the commit of ``plan_after``, or its write with a change of Stage 4.
+    ``also`` are the uids of further constraints that the same approval relaxes for the day. ``meetings`` are the
+    double bookings that it allows, as in :attr:`fateforger.session.model.Session.overrun`.
+    """
+
+    model_config = _FROZEN
+    asked: str
+    uid: str
+    seq: int
+    step: RefineUpdate
+    plan_after: TBPlan
+    writes: Literal["commit", "change"] | None = None
+    also: tuple[str, ...] = ()
+    meetings: tuple[str, ...] = ()
+
+
+class CheckedInputs(BaseModel):
+    """Rules and meetings that a plan was checked against: constraints by uid and instant, meetings by id and times."""
+
+    model_config = _FROZEN
+    rules: tuple[str, ...] = ()
+    meetings: tuple[str, ...] = ()
+
+
+class WriteCounts(BaseModel):
+    """Effects of the current write group on the calendar so far, in counts."""
+
+    model_config = _FROZEN
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+
+LONGEST_SAID = 1200
+"""Most characters kept of the last words."""
+
+
+class SessionStatus(StrEnum):
+    ACTIVE = "active"
+    CANCELLED = "cancelled"
+
+
+class Notice(BaseModel):
+    """Message of the last turn, shown once on its card: what it did, or why it did not."""
+
+    model_config = _FROZEN
+    lines: tuple[str, ...] = Field(min_length=1)
+    refused: bool = False
+
+
+class LastWords(BaseModel):
+    """Last words of the bot.
+
+    ``asks`` means that they are on the card as a question or a remark, not as a mere answer or refusal. The person's
+    words are not kept, because they may contain a secret.
+    """
+
+    model_config = _FROZEN
+    bot: str = Field(min_length=1, max_length=LONGEST_SAID)
+    asks: bool = True
+
+    @classmethod
+    def of(cls, bot: str, *, asks: bool = True) -> LastWords:
+        """Return the words, cut to their limit."""
+        return cls(bot=bot[:LONGEST_SAID], asks=asks)
+
+
+class Session(BaseModel):
+    """One person planning one day in one thread.
+
+    ``version`` is counted by the store.
+    """
+
+    model_config = _FROZEN
+    schema_version: int = 1
+    """Kept because the sessions of earlier versions have it; the store versions its rows itself."""
+    id: str
+    version: int = 0
+    user_id: str
+    channel: str
+    thread_ts: str | None = None
+    created_at: datetime
+    touched_at: datetime
+    now: datetime | None = None
+    """Instant of the latest turn: time before it is past (K11).
+
+    ``None`` until a turn reads the clock.
+    """
+    status: SessionStatus = SessionStatus.ACTIVE
+    stage: TimeboxingStage = TimeboxingStage.DATE
+    tz: str
+    date: Date
+    mode: Mode = Mode.DIRECT
+    """Mode in which it was started: directly, or by pulling a task (S146)."""
+    calendar_write: CalendarWrite = "refine"
+    calendar_write_chosen: CalendarWrite | None = None
+    """The person's own choice, which their next session begins with."""
+    frame: FrameFacts = FrameFacts()
+    inputs: InputFacts = InputFacts()
+    deferred: tuple[Task, ...] = ()
+    """Tasks left for another day."""
+    offered: tuple[OfferedInput, ...] = ()
+    """Tasks that could be done on this day as well, from any source."""
+    offer_trouble: str | None = None
+    """Reason that the offers are incomplete, as a sentence, when an outside list could not be read."""
+    brought: tuple[str, ...] = ()
+    """Ids of the offered tasks that were taken on."""
+    settled: tuple[str, ...] = ()
+    """Ids of tasks that the person said are done or not wanted; no other day asks about them."""
+    caught_up: CatchUp | None = None
+    """Last catch-up with missed days, which can be undone."""
+    snapshot: Snapshot | None = None
+    """Calendar as last read for ``date``: the source of immovables."""
+    snapshot_error: str | None = None
+    """Reason that the calendar could not be read, as a sentence, when it could not."""
+    plan: TBPlan | None = None
+    """The person's own blocks. Meetings come from the snapshot."""
+    unplaced: tuple[Unplaced, ...] = ()
+    clash: Clash | None = None
+    """Reason that the draft does not keep all musts."""
+    draft_basis: str | None = None
+    """Fingerprint of all inputs of the draft; another one means that the draft is stale (S46)."""
+    drafted_at: datetime | None = None
+    """Instant of the draft; its day was filled from there on."""
+    put_in_past: tuple[str, ...] = ()
+    """Keys of blocks that the person placed at times already past."""
+    weighed: CheckedInputs | None = None
+    """Rules and meetings that the plan was checked against (:mod:`fateforger.session.checks`).
+
+    ``None`` where that is unknown.
+    """
+    overrun: tuple[str, ...] = ()
+    """Blocks overlapped by a later meeting, each with the meeting's id.
+
+    A commit asks about those that still overlap.
+    """
+    sketch: Sketch | None = None
+    """A model's draft waiting for Stage 3 (S44)."""
+    overview: str | None = None
+    """Skeleton as CommonMark (Stage 3)."""
+    quality: Quality | None = None
+    fixes: tuple[Fix, ...] = ()
+    """Fixes that the card of Stage 4 offers."""
+    refine_undo: tuple[RefineUpdate, ...] = ()
+    """Applied changes that can still be undone, the latest last."""
+    held: HeldChange | None = None
+    """Change that the last turn held back."""
+    write_group: str | None = None
+    """Group of the transactions since the last complete undo; Undo reverses them all."""
+    written: WriteCounts | None = None
+    """Effects of that group so far; ``None`` when nothing of it is on the calendar."""
+    last_sync: SyncReport | None = None
+    problem: str | None = None
+    """Calendar problem after which a retry makes sense, as a sentence."""
+    questions: tuple[Question, ...] = ()
+    """Differences that the person and the plan both changed: open, or answered and not carried out."""
+    brakes: tuple[str, ...] = ()
+    """Names of the safety checks that stopped the last write; Try again then means approval."""
+    notice: Notice | None = None
+    """Shown on the next card and then dropped."""
+    last_words: LastWords | None = None
+    """The bot's last words, until the person answers or does something else."""
+    history: HistoryView | None = None
+    """History of the day, while the person has it open."""
+    preview: PreviewView | None = None
+    """Preview of the next write, while the person has it open."""
+    said: tuple[Version, ...] = ()
+    """Every version of the constraints stated in this thread.
+
+    Those of the session exist only here, lasting ones until the store has them (S2).
+    """
+    set_aside: tuple[str, ...] = ()
+    """Uids of constraints that do not count in this session (S22)."""
+    recalled: RecalledConstraints | None = None
+    """Applicable constraints from the store; ``None`` until it was asked."""
+    memory: MemoryView | None = None
+    """Memory card, while the person has it open."""
+    memory_writes: tuple[MemoryWrite, ...] = ()
+    """Memory writes of this session that can be undone, the latest last."""
+    memory_questions: tuple[MemoryQuestion, ...] = ()
+    """Contradicting constraints that only the person can decide about."""
+    trace: tuple[Step, ...] = ()
+    """Latest steps, as rules are checked on them (:mod:`fateforger.session.gates`)."""
+    root_line: str | None = None
+    """The first message's line as last sent, so that it is sent again only when it changes."""
+    handled: tuple[str, ...] = ()
+    """Ids of the commands handled so far, the latest last, to detect repeated commands."""
+
+    def at_time(self, now: datetime) -> Session:
+        """Return the session as of that instant."""
+        return replace(self, now=now)
+
+    def after_command(self, command_id: str, at: datetime) -> Session:
+        """Return the session after handling a command; the last 50 ids are kept."""
+        return replace(self, handled=(*self.handled, command_id)[-50:], touched_at=at)
+
+
+class Outgoing(BaseModel):
+    """A message that the session owes the person.
+
+    ``slot`` names the message. The slot ``root`` starts the thread. A slot that was sent before is updated in place
+    while it is the latest message of the thread, otherwise sent again. ``retire`` names slots whose controls are
+    removed; they then show ``farewell``, or keep their text without one. If its own slot is among them, its earlier
+    message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow.
+    A message with ``beside`` does not count as the latest. ``ephemeral_to`` makes it visible to that person only.
+    """
+
+    model_config = _FROZEN
+    id: str
+    session_id: str
+    channel: str
+    slot: str
+    card: Card
+    retire: tuple[str, ...] = ()
+    farewell: Card | None = None
+    stays: bool = False
+    beside: bool = False
+    ephemeral_to: str | None = None

@@ -1,0 +1,219 @@
+"""Open work of earlier days: deferred, unplaced, or planned without a word on the outcome.
+
+Catching up with such missed days is one step, and it can be undone in one step. Pure functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date, datetime, timedelta
+
+from fateforger.drafting.context import task_of
+from fateforger.errors import BadInput
+from fateforger.planning.plan import ET
+from fateforger.session.day import day_window, day_words, is_over
+from fateforger.session.model import CatchUp, InputFacts, OfferedInput, Session, SessionStatus, Task
+from fateforger.session.placement import by_time
+from fateforger.session.replanning import rest_of_task, task_id_of
+from fateforger.session.tasks import keep_for_later, with_tasks
+from fateforger.tasks.task import Do, OutsideTask, QueuedTask, read_task_id
+from fateforger.values import replace
+
+WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+
+
+def open_work(session: Session, now: datetime) -> tuple[OfferedInput, ...]:
+    """Return the work that a session leaves to another day, without duplicates.
+
+    Blocks that ended are not known to be done.
+    """
+    found: dict[str, OfferedInput] = {}
+    for each in _list_open(session, now):
+        if task_of(each.task.id, found) is None:
+            found[each.task.id] = each
+    return tuple(found.values())
+
+
+def missed_days(session: Session) -> tuple[date, ...]:
+    """Return the missed days: earlier days without a word on how they went, the first one first."""
+    return tuple(sorted({each.day for each in session.offered if each.source == "planned"}))
+
+
+def open_work_of_missed(session: Session) -> tuple[OfferedInput, ...]:
+    """Return all open work of the missed days, the first day first."""
+    days = set(missed_days(session))
+    things = (each for each in session.offered if each.source in {"deferred", "unplaced", "planned"})
+    return tuple(sorted((each for each in things if each.day in days), key=lambda each: each.day))
+
+
+def build_catch_up(session: Session, brought: Sequence[str], settled: Sequence[str]) -> CatchUp | None:
+    """Return the catch-up step that brings or settles work of missed days.
+
+    Returns ``None`` when none of that work is from a missed day.
+    """
+    things = tuple(each for each in open_work_of_missed(session) if each.task.id in {*brought, *settled})
+    return CatchUp(things=things, brought=tuple(brought)) if things else None
+
+
+def undo_catch_up(session: Session) -> Session:
+    """Return the session without its last catch-up; work deferred since then stays deferred.
+
+    Raises :class:`BadInput` when there is nothing to undo.
+    """
+    step = session.caught_up
+    if step is None:
+        raise BadInput("That is taken back already; please look at the newest card.")
+    ids = {each.task.id for each in step.things}
+    kept = tuple(task for task in session.inputs.tasks if task.id not in ids)
+    waits = {task.id for task in session.deferred}
+    back = tuple(each for each in step.things if each.task.id not in waits)
+    return replace(
+        session,
+        inputs=InputFacts(tasks=kept),
+        offered=(*back, *(each for each in session.offered if each.task.id not in ids)),
+        brought=tuple(task_id for task_id in session.brought if task_id not in ids),
+        settled=tuple(task_id for task_id in session.settled if task_id not in ids),
+        caught_up=None,
+    )
+
+
+def _list_open(session: Session, now: datetime) -> Iterator[OfferedInput]:
+    for task in session.deferred:
+        yield OfferedInput(task=task, source="deferred", day=session.date)
+    if session.written is None:
+        return
+    if is_over(session, now):
+        for task in _planned_not_done(session):
+            yield OfferedInput(task=task, source="planned", day=session.date)
+    for task in _unplaced_tasks(session):
+        yield OfferedInput(task=task, source="unplaced", day=session.date)
+
+
+def _planned_not_done(session: Session) -> Iterator[Task]:
+    """Yield the planned work by task, at its planned length."""
+    plan = session.plan
+    if plan is None:
+        return
+    end = day_window(session.date, session.tz)[1]
+    for name in dict.fromkeys(task_id_of(session, block) for block in by_time(plan) if block.event.type in WORK):
+        done = task_of(name, session.settled) is not None
+        task = None if done else rest_of_task(session, plan, name, end, whole=True)
+        if task is not None:
+            yield keep_for_later(task)
+
+
+def _unplaced_tasks(session: Session) -> Iterator[Task]:
+    """Yield the tasks that the plan has no room for."""
+    tasks = {task.id: task for task in session.inputs.tasks}
+    for each in session.unplaced:
+        task = each.task or tasks.get(each.task_id)
+        if task is not None:
+            yield keep_for_later(task)
+
+
+LOOK_BACK = timedelta(days=14)
+"""Maximum age of a plan whose leftovers are offered."""
+MOST_OFFERED = 30
+
+
+def carry_over(session: Session, others: Iterable[Session], *, now: datetime) -> tuple[OfferedInput, ...]:
+    """Return the open work of earlier days, the latest first.
+
+    ``others`` are sessions of the same person. The latest plan that knows a task decides about it. A plan that never
+    reached the calendar settles only what the person settled explicitly. Planned work of a day that is over counts as
+    open unless they said that it is done.
+    """
+    days = sorted((s for s in others if s.id != session.id), key=lambda s: (s.date, s.touched_at), reverse=True)
+    known = {*_known_ids(session), *(task.id for task in session.deferred)}
+    found: list[OfferedInput] = []
+    for other in days:
+        if session.date - LOOK_BACK <= other.date <= session.date:
+            found += [each for each in open_work(other, now) if task_of(each.task.id, known) is None]
+        listed = _known_ids(other) if other.written is not None else set(other.settled)
+        known |= listed | {task.id for task in other.deferred}
+    return tuple(found[:MOST_OFFERED])
+
+
+def with_queue(
+    session: Session, left: Sequence[OfferedInput], queue: Sequence[QueuedTask], *, ended: Collection[str]
+) -> tuple[OfferedInput, ...]:
+    """Return the leftovers and the person's own work in the ``queue``, in its order.
+
+    ``queue`` holds tasks that can be pulled or are in hand. There are no duplicates, and no task in ``ended``.
+    """
+    known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {*session.settled}
+    days = tuple(each for each in left if each.task.id not in ended)
+    known |= {each.task.id for each in days}
+    mine = (task for task in queue if isinstance(task.spec.work, Do) and task.id not in known)
+    return (*days, *map(_offer_queued, mine))[:MOST_OFFERED]
+
+
+def with_outside(
+    session: Session, offered: Sequence[OfferedInput], tasks: Sequence[OutsideTask] | None
+) -> tuple[OfferedInput, ...]:
+    """Return the ``offered`` work and the tasks from TickTick.
+
+    Of the latter, those due by the day come first, then the more important, then those due sooner. ``None`` means
+    that TickTick was not read yet; the session's known tasks are used.
+    """
+    known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {*session.settled}
+    known |= {each.task.id for each in offered}
+    if tasks is None:
+        found = [each for each in session.offered if each.source == "ticktick"]
+    else:
+        ordered = sorted(tasks, key=lambda task: _urgency(task, session.date))
+        found = [OfferedInput(task=_to_task(task), source="ticktick", day=session.date) for task in ordered]
+    return (*offered, *(each for each in found if each.task.id not in known))[:MOST_OFFERED]
+
+
+def _urgency(task: OutsideTask, day: date) -> tuple[bool, int, date]:
+    due = task.due or date.max
+    return due > day, -task.priority, due
+
+
+def _to_task(task: OutsideTask) -> Task:
+    due = "" if task.due is None else f", due on {day_words(task.due)}"
+    notes = f"From TickTick{due}." + (f"\n\n{task.notes}" if task.notes else "")
+    return Task(id=task.id, title=task.title, notes=notes)
+
+
+def queue_ids(session: Session) -> frozenset[str]:
+    """Return the ids of the tasks on its list that are also in the queue."""
+    if session.status is SessionStatus.CANCELLED:
+        return frozenset()
+    return frozenset(task.id for task in session.inputs.tasks if read_task_id(task.id) == task.id)
+
+
+def _offer_queued(task: QueuedTask) -> OfferedInput:
+    spec, day = task.spec, task.created_at.date()
+    minutes = spec.work.minutes if isinstance(spec.work, Do) else None
+    return OfferedInput(
+        task=Task(id=task.id, title=spec.title, minutes=minutes, notes=spec.context), source="queue", day=day
+    )
+
+
+def bring_tasks(session: Session, task_ids: Sequence[str], settled: Sequence[str] = ()) -> Session:
+    """Return the session with these tasks on its list, from the offered and deferred ones.
+
+    Without any, all offered tasks are taken, unless something is ``settled``, which is then no longer offered. Raises
+    :class:`BadInput` when one of them is neither offered nor deferred.
+    """
+    there = {each.task.id: each.task for each in session.offered}
+    wanted = tuple(task_ids) or (() if settled else tuple(there))
+    there |= {task.id: task for task in session.deferred}
+    if not (wanted or settled) or any(task_id not in there for task_id in (*wanted, *settled)):
+        raise BadInput("That is not open any more; please look at the newest card.")
+    tasks = [there[task_id] for task_id in wanted]
+    return replace(
+        session,
+        inputs=with_tasks(session.inputs, tasks),
+        offered=tuple(each for each in session.offered if each.task.id not in {*wanted, *settled}),
+        deferred=tuple(task for task in session.deferred if task.id not in wanted),
+        brought=tuple(dict.fromkeys((*session.brought, *wanted))),
+        settled=tuple(dict.fromkeys((*session.settled, *settled))),
+        caught_up=build_catch_up(session, wanted, settled) or session.caught_up,
+    )
+
+
+def _known_ids(session: Session) -> set[str]:
+    return {*(task.id for task in session.inputs.tasks), *session.brought, *session.settled}

@@ -1,0 +1,199 @@
+"""Places of blocks: patches applied and resolved, and the differences between two plans."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime, timedelta
+
+from pydantic import ValidationError
+
+from fateforger.drafting.axis import clock_at
+from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
+from fateforger.planning.patch import Patch, UpdateBlock, apply_op
+from fateforger.planning.plan import ET, Resolved, TBPlan, overlap_sentence, overlaps, resolve
+from fateforger.planning.timing import FixedStart, is_anchored
+from fateforger.planning.validation import first_mistake
+from fateforger.session.day import busy_meetings, day_window
+from fateforger.session.model import Session
+
+GONE = "That block is not in the plan any more."
+_REMEDY = "Move one of them first, make one shorter, or let them trade places."
+
+
+def apply_patch(plan: TBPlan, patch: Patch) -> TBPlan:
+    """Apply a patch, refusing only new overlaps.
+
+    Raises ``UserError``.
+    """
+    after = apply_unchecked(plan, patch)
+    known = {(a.key, b.key) for a, b in overlaps(resolve(plan))}
+    for first, second in overlaps(resolve(after)):
+        if (first.key, second.key) not in known and (second.key, first.key) not in known:
+            raise PlanInvalid(f"{overlap_sentence(first, second)} {_REMEDY}", events=(first.index, second.index))
+    return after
+
+
+def apply_unchecked(plan: TBPlan, patch: Patch) -> TBPlan:
+    """Apply a patch, accepting overlaps.
+
+    Raises ``UserError`` for a block that does not exist, or a mistake in one.
+    """
+    events = plan.events
+    for op in patch.ops:
+        events, _ = apply_op(events, op)
+    try:
+        return plan.replace(events)
+    except ValidationError as error:
+        raise PlanInvalid(first_mistake(error).sentence) from None
+
+
+def sort_by_time(plan: TBPlan) -> TBPlan:
+    """Return the plan with its blocks in time order, if each has a time of its own; else unchanged."""
+    if not all(is_anchored(e.timing) for e in plan.events):
+        return plan
+    order = sorted(resolve(plan), key=lambda b: (b.start.astimezone(UTC), b.index))
+    return plan if [b.index for b in order] == list(range(len(order))) else plan.replace(b.event for b in order)
+
+
+def by_time(plan: TBPlan) -> tuple[Resolved, ...]:
+    """Return the blocks as instants, the earliest first."""
+    return tuple(sorted(resolve(plan), key=lambda b: (b.start.astimezone(UTC), b.index)))
+
+
+def resolved_block(plan: TBPlan, key: str) -> Resolved:
+    """Return one block as instants.
+
+    Raises :class:`PatchInvalid` when it is not in the plan any more.
+    """
+    for block in resolve(plan):
+        if block.key == key:
+            return block
+    raise PatchInvalid(GONE)
+
+
+def fixed_start(session: Session, start: datetime, minutes: int) -> FixedStart:
+    """Return a start and a length on the session's day.
+
+    Raises :class:`BadInput` for a start outside it.
+    """
+    first, last = day_window(session.date, session.tz)
+    if not first.astimezone(UTC) <= start.astimezone(UTC) < last.astimezone(UTC):
+        raise BadInput("That would leave the day you are planning; choose a time on it or in the night after it.")
+    try:
+        return FixedStart(start=clock_at(start, session.date, session.tz), duration=timedelta(minutes=minutes))
+    except ValidationError as error:
+        raise BadInput(first_mistake(error).sentence) from None
+
+
+def push_later_blocks(session: Session, plan: TBPlan, patch: Patch, placed: AbstractSet[str]) -> Patch:
+    """Return the patch, extended by moves of later blocks that the ``placed`` ones run into.
+
+    Each of those moves back just as far as necessary, around meetings and placed blocks. A block stays if it began
+    before the one that it is in the way of, or if there is no room left; :func:`apply_patch` then reports the overlap.
+    """
+    moved = sorted(by_time(apply_unchecked(plan, patch)), key=lambda b: (b.start.astimezone(UTC), b.key not in placed))
+    taken = [(m.start.astimezone(UTC), m.end.astimezone(UTC)) for m in busy_meetings(session)]
+    taken += [(b.start.astimezone(UTC), b.end.astimezone(UTC)) for b in moved if b.key in placed]
+    pushed: list[UpdateBlock] = []
+    free_from: datetime | None = None
+    for block in moved:
+        start = block.start.astimezone(UTC)
+        if block.key in placed:
+            end = block.end.astimezone(UTC)
+            free_from = end if free_from is None else max(free_from, end)
+            continue
+        if free_from is None or block.event.type is ET.BACKGROUND:
+            continue
+        if start >= free_from:
+            free_from = None
+            continue
+        start = _next_fit(taken, free_from, block.duration)
+        try:
+            timing = fixed_start(session, start, block.minutes)
+        except BadInput:
+            free_from = None
+            continue
+        pushed.append(UpdateBlock(key=block.key, timing=timing))
+        free_from = start + block.duration
+    return Patch(ops=(*patch.ops, *pushed))
+
+
+def placed_blocks(session: Session, plan: TBPlan, patch: Patch) -> AbstractSet[str]:
+    """Return the keys of the blocks that a patch adds or moves.
+
+    Raises ``UserError`` for one that leaves the day.
+    """
+    was = {block.key: (block.start, block.end) for block in resolve(plan)}
+    after = [block for block in resolve(apply_unchecked(plan, patch)) if was.get(block.key) != (block.start, block.end)]
+    for block in after:
+        fixed_start(session, block.start, block.minutes)
+    return {block.key for block in after if block.event.type is not ET.BACKGROUND}
+
+
+def _next_fit(busy: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
+    """Return the first instant from ``start`` on at which ``length`` fits between meetings."""
+    for begin, end in sorted(busy):
+        if begin < start + length and start < end:
+            start = end
+    return start
+
+
+def summarize_differences(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> str:
+    """Describe the differences, or say that there are none.
+
+    Blocks in ``aside`` were moved to make the rest fit.
+    """
+    return " ".join(list_differences(before, after, aside)) or "That changes nothing; the plan stays as it is."
+
+
+def list_differences(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> tuple[str, ...]:
+    """Return a sentence for each block that changed."""
+    was = {b.key: b for b in resolve(before)}
+    now = {b.key: b for b in by_time(after)}
+    parts = [f"“{b.event.name}” is out of the plan." for k, b in was.items() if k not in now]
+    parts += [f"“{b.event.name}” is in, {span(b.start, b.end)}." for k, b in now.items() if k not in was]
+    changed = [(was[k], b) for k, b in now.items() if k in was and _differs(was[k], b)]
+    parts += [_describe_change(old, new) for old, new in changed if new.key not in aside]
+    parts += [_describe_made_room(old, new) for old, new in changed if new.key in aside]
+    return tuple(parts)
+
+
+def _differs(old: Resolved, new: Resolved) -> bool:
+    return (old.start, old.end, old.event.name, old.event.description) != (
+        new.start,
+        new.end,
+        new.event.name,
+        new.event.description,
+    )
+
+
+def _describe_change(old: Resolved, new: Resolved) -> str:
+    if (old.start, old.end) != (new.start, new.end):
+        named = f"“{new.event.name}”" if old.event.name == new.event.name else f"“{new.event.name}” (new title)"
+        return f"{named} is now {span(new.start, new.end)} (was {span(old.start, old.end)})."
+    if old.event.name != new.event.name:
+        return f"“{old.event.name}” is now called “{new.event.name}”."
+    return f"“{new.event.name}” has new notes."
+
+
+def _describe_made_room(old: Resolved, new: Resolved) -> str:
+    return f"To make it fit, “{new.event.name}” moves to {span(new.start, new.end)} (was {span(old.start, old.end)})."
+
+
+def span(start: datetime, end: datetime) -> str:
+    """Return a span like ``09:00–10:30``."""
+    return f"{start:%H:%M}–{end:%H:%M}"
+
+
+def changed_blocks(before: TBPlan, after: TBPlan) -> dict[str, tuple[object, object]]:
+    """Return each changed block by key, before and after, with resolved times.
+
+    A block that does not exist is ``None``.
+    """
+    was, now = ({b.key: _visible_fields(b) for b in resolve(plan)} for plan in (before, after))
+    return {key: pair for key in {**was, **now} if (pair := (was.get(key), now.get(key)))[0] != pair[1]}
+
+
+def _visible_fields(block: Resolved) -> tuple[str, str, ET, datetime, datetime]:
+    event = block.event
+    return event.name, event.description, event.type, block.start.astimezone(UTC), block.end.astimezone(UTC)

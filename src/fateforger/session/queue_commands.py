@@ -1,0 +1,145 @@
+"""Commands about a person's queue, outside any session.
+
+``channel``, ``thread_ts`` and ``ts`` tell where the answer goes: the card ``ts`` is updated, else a new one is sent.
+``tz`` is the person's IANA zone. Where these are empty, the chat side fills them in before the command is recorded.
+"""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import datetime, time
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fateforger.tasks.parts import Parts
+from fateforger.tasks.queue import QueuePlace
+from fateforger.tasks.task import Origin, TaskSpec
+from fateforger.tasks.transitions import TaskAction
+
+TaskReply = Literal["done", "put_back", "approve", "retry", "open"]
+"""Reply about a task: done, wait again, try again, or the parts of a goal are right.
+
+``open`` only shows the task.
+"""
+
+
+class QueueCommandBase(BaseModel):
+    """Fields of all commands about the queue."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    command_id: str
+    user_id: str
+    at: datetime
+    channel: str = ""
+    thread_ts: str | None = None
+    ts: str | None = None
+    tz: str = ""
+
+
+class EnqueueTask(QueueCommandBase):
+    """Put a task into the queue.
+
+    ``message_channel`` and ``message_ts`` name the message it was made from, if any.
+    """
+
+    kind: Literal["enqueue_task"] = "enqueue_task"
+    spec: TaskSpec
+    origin: Origin
+    message_channel: str = ""
+    message_ts: str = ""
+
+
+class PullTask(QueueCommandBase):
+    """Claim a task and carry it out: the one of that id, else the next (S158, S159)."""
+
+    kind: Literal["pull_task"] = "pull_task"
+    task_id: str | None = None
+
+
+class ShowTasks(QueueCommandBase):
+    """List the queue (S157)."""
+
+    kind: Literal["show_tasks"] = "show_tasks"
+
+
+class DoTaskNow(QueueCommandBase):
+    """Do a task's work without the queue; complex work only if the person ``insists`` (S163-S165)."""
+
+    kind: Literal["do_task_now"] = "do_task_now"
+    task_id: str
+    insists: bool = False
+
+
+class SettleTask(QueueCommandBase):
+    """Record the person's reply about a task.
+
+    With ``done``, ``met`` are the positions of the criteria that they ticked, and ``did`` their steps in order, by
+    the names of the workflow's actions.
+    """
+
+    kind: Literal["settle_task"] = "settle_task"
+    task_id: str
+    word: TaskReply
+    met: tuple[int, ...] = ()
+    did: tuple[str, ...] = ()
+
+
+class WriteParts(QueueCommandBase):
+    """Break a goal into these parts."""
+
+    kind: Literal["write_parts"] = "write_parts"
+    task_id: str
+    parts: Parts
+
+
+class BlockTimeFor(QueueCommandBase):
+    """Put a block for a task into the plan of a day."""
+
+    kind: Literal["block_time_for"] = "block_time_for"
+    task_id: str
+    date: Date
+    minutes: int = Field(gt=0, le=24 * 60)
+    start: time | None = None
+
+
+class HomeCommandBase(QueueCommandBase):
+    """Fields of all actions on App Home, whose answer is that page."""
+
+
+class MoveTask(HomeCommandBase):
+    """Move a task within the queue; ``other`` is the task that it goes before (S167)."""
+
+    kind: Literal["move_task"] = "move_task"
+    task_id: str
+    where: QueuePlace
+    other: str | None = None
+
+
+class ChangeTask(HomeCommandBase):
+    """Pause a task, resume it, stop it, or try it again (S167)."""
+
+    kind: Literal["change_task"] = "change_task"
+    task_id: str
+    deed: TaskAction
+
+
+class ReviseTask(HomeCommandBase):
+    """Replace the spec of a task."""
+
+    kind: Literal["revise_task"] = "revise_task"
+    task_id: str
+    spec: TaskSpec
+
+
+class TurnQueue(HomeCommandBase):
+    """Show another page of a long queue, counted from 1."""
+
+    kind: Literal["turn_queue"] = "turn_queue"
+    page: int
+
+
+CardCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts
+"""Commands that are answered with a card."""
+HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue
+QueueCommand = CardCommand | HomeCommand

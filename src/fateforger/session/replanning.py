@@ -1,0 +1,360 @@
+"""New fit of the rest of a session's day: after its course so far, or with an option for unplaced work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from fateforger.drafting.axis import ceil, instant
+from fateforger.drafting.context import task_of
+from fateforger.drafting.day_draft import is_splittable, length
+from fateforger.drafting.instance import Instance
+from fateforger.drafting.instance import Task as Piece
+from fateforger.drafting.model import UnplacedItem
+from fateforger.drafting.replanning import (
+    extend_current_block,
+    finish_early,
+    from_now,
+    keys_before,
+    refit_plan,
+    start_at,
+    start_from,
+)
+from fateforger.errors import BadInput
+from fateforger.memory.vocabulary import join_words
+from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.planning.timing import zone
+from fateforger.session.commands import AdjustFrame, DeferTask, RemoveTask, Replan, ResizeTask, SplitTask
+from fateforger.session.day import busy_meetings, day_window, is_over, own_key
+from fateforger.session.draft import basis, instance_in, options_for, work_of
+from fateforger.session.model import Depth, Facts, InputFacts, Session, Task, Unplaced
+from fateforger.session.placement import by_time, list_differences, resolved_block
+from fateforger.session.tasks import keep_for_later
+from fateforger.values import replace
+
+
+def move_missed(plan: TBPlan, command: Replan, at: datetime) -> TBPlan:
+    """Return the plan with missed blocks moved to start from now on."""
+    missed = [key for key in command.missed if key not in {*command.done, *command.not_today}]
+    under_way = _current_block(plan, at)
+    if command.late == 0 and under_way is not None and under_way.key not in missed:
+        missed.append(under_way.key)
+    starts = {key: resolved_block(plan, key).start.astimezone(UTC) for key in dict.fromkeys(missed)}
+    return start_from(plan, sorted((key for key in starts if starts[key] < at), key=lambda key: starts[key]), at)
+
+
+def apply_delay(
+    day: Session, instance: Instance, plan: TBPlan, minutes: int, now: datetime
+) -> tuple[Session, Instance, TBPlan]:
+    """Extend the current block, or delay the next one.
+
+    A meeting ends the current block; its rest is still to be done.
+    """
+    at = now.astimezone(UTC)
+    under_way = _current_block(plan, at)
+    if under_way is not None:
+        room = _until_meeting(day, under_way)
+        rest = 0 if room is None else max(0, minutes - room)
+        late = extend_current_block(instance, plan, now, under_way.key, minutes - rest)
+        return _with_rest(day, plan, under_way, rest), late, late.previous or plan
+    following = next((b for b in by_time(plan) if b.start.astimezone(UTC) >= at and _is_movable(b)), None)
+    if following is None:
+        raise BadInput("Nothing is left on your plan that could be late.")
+    start = following.start.astimezone(UTC) + timedelta(minutes=minutes)
+    return day, instance, start_at(plan, following.key, start)
+
+
+def task_id_of(session: Session, block: Resolved) -> str:
+    """Return the task id of a block, or the block's own key if it has no task."""
+    return task_of(block.key, (task.id for task in session.inputs.tasks)) or block.key
+
+
+def rest_of_task(session: Session, plan: TBPlan, task: str, at: datetime, *, whole: bool) -> Task | None:
+    """Return the rest of a task after ``at``, as a task to keep, or ``None`` if nothing is left.
+
+    With ``whole``, nothing before ``at`` was done.
+    """
+    mine = [b for b in resolve(plan) if task_of(b.key, [task]) == task]
+    minutes = sum((_time_after(block, at) for block in mine), start=timedelta()) // timedelta(minutes=1)
+    known = next((each for each in session.inputs.tasks if each.id == task), None)
+    if minutes < 1 and not whole:
+        return None
+    if minutes < 1:
+        minutes = sum(block.minutes for block in mine)
+    if known is not None:
+        return replace(known, minutes=known.minutes and min(minutes, 24 * 60))
+    return task_from_block(mine[0], minutes)
+
+
+def task_from_block(block: Resolved, minutes: int) -> Task:
+    """Turn a block of the person's own into a task of that many minutes, under the same key."""
+    depth = Depth.DEEP if block.event.type is ET.DEEP_WORK else Depth.SHALLOW
+    title, notes = block.event.name[:300], block.event.description[:3000]
+    return Task(id=block.key, title=title, minutes=max(1, min(minutes, 24 * 60)), depth=depth, notes=notes)
+
+
+def _until_meeting(session: Session, block: Resolved) -> int | None:
+    """Return the minutes between the end of a block and the next meeting, or ``None``."""
+    end = block.end.astimezone(UTC)
+    starts = [m.start.astimezone(UTC) for m in busy_meetings(session) if m.end.astimezone(UTC) > end]
+    return max(0, (min(starts) - end) // timedelta(minutes=1)) if starts else None
+
+
+def _with_rest(session: Session, plan: TBPlan, block: Resolved, minutes: int) -> Session:
+    """Return the session with the rest of a block among its unplaced tasks."""
+    if not minutes:
+        return session
+    stem, used = task_id_of(session, block), {e.block_key for e in plan.events} | {u.task_id for u in session.unplaced}
+    key = next(key for n in range(2, 1000) if (key := f"{stem}-{n}") not in used)
+    task = replace(task_from_block(block, minutes), id=key)
+    rest = Unplaced(task_id=key, title=task.title, reason="the day is full", task=task)
+    return replace(session, unplaced=(*session.unplaced, rest))
+
+
+def _current_block(plan: TBPlan, at: datetime) -> Resolved | None:
+    there = [b for b in by_time(plan) if b.start.astimezone(UTC) < at < b.end.astimezone(UTC) and _is_movable(b)]
+    return there[-1] if there else None
+
+
+def _is_movable(block: Resolved) -> bool:
+    return block.event.type not in {ET.BACKGROUND, ET.MEETING}
+
+
+def _time_after(block: Resolved, at: datetime) -> timedelta:
+    return max(timedelta(), block.end.astimezone(UTC) - max(at, block.start.astimezone(UTC)))
+
+
+OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask
+"""Commands for an item that found no place, while the plan is refined."""
+OVER = "That day is over, so there is nothing left of it to plan anew."
+NO_PLAN = "There is no plan to fit anew yet."
+GONE = "That is not open any more; please look at the newest card."
+STANDS = "Nothing has to move; the rest of your day stands as it is."
+FACTS = tuple(Facts.model_fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Refit:
+    """A refit: the session with changed facts, its plan, and a sentence for each difference."""
+
+    session: Session
+    plan: TBPlan
+    lines: tuple[str, ...]
+
+
+def facts_of(session: Session) -> Facts:
+    """Return the facts that a refit may change besides the plan."""
+    return Facts(
+        frame=session.frame,
+        inputs=session.inputs,
+        deferred=session.deferred,
+        unplaced=session.unplaced,
+        settled=session.settled,
+        draft_basis=session.draft_basis,
+    )
+
+
+def with_facts(session: Session, facts: Facts | None) -> Session:
+    """Return the session with these facts, if any."""
+    return session if facts is None else session.model_copy(update={name: getattr(facts, name) for name in FACTS})
+
+
+def replan_day(session: Session, command: Replan, now: datetime) -> Refit:
+    """Refit the day from ``now`` on, given its course so far.
+
+    Raises ``UserError``; nothing is changed then.
+    """
+    plan = _current_plan(session, now)
+    at, day = now.astimezone(UTC), session
+    instance = from_now(instance_in(session), plan, now)
+    said: list[str] = []
+    for key in dict.fromkeys((*command.done, *command.not_today)):
+        task = task_id_of(session, resolved_block(session.plan or plan, key))
+        rest = rest_of_task(session, plan, task, at, whole=key in command.not_today)
+        instance = finish_early(instance, plan, now, task)
+        plan = instance.previous or plan
+        title = resolved_block(session.plan or plan, key).event.name if rest is None else rest.title
+        if key in command.not_today and rest is not None:
+            day = replace(day, deferred=(*day.deferred, keep_for_later(rest)))
+            said.append(f"“{title}” waits for another day; I offer it again when you plan one.")
+        elif key in command.done:
+            day = replace(day, settled=tuple(dict.fromkeys((*day.settled, task))))
+            said.append(f"“{title}” is done.")
+        day = _without_task(day, task)
+    plan = move_missed(plan, command, at)
+    if command.late:
+        day, instance, plan = apply_delay(day, instance, plan, command.late, now)
+    return _fit(session, day, plan, instance, at, said)
+
+
+def with_option(session: Session, command: OptionCommand, now: datetime) -> Refit:
+    """Refit the day with an option taken for an item that found no place.
+
+    Raises ``UserError``; nothing is changed then.
+    """
+    plan = _current_plan(session, now)
+    if isinstance(command, AdjustFrame):
+        ends = {"day_start": command.day_start, "day_end": command.day_end}
+        changes = {name: value for name, value in ends.items() if value is not None}
+        day = replace(session, frame=session.frame.model_copy(update=changes))
+        return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [])
+    each = next((u for u in session.unplaced if u.task_id == command.task_id), None)
+    task = None if each is None else _task_of(session, each)
+    if each is None or task is None:
+        raise BadInput(GONE)
+    said: list[str] = []
+    match command:
+        case ResizeTask(minutes=minutes):
+            day = _with_changed_task(session, each, replace(task, minutes=minutes))
+        case SplitTask():
+            day = _with_changed_task(session, each, replace(task, in_pieces=True))
+        case DeferTask():
+            day = _without_task(session, each.task_id)
+            day = replace(day, deferred=(*day.deferred, keep_for_later(task)))
+            said = [f"“{task.title}” waits for another day; I offer it again when you plan one."]
+        case _:
+            day = _without_task(session, each.task_id)
+            said = [f"“{task.title}” is off your list."]
+    return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), said)
+
+
+def refit_again(session: Session, now: datetime) -> Refit:
+    """Refit the day without any other change.
+
+    Raises ``UserError``.
+    """
+    return _fit(session, session, _current_plan(session, now), instance_in(session), now.astimezone(UTC), [])
+
+
+def move_from_past(session: Session, now: datetime) -> Refit | None:
+    """Return the session with blocks that would begin before ``now`` moved as little as possible.
+
+    Returns ``None`` when none has to move. Blocks on the calendar stay, and so do blocks that the person placed in
+    the past (K11). Raises ``UserError``.
+    """
+    plan, at = session.plan, now.astimezone(UTC)
+    if plan is None:
+        return None
+    stays = {*_keys_on_calendar(session), *session.put_in_past}
+    late = [key for key in keys_before(plan, at) if key not in stays and not _is_past_by_choice(session, key)]
+    if not late:
+        return None
+    if is_over(session, now):
+        raise BadInput(OVER)
+    known = replace(session, unplaced=tuple(u for u in session.unplaced if u.task_id not in set(late)))
+    refit = _fit(session, known, start_from(plan, late, at), instance_in(session), at, [])
+    titles = join_words([f"“{resolved_block(plan, key).event.name}”" for key in late])
+    line = f"{titles} would have begun before now, so I replanned the rest of your day from {_clock(session, at)} on."
+    return replace(refit, lines=(line, *refit.lines))
+
+
+def with_put_in_past(before: Session, after: Session, now: datetime) -> Session:
+    """Return ``after`` with a record of each block that the person's change placed in the past."""
+    if after.plan is None:
+        return after
+    was = {} if before.plan is None else {b.key: b.start.astimezone(UTC) for b in resolve(before.plan)}
+    starts = {b.key: b.start.astimezone(UTC) for b in resolve(after.plan)}
+    put = [key for key in keys_before(after.plan, now) if was.get(key) != starts[key]]
+    return replace(after, put_in_past=tuple(dict.fromkeys((*after.put_in_past, *put)))) if put else after
+
+
+def _is_past_by_choice(session: Session, key: str) -> bool:
+    """Check whether a block begins before the plan was drafted: no draft places one there."""
+    drafted = session.drafted_at
+    start = resolved_block(session.plan or TBPlan(date=session.date, tz=session.tz), key).start
+    return drafted is not None and start.astimezone(UTC) < drafted.astimezone(UTC)
+
+
+def _keys_on_calendar(session: Session) -> set[str]:
+    """Return the keys of the blocks that are on the calendar, by the last snapshot or written since."""
+    snapshot = session.snapshot
+    if snapshot is None:
+        known = session.plan if session.written is not None else None
+        return set() if known is None else {event.block_key for event in known.events}
+    live = (event for event in (*snapshot.events, *snapshot.fetched.values()) if event is not None and not event.gone)
+    return {key for event in live if (key := own_key(event, session.date)) is not None}
+
+
+def _clock(session: Session, at: datetime) -> str:
+    return f"{instant(ceil(at)).astimezone(zone(session.tz)):%H:%M}"
+
+
+def _current_plan(session: Session, now: datetime) -> TBPlan:
+    if session.plan is None:
+        raise BadInput(NO_PLAN)
+    if day_window(session.date, session.tz)[1].astimezone(UTC) <= now.astimezone(UTC):
+        raise BadInput(OVER)
+    return session.plan
+
+
+def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
+    instance = from_now(instance, plan, at)
+    open_ = {each.task_id: task for each in day.unplaced if (task := _task_of(day, each)) is not None}
+    result = refit_plan(plan, instance, tuple(_as_piece(task) for task in open_.values()))
+    kept = tuple(each for each in day.unplaced if each.task_id not in open_)
+    blocks = {block.key: block for block in resolve(plan)}
+    left = tuple(_to_unplaced(day, each, blocks, open_) for each in result.unplaced)
+    day = replace(day, unplaced=(*kept, *left))
+    if before.draft_basis is not None and before.draft_basis == basis(before):
+        day = replace(day, draft_basis=basis(day))
+    lines = (*said, *list_differences(before.plan or plan, result.plan))
+    if result.conflict is not None:
+        lines = (*lines, result.conflict.sentence)
+    return Refit(day, result.plan, lines or (STANDS,))
+
+
+def _task_of(session: Session, unplaced: Unplaced) -> Task | None:
+    """Return the task to place when there is room, or ``None`` for lunch and the like."""
+    listed = (task for task in session.inputs.tasks if task.id == unplaced.task_id)
+    return unplaced.task or next(listed, None)
+
+
+def _to_unplaced(session: Session, left: UnplacedItem, blocks: dict[str, Resolved], known: dict[str, Task]) -> Unplaced:
+    task = known.get(left.id)
+    if task is None and left.id in blocks:
+        task = task_from_block(blocks[left.id], blocks[left.id].minutes)
+    listed = any(each == task for each in session.inputs.tasks)
+    return Unplaced(
+        task_id=left.id,
+        title=left.title,
+        reason=left.reason,
+        offers=options_for(session, left.choices),
+        task=None if listed else task,
+    )
+
+
+def _as_piece(task: Task) -> Piece:
+    work = work_of(task)
+    return Piece(
+        id=task.id,
+        title=task.title,
+        minutes=length(work),
+        type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
+        splittable=is_splittable(work),
+        notes=work.notes,
+    )
+
+
+def _with_changed_task(session: Session, each: Unplaced, task: Task) -> Session:
+    changed = replace(each, task=task)
+    listed = _replace_task(session.inputs.tasks, task)
+    unplaced = tuple(changed if u == each else u for u in session.unplaced)
+    return replace(session, inputs=InputFacts(tasks=listed), unplaced=unplaced)
+
+
+def _replace_task(tasks: Iterable[Task], task: Task) -> tuple[Task, ...]:
+    def each() -> Iterator[Task]:
+        for known in tasks:
+            yield task if known.id == task.id else known
+
+    return tuple(each())
+
+
+def _without_task(session: Session, task: str) -> Session:
+    """Return the session without a task, on its list and among the unplaced."""
+    return replace(
+        session,
+        inputs=InputFacts(tasks=tuple(each for each in session.inputs.tasks if each.id != task)),
+        unplaced=tuple(each for each in session.unplaced if task_of(each.task_id, [task]) != task),
+    )

@@ -1,0 +1,120 @@
+"""Protocols of the stored sessions, their outgoing messages, and people's ratings of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.session.model import Outgoing, Session
+
+
+class Rating(BaseModel):
+    """A rating.
+
+    ``turn`` is the id of the command behind the card. ``prompts`` are the prompts that shaped it, with their
+    versions.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    session_id: str
+    turn: str
+    user_id: str
+    helpful: bool
+    prompts: tuple[str, ...] = ()
+    at: datetime
+
+
+class Sessions(Protocol):
+    """Planning sessions, saved together with their outgoing messages."""
+
+    async def check(self) -> None:
+        """Read one row at most. Raises ``StoreUnavailable`` when the store does not answer."""
+        ...
+
+    async def load(self, session_id: str) -> Session | None: ...
+
+    async def in_thread(self, channel: str, thread_ts: str) -> Session | None:
+        """Return the session of a thread, if any."""
+        ...
+
+    async def of_user(self, user_id: str, *, limit: int = 10) -> tuple[Session, ...]:
+        """Return a person's sessions, the last touched first."""
+        ...
+
+    async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
+        """Return all sessions touched at that moment or later, the last touched first."""
+        ...
+
+    async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
+        """Store the session and queue its messages in one commit; return it with its new version.
+
+        ``expected`` is the version it was loaded with (0 for a new one). Raises ``VersionConflict``.
+        """
+        ...
+
+    async def attach_thread(self, session_id: str, channel: str, thread_ts: str) -> None:
+        """Remember where the session's first message was posted.
+
+        This does not count as a new version: a running turn can still be saved, and keeps this thread. The thread of a
+        session changes only here.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The place of a slot's message in Slack."""
+
+    channel: str
+    ts: str
+
+
+class Feedbacks(Protocol):
+    """People's ratings of the cards that a language model took part in."""
+
+    async def rate(self, rating: Rating) -> None:
+        """Store a rating; a person's later rating of the same turn replaces the earlier one."""
+        ...
+
+    async def all(self) -> tuple[Rating, ...]:
+        """Return every rating, oldest first."""
+        ...
+
+
+class Outbox(Protocol):
+    """Messages to be sent, in order within one session; kept until they are known to have arrived."""
+
+    async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
+        """Return the next unsent message of each session whose retry time has come, oldest first."""
+        ...
+
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
+        """Record that a message has arrived, if that is not recorded yet."""
+        ...
+
+    async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
+        """Record a failure: retry at ``retry_at`` while the session's later messages wait, or never if it is ``None``.
+
+        Nothing happens if the message is no longer waiting.
+        """
+        ...
+
+    async def owes(self, session_id: str) -> bool:
+        """Check whether a message of the session still waits to be sent."""
+        ...
+
+    async def slot(self, session_id: str, slot: str) -> Sent | None:
+        """Return where the last message of a slot was sent, not counting ephemeral ones (``ephemeral_to``)."""
+        ...
+
+    async def latest(self, session_id: str) -> Outgoing | None:
+        """Return the newest message sent to everyone, except those posted outside the plan: the current card."""
+        ...
+
+    async def find_shown(self, session_id: str, slot: str) -> Outgoing | None:
+        """Return the message at :meth:`slot`, to show it again without its controls."""
+        ...

@@ -1,0 +1,450 @@
+"""Slack's Web API: the app's manifest, the connection, calls with translated errors, uploads, and pace."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from fateforger.errors import BadInput, WorldError
+from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND
+
+BOT_EVENTS = (
+    "agent_session_stopped",
+    "app_home_opened",
+    "app_mention",
+    "message.channels",
+    "message.groups",
+    "message.im",
+)
+
+BOT_SCOPES: Mapping[str, str] = {
+    "app_mentions:read": "to be spoken to in a channel",
+    "assistant:write": "to suggest what to say first",
+    "channels:history": "to read replies in a plan's thread in a public channel",
+    "chat:write": "to post plans, keep them up to date, and say what is going on meanwhile",
+    "commands": f"{COMMAND_NAME}, {PULL_COMMAND}, {TASKS_COMMAND} and the shortcuts",
+    "files:write": "to show the day as a picture",
+    "groups:history": "to read replies in a plan's thread in a private channel",
+    "im:history": "to read direct messages to the planner",
+    "im:read": "to know direct messages from channels",
+    "im:write": "to begin a direct message when a plan starts from App Home",
+    "users:read": "to know a person's time zone",
+}
+"""Purpose of each scope."""
+
+
+def app_manifest() -> dict[str, Any]:
+    """Return the manifest of the app for Socket Mode, as a new document."""
+    return {
+        "_metadata": {"major_version": 1, "minor_version": 1},
+        "display_information": {
+            "name": "FateForger",
+            "description": "Plan your day in a thread, put it on your calendar, take it back.",
+            "background_color": "#1f2937",
+        },
+        "features": {
+            "agent_view": {"agent_description": "Plans your day with you and puts it on your calendar."},
+            "app_home": {
+                "home_tab_enabled": True,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": False,
+            },
+            "bot_user": {"display_name": "fateforger", "always_online": True},
+            "shortcuts": [
+                {
+                    "type": "global",
+                    "name": "Plan my day",
+                    "callback_id": START,
+                    "description": "Start planning in your direct messages",
+                },
+                {
+                    "type": "message",
+                    "name": "Save as task",
+                    "callback_id": SAVE_AS_TASK,
+                    "description": "Put what this message asks for into your queue",
+                },
+            ],
+            "slash_commands": [
+                {
+                    "command": COMMAND_NAME,
+                    "description": "Plan a day",
+                    "usage_hint": "[2026-03-05]",
+                    "should_escape": False,
+                },
+                {
+                    "command": PULL_COMMAND,
+                    "description": "Do what comes first in your queue, or the task you name",
+                    "usage_hint": "[ff-4k7w9c]",
+                    "should_escape": False,
+                },
+                {
+                    "command": TASKS_COMMAND,
+                    "description": "See your queue of tasks",
+                    "should_escape": False,
+                },
+            ],
+        },
+        "oauth_config": {"scopes": {"bot": list(BOT_SCOPES)}},
+        "settings": {
+            "event_subscriptions": {"bot_events": list(BOT_EVENTS)},
+            "interactivity": {"is_enabled": True},
+            "org_deploy_enabled": False,
+            "socket_mode_enabled": True,
+            "token_rotation_enabled": False,
+        },
+    }
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """Return a document of mappings, lists and scalars as YAML. Strings are quoted as in JSON, which is valid YAML."""
+    return "\n".join(_lines(document)) + "\n"
+
+
+def _lines(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [line for key, inner in value.items() for line in _entry(f"{key}:", inner)]
+    return [line for inner in value for line in _item(inner)]
+
+
+def _entry(head: str, inner: Any) -> list[str]:
+    if isinstance(inner, Mapping | list):
+        return [head, *(f"  {line}" for line in _lines(inner))]
+    return [f"{head} {json.dumps(inner, ensure_ascii=False)}"]
+
+
+def _item(inner: Any) -> list[str]:
+    if not isinstance(inner, Mapping | list):
+        return [f"- {json.dumps(inner, ensure_ascii=False)}"]
+    first, *rest = _lines(inner)
+    return [f"- {first}", *(f"  {line}" for line in rest)]
+
+
+_PASSING = frozenset(
+    {
+        "ratelimited",
+        "rate_limited",
+        "internal_error",
+        "fatal_error",
+        "service_unavailable",
+        "request_timeout",
+        "team_added_to_org",
+        "streaming_state_conflict",
+    }
+)
+"""Errors that are transient."""
+
+_LOGIN = frozenset(
+    {
+        "invalid_auth",
+        "not_authed",
+        "account_inactive",
+        "token_expired",
+        "token_revoked",
+        "no_permission",
+        "ekm_access_denied",
+        "missing_scope",
+        "not_allowed_token_type",
+        "org_login_required",
+        "access_denied",
+        "accesslimited",
+    }
+)
+"""Errors that an administrator has to fix in the app's installation."""
+
+_TOO_LONG = frozenset(
+    {"msg_too_long", "msg_blocks_too_long", "too_many_blocks", "invalid_blocks", "invalid_blocks_format"}
+)
+_GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "block_mismatch", "is_inactive"})
+
+
+class SlackCallError(Exception):
+    """Failed call of the Web API. ``code`` is Slack's error code."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class TransientSlackError(SlackCallError):
+    """Transient failure; a retry may succeed.
+
+    ``retry_after`` is in seconds, if Slack gave it; ``unsure`` is true if the call may have been carried out.
+    """
+
+    def __init__(self, code: str, *, retry_after: float | None = None, unsure: bool = False) -> None:
+        super().__init__(code)
+        self.retry_after = retry_after
+        self.unsure = unsure
+
+
+class SlackLoginError(TransientSlackError):
+    """The app's token or scopes do not allow the call; an administrator has to fix that first."""
+
+
+class MessageTooLong(SlackCallError):
+    """Slack rejects the message because of its size."""
+
+
+class MessageGone(SlackCallError):
+    """The message to change does not exist, or can no longer be changed."""
+
+
+class CallRefused(SlackCallError):
+    """Slack will never accept the call."""
+
+
+async def call_slack(call: Awaitable[AsyncSlackResponse]) -> Mapping[str, Any]:
+    """Return the data of a response. Raises ``SlackCallError``."""
+    response = await call_slack_with_headers(call)
+    return response.data if isinstance(response.data, dict) else {}
+
+
+async def call_slack_with_headers(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
+    """Return a response with its headers. Raises ``SlackCallError``."""
+    try:
+        return await call
+    except SlackApiError as error:
+        raise _translate_error(error) from error
+    except (aiohttp.ClientError, TimeoutError, OSError, SlackClientError) as error:
+        raise TransientSlackError(f"{type(error).__name__}: {error}", unsure=True) from error
+
+
+def _translate_error(error: SlackApiError) -> SlackCallError:
+    answer = error.response
+    if not isinstance(answer, AsyncSlackResponse):
+        return TransientSlackError("unreadable_answer", unsure=True)
+    code = str(answer.data.get("error", "")) if isinstance(answer.data, dict) else ""
+    if answer.status_code == 429:
+        return TransientSlackError("ratelimited", retry_after=_seconds(answer.headers.get("Retry-After")))
+    if answer.status_code >= 500 or not code:
+        return TransientSlackError(code or f"http_{answer.status_code}", unsure=True)
+    if code in _PASSING:
+        return TransientSlackError(code, unsure=code not in {"ratelimited", "rate_limited"})
+    if code in _LOGIN:
+        return SlackLoginError(code)
+    if code in _TOO_LONG:
+        return MessageTooLong(code)
+    return MessageGone(code) if code in _GONE else CallRefused(code)
+
+
+def _seconds(header: object) -> float:
+    try:
+        return max(float(str(header)), 0.0)
+    except ValueError:
+        return 1.0
+
+
+SLACK_URL = "https://slack.com/api/"
+CALL_SECONDS = 10.0
+PING_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class SlackLogin:
+    """Tokens and addresses of a workspace.
+
+    ``connections`` is the number of sockets: with two, one stays up while Slack renews the other. ``proxy`` is the URL
+    of an HTTP proxy. ``open_seconds`` limits the time to open the sockets.
+    """
+
+    bot_token: str = field(repr=False)
+    app_token: str = field(repr=False)
+    base_url: str = SLACK_URL
+    connections: int = 2
+    proxy: str | None = None
+    open_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Workspace that the tokens belong to."""
+
+    team: str
+    team_id: str
+    bot_user_id: str
+    scopes: frozenset[str] | None = None
+    """Scopes of the app; ``None`` if Slack did not report them."""
+
+
+def new_session() -> aiohttp.ClientSession:
+    """Create the HTTP session for all calls. Call it inside a running loop, and close the session."""
+    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS), trust_env=False)
+
+
+def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> AsyncWebClient:
+    """Create a client without automatic retries: a repeated post would be a second message."""
+    client = AsyncWebClient(token=login.bot_token, base_url=login.base_url, session=session, retry_handlers=[])
+    client.proxy = login.proxy  # Without an explicit proxy it uses the environment's.
+    return client
+
+
+def new_app(client: AsyncWebClient, intake: AsyncMiddleware) -> AsyncApp:
+    """Create a Bolt app that passes all payloads to ``intake``."""
+    with _without_slack_settings():
+        return AsyncApp(
+            # Bolt sets the level of the logger of this name, so it must not be the program's own.
+            name="fateforger.bolt",
+            client=client,
+            signing_secret="",
+            before_authorize=intake,
+            attaching_conversation_kwargs_enabled=False,
+        )
+
+
+def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
+    """Create a Socket Mode connection, not open yet. Call it inside a running loop."""
+    handler = AsyncSocketModeHandler(app, login.app_token, ping_interval=PING_SECONDS)
+    handler.client.proxy = login.proxy
+    return handler
+
+
+async def check_login(login: SlackLogin, client: AsyncWebClient) -> Workspace:
+    """Check both tokens with Slack, because a socket with an invalid one would retry forever.
+
+    Raises ``BadInput`` for a token that Slack rejects, ``WorldError`` if Slack cannot be reached.
+    """
+    try:
+        answer = await call_slack_with_headers(client.auth_test())
+    except SlackCallError as trouble:
+        raise _explain(trouble, login, "bot token (xoxb-…)") from trouble
+    try:
+        await call_slack(client.apps_connections_open(app_token=login.app_token))
+    except SlackCallError as trouble:
+        raise _explain(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
+    who = answer.data if isinstance(answer.data, dict) else {}
+    return Workspace(
+        str(who.get("team", "")), str(who.get("team_id", "")), str(who.get("user_id", "")), scopes_in(answer.headers)
+    )
+
+
+def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the scopes of a token, which Slack reports with each response."""
+    said = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), None)
+    return None if said is None else frozenset(scope.strip() for scope in said.split(",") if scope.strip())
+
+
+def _explain(trouble: SlackCallError, login: SlackLogin, token: str) -> BadInput | WorldError:
+    if isinstance(trouble, TransientSlackError) and not isinstance(trouble, SlackLoginError):
+        where = login.base_url
+        return WorldError(f"Slack cannot be reached at {where} just now. Please check the network and try again.")
+    return BadInput(f"Slack does not accept the {token}: it says {trouble.code}. Please check it and start again.")
+
+
+@contextmanager
+def _without_slack_settings() -> Iterator[None]:
+    """Hide the SLACK_* variables, which Bolt reads while an app is created.
+
+    SLACK_CLIENT_ID alone would turn it into an OAuth app that ignores its token.
+    """
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("SLACK_")}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+UPLOAD_SCOPE = "files:write"
+UPLOAD_SECONDS = 20.0
+
+
+async def upload(
+    client: AsyncWebClient,
+    session: aiohttp.ClientSession,
+    name: str,
+    content: bytes,
+    *,
+    channel: str | None = None,
+    words: str | None = None,
+) -> str:
+    """Upload a file and return its id.
+
+    With a ``channel`` it is shown there with ``words``; otherwise it is invisible until a message shows it. Raises
+    :class:`~fateforger.slack.client.SlackCallError`.
+    """
+    place = await call_slack(client.files_getUploadURLExternal(filename=name, length=len(content)))
+    file_id = str(place["file_id"])
+    await _post_content(session, str(place["upload_url"]), content, client.proxy)
+    whole: list[dict[str, str | None]] = [{"id": file_id, "title": name}]
+    await call_slack(client.files_completeUploadExternal(files=whole, channel_id=channel, initial_comment=words))
+    return file_id
+
+
+def lacks_scope(trouble: SlackLoginError) -> bool:
+    """Check whether Slack rejects files because the app lacks the scope for them."""
+    return trouble.code == "missing_scope"
+
+
+async def _post_content(session: aiohttp.ClientSession, url: str, content: bytes, proxy: str | None) -> None:
+    headers = {"Content-Type": "application/octet-stream"}
+    timeout = aiohttp.ClientTimeout(total=UPLOAD_SECONDS)
+    try:
+        async with session.post(url, data=content, headers=headers, proxy=proxy, timeout=timeout) as answer:
+            status = answer.status
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise TransientSlackError(f"{type(error).__name__}: {error}", unsure=True) from error
+    if status >= 500 or status == 429:
+        raise TransientSlackError(f"http_{status}")
+    if status != 200:
+        raise CallRefused(f"http_{status}")
+
+
+MAX_CHANNELS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class PacePolicy:
+    """Allows ``burst`` messages at once, then ``per_second``."""
+
+    per_second: float = 1.0
+    burst: int = 10
+
+
+UNHURRIED = PacePolicy(per_second=1000.0, burst=1000)
+"""For a workspace without limits."""
+
+
+class Pace:
+    """Token bucket per channel. ``timer`` returns seconds, ``sleep`` waits for some."""
+
+    def __init__(
+        self,
+        policy: PacePolicy | None = None,
+        *,
+        timer: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._policy = policy or PacePolicy()
+        self._timer = timer
+        self._sleep = sleep
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    async def wait(self, channel: str) -> None:
+        """Wait until one more message may go to the channel."""
+        now = self._timer()
+        tokens, then = self._buckets.get(channel, (float(self._policy.burst), now))
+        tokens = min(float(self._policy.burst), tokens + (now - then) * self._policy.per_second) - 1.0
+        if len(self._buckets) >= MAX_CHANNELS:
+            self._buckets.clear()
+        # A negative number of tokens is a position in the queue.
+        self._buckets[channel] = (tokens, now)
+        if tokens < 0:
+            await self._sleep(-tokens / self._policy.per_second)
+
+    def hold(self, channel: str, seconds: float) -> None:
+        """Send nothing to the channel for a number of seconds, because Slack asked to wait."""
+        now = self._timer()
+        self._buckets[channel] = (0.0, now + seconds)

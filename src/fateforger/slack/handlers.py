@@ -1,0 +1,445 @@
+"""Messages and clicks as commands on the turn lane, or as refusals."""
+
+from __future__ import annotations
+
+import logging
+from datetime import date
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.errors import StoreUnavailable, UserError
+from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Jobs
+from fateforger.session.cards import ProgressCallback
+from fateforger.session.commands import InboxCommand, Opening, SessionCommand, Start, TimeboxingUserReply
+from fateforger.session.queue_commands import (
+    EnqueueTask,
+    HomeCommandBase,
+    PullTask,
+    QueueCommand,
+    QueueCommandBase,
+    ShowTasks,
+)
+from fateforger.session.store import Feedbacks, Sent
+from fateforger.slack import phrases
+from fateforger.slack.access import (
+    Audience,
+    People,
+    calendar_refusal,
+    claim_answer,
+    is_private,
+    parse_sent_code,
+    parse_typed_code,
+)
+from fateforger.slack.addresses import PULL_COMMAND
+from fateforger.slack.client import SlackCallError, call_slack
+from fateforger.slack.home import personal_data_job
+from fateforger.slack.notices import (
+    first_greeting_job,
+    greeting_job,
+    proposal_answer_job,
+    retire_welcome,
+    suggest,
+)
+from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
+from fateforger.slack.progress import BackgroundTasks, Handle, stop_job
+from fateforger.slack.requests import (
+    Clicked,
+    MessageSaid,
+    MessagesOpened,
+    PersonalDataRequested,
+    Place,
+    ProposalAnswered,
+    QueueRequested,
+    Rated,
+    StartRequested,
+    StopRequested,
+)
+from fateforger.tasks.intent import parse_command
+from fateforger.tasks.task import read_task_id
+from fateforger.values import replace
+from fateforger.workers.turns import build_command_job
+
+MOST_KEPT = 1_000
+
+
+class OpenedThreads:
+    """Threads that a first message has opened: replies there need no mention of the bot.
+
+    Kept in memory; once the session runs it is no longer needed.
+    """
+
+    def __init__(self) -> None:
+        self._threads: dict[tuple[str, str], None] = {}
+
+    def is_addressed(self, said: MessageSaid) -> bool:
+        """Check whether a message outside a session is meant for the bot. If so, its thread is remembered."""
+        thread = (said.channel, said.thread_ts)
+        if not (said.direct or said.mention or thread in self._threads):
+            return False
+        self._threads[thread] = None
+        while len(self._threads) > MOST_KEPT:
+            del self._threads[next(iter(self._threads))]
+        return True
+
+
+def build_opening(said: MessageSaid, place: Place, *, tz: str, clock: Clock) -> Opening:
+    """Return the message as a queued command; ``place`` is where its answer may be shown."""
+    text, withheld = redact_credentials(said.text)
+    here = place == Place(said.channel, said.thread_ts)
+    return Opening(
+        command_id=said.command_id,
+        user_id=said.user_id,
+        at=clock.now(),
+        channel=str(place.channel),
+        thread_ts=place.thread_ts,
+        heard_channel=None if here else said.channel,
+        heard_thread_ts=None if here else said.thread_ts,
+        tz=tz,
+        text=text,
+        addressed=said.direct or said.mention,
+        withheld=withheld,
+    )
+
+
+def with_welcome(door: CoordinatorPort, jobs: Jobs, ephemeral: EphemeralMessages, clock: Clock) -> Handle:
+    """Return a handler that also welcomes a person whose first message begins no session.
+
+    A person who wrote where others read is told that the answer is in their direct messages.
+    """
+
+    async def handle(command: InboxCommand, tell: ProgressCallback) -> None:
+        if not isinstance(command, Opening):
+            await door.handle(command, tell)
+        elif not await door.on_opening(command):
+            await jobs.enqueue(greeting_job(command), now=clock.now())
+        elif command.is_moved and command.addressed:
+            # At the top of the channel: Slack may not show an ephemeral message in a thread without replies.
+            await ephemeral.send_ephemeral(command.user_id, Place(command.heard_channel), phrases.ANSWERED_ELSEWHERE)
+
+    return handle
+
+
+log = logging.getLogger(__name__)
+
+
+class ReplyPlacement:
+    """Completes queue commands. A queue is private, so a request without a card is answered in direct messages."""
+
+    def __init__(self, people: People, client: AsyncWebClient) -> None:
+        self._people = people
+        self._client = client
+
+    async def add_place(self, command: QueueCommand) -> QueueCommand:
+        """Add everything that only Slack knows to a command.
+
+        That is the place of the answer, the person's zone, and the link to the message a task was made from. Raises
+        ``SlackCallError`` if there is no such place.
+        """
+        if isinstance(command, HomeCommandBase):
+            return command
+        changes: dict[str, object] = {}
+        if not command.channel:
+            changes["channel"] = await self._people.direct_channel(command.user_id)
+        if not command.tz:
+            changes["tz"] = await self._people.zone(command.user_id) or ""
+        if isinstance(command, EnqueueTask) and command.message_ts:
+            link = await self._permalink(command.message_channel, command.message_ts)
+            changes["origin"] = replace(command.origin, reference=link)
+        return command.model_copy(update=changes)
+
+    async def is_answered_elsewhere(self, asked: QueueRequested) -> bool:
+        """Check whether the answer to a slash command appears in a different place than the command."""
+        return asked.place.channel != await self._people.direct_channel(asked.user_id)
+
+    async def _permalink(self, channel: str, ts: str) -> str:
+        try:
+            answer = await call_slack(self._client.chat_getPermalink(channel=channel, message_ts=ts))
+        except SlackCallError as trouble:
+            log.warning("a message has no link: %s", trouble)
+            return f"{channel} {ts}"
+        return str(answer["permalink"])
+
+
+def parse_queue_command(asked: QueueRequested, clock: Clock) -> PullTask | ShowTasks | str:
+    """Return the command that was typed, or the words of a refusal."""
+    about = {"command_id": asked.command_id, "user_id": asked.user_id, "at": clock.now()}
+    if asked.command != PULL_COMMAND:
+        return ShowTasks.model_validate(about)
+    task_id = read_task_id(asked.said) if asked.said else None
+    if asked.said and task_id is None:
+        return phrases.NOT_A_TASK
+    return PullTask.model_validate({**about, "task_id": task_id})
+
+
+class RequestHandler:
+    """Each method returns when the request is recorded; a returned text goes to the person only.
+
+    All methods raise ``StoreError`` if the request could not be recorded.
+    """
+
+    def __init__(
+        self,
+        door: CoordinatorPort,
+        jobs: Jobs,
+        feedbacks: Feedbacks,
+        people: People,
+        ephemeral: EphemeralMessages,
+        background: BackgroundTasks,
+        latest: LatestMessages,
+        poster: Poster,
+        client: AsyncWebClient,
+        *,
+        clock: Clock,
+    ) -> None:
+        self._door = door
+        self._jobs = jobs
+        self._feedbacks = feedbacks
+        self._people = people
+        self._ephemeral = ephemeral
+        self._background = background
+        self._latest = latest
+        self._poster = poster
+        self._client = client
+        self._clock = clock
+        self._openings = OpenedThreads()
+        self._placement = ReplyPlacement(people, client)
+        self._audience = Audience(people)
+
+    async def start(self, asked: StartRequested) -> str | None:
+        """Begin a session in a place that only the person reads, and say so where they asked.
+
+        This is their thread with the bot, or else the top of their direct messages. A claim of the calendar arrives
+        here too.
+        """
+        code = parse_typed_code(asked.said)
+        if code is not None:
+            return await claim_answer(self._door, asked.user_id, code)
+        try:
+            day = date.fromisoformat(asked.said) if asked.said else None
+        except ValueError:
+            return phrases.NOT_A_DATE
+        refusal = await calendar_refusal(self._door, asked.user_id)
+        if refusal is not None:
+            return self._tell(asked, refusal)
+        zone = await self._people.zone(asked.user_id)
+        if zone is None:
+            return self._tell(asked, phrases.NO_ZONE)
+        try:
+            place = await self._audience.private_place(asked.user_id, asked.place)
+        except SlackCallError:
+            return self._tell(asked, phrases.NO_ZONE)
+        command = Start(
+            command_id=asked.command_id,
+            user_id=asked.user_id,
+            at=self._clock.now(),
+            channel=str(place.channel),
+            thread_ts=place.thread_ts,
+            tz=zone,
+            date=day,
+        )
+        await self.record(command)
+        if asked.place.channel is None:
+            return None
+        if asked.welcome_ts is not None:
+            where = Sent(asked.place.channel, asked.welcome_ts)
+            self._background.send(retire_welcome(self._poster, self._door, where))
+        return None if place == asked.place else self._tell(asked, phrases.PLANNED_ELSEWHERE)
+
+    async def hear(self, said: MessageSaid) -> None:
+        """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
+        self._latest.observe(said.channel, said.thread_ts, said.ts)
+        code = parse_sent_code(said.text) if said.direct else None
+        if code is not None:
+            self._send_ephemeral(said.user_id, Place(None), await claim_answer(self._door, said.user_id, code))
+            return
+        session_id = None if said.opens else await self._door.session_in_thread(said.channel, said.thread_ts)
+        if session_id is None:
+            await self._handle_first_words(said)
+            return
+        owner = await self._door.owner(session_id)
+        if owner != said.user_id:
+            # The same post arrives as a message and as a mention; only the mention is answered.
+            if owner is not None and said.event == "app_mention":
+                self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
+            return
+        refusal = await calendar_refusal(self._door, said.user_id)
+        if refusal is not None:
+            if said.event != "app_mention":
+                self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
+            return
+        if len(said.text) > LONGEST:
+            self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
+            return
+        text, withheld = redact_credentials(said.text)
+        reply = TimeboxingUserReply(
+            command_id=said.command_id,
+            user_id=said.user_id,
+            at=self._clock.now(),
+            session_id=session_id,
+            text=text,
+            withheld=withheld,
+        )
+        await self.record(reply)
+
+    async def _handle_first_words(self, said: MessageSaid) -> None:
+        """Handle a first message: a command, text for the model, or else a welcome or a refusal.
+
+        The model reads it only if one is connected and the person may plan.
+        """
+        if not self._openings.is_addressed(said):
+            return
+        refusal = await calendar_refusal(self._door, said.user_id, in_card=is_private(said.channel))
+        if refusal is not None:
+            await self._refuse(said, refusal)
+            return
+        if len(said.text) > LONGEST:
+            await self._refuse(said, TOO_LONG)
+            return
+        readable = self._door.reads_words or parse_command(said.text) is not None
+        first = await self._opening(said) if readable else None
+        if first is not None:
+            await self.record(first)
+        elif said.direct or said.mention:
+            await self._jobs.enqueue(greeting_job(said), now=self._clock.now())
+
+    async def _refuse(self, said: MessageSaid, words: str) -> None:
+        """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
+        if is_private(said.channel):
+            await self._jobs.enqueue(greeting_job(said, words), now=self._clock.now())
+        elif said.event != "message" and said.mention:
+            # The same post arrives as a message and as a mention; only the mention is answered.
+            self._send_ephemeral(said.user_id, Place(said.channel), words)
+
+    async def _opening(self, said: MessageSaid) -> Opening | None:
+        zone = await self._people.zone(said.user_id)
+        if zone is None:
+            return None
+        try:
+            place = await self._audience.private_place(said.user_id, Place(said.channel, said.thread_ts))
+        except SlackCallError:
+            return None
+        return build_opening(said, place, tz=zone, clock=self._clock)
+
+    async def ask(self, asked: QueueRequested) -> str | None:
+        """Handle a slash command about the queue."""
+        refusal = await calendar_refusal(self._door, asked.user_id)
+        if refusal is not None:
+            return refusal
+        command = parse_queue_command(asked, self._clock)
+        if isinstance(command, str):
+            return command
+        try:
+            elsewhere = await self._placement.is_answered_elsewhere(asked)
+        except SlackCallError:
+            return phrases.NO_ZONE
+        await self.record(command)
+        return phrases.ANSWERED_ELSEWHERE if elsewhere else None
+
+    async def meet(self, opened: MessagesOpened) -> None:
+        """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
+        refusal = await calendar_refusal(self._door, opened.user_id, in_card=True)
+        await self._jobs.enqueue(first_greeting_job(opened, refusal), now=self._clock.now())
+        if self._door.reads_words and refusal is None:
+            self._background.send(suggest(self._client, opened.channel))
+
+    async def click(self, clicked: Clicked) -> None:
+        """Handle a control of a card, for the session's owner only."""
+        click, place = clicked.click, clicked.place
+        refusal = await self.refusal(click.session_id, click.user_id)
+        if refusal is not None:
+            self._send_ephemeral(click.user_id, place, refusal)
+            return
+        try:
+            command = self._door.read_click(click)
+        except UserError as error:
+            self._send_ephemeral(click.user_id, place, error.message)
+            return
+        if isinstance(command, QueueCommandBase) and place.channel is not None and is_private(place.channel):
+            command = replace(command, channel=place.channel, thread_ts=place.thread_ts, ts=clicked.ts)
+        await self.record(command)
+
+    async def stop(self, asked: StopRequested) -> None:
+        """Handle Stop, in a session's thread or on its card."""
+        session_id = asked.session_id
+        if session_id is None and asked.place.thread_ts is not None:
+            session_id = await self._door.session_in_thread(str(asked.place.channel), asked.place.thread_ts)
+        if session_id is None:
+            self._send_ephemeral(asked.user_id, asked.place, phrases.STOP_TOO_LATE)
+            return
+        refusal = await self._check_owner(session_id, asked.user_id)
+        if refusal is not None:
+            self._send_ephemeral(asked.user_id, asked.place, refusal)
+            return
+        now = self._clock.now()
+        await self._jobs.enqueue(stop_job(asked, session_id, now=now), now=now)
+
+    async def answer(self, answered: ProposalAnswered) -> None:
+        """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
+        refusal = await calendar_refusal(self._door, answered.user_id)
+        if refusal is not None:
+            self._send_ephemeral(answered.user_id, answered.place, refusal)
+            return
+        await self._jobs.enqueue(proposal_answer_job(answered), now=self._clock.now())
+
+    async def about(self, asked: PersonalDataRequested) -> None:
+        """Handle a request to export or erase the person's data."""
+        await self._jobs.enqueue(personal_data_job(asked), now=self._clock.now())
+
+    async def rate(self, rated: Rated) -> None:
+        """Handle a vote by the session's owner."""
+        rating = rated.rating
+        refusal = await self._check_owner(rating.session_id, rating.user_id)
+        if refusal is None:
+            await self._feedbacks.rate(rating)
+        self._send_ephemeral(rating.user_id, rated.place, refusal or phrases.THANKS)
+
+    async def refusal(self, session_id: str, user_id: str) -> str | None:
+        """Return the reason why this person may not use this session or may not plan at all, if there is one.
+
+        Without a session only the calendar is checked.
+        """
+        return await self._check_owner(session_id, user_id) or await calendar_refusal(self._door, user_id)
+
+    async def _check_owner(self, session_id: str, user_id: str) -> str | None:
+        if not session_id:
+            return None
+        owner = await self._door.owner(session_id)
+        if owner is None:
+            return phrases.SESSION_LOST
+        return None if owner == user_id else phrases.not_yours(owner)
+
+    async def record(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
+        """Record a command, once."""
+        if isinstance(command, QueueCommandBase):
+            try:
+                command = await self._placement.add_place(command)
+            except SlackCallError as trouble:
+                raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
+        await self._jobs.enqueue(build_command_job(command, key=_key(command)), now=self._clock.now())
+
+    def _tell(self, asked: StartRequested, words: str) -> str | None:
+        """Return the words as the answer to a command; a button has no such answer, so they are sent separately."""
+        if not asked.by_button:
+            return words
+        self._send_ephemeral(asked.user_id, asked.place, words)
+        return None
+
+    def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+        self._background.send(self._ephemeral.send_ephemeral(user_id, place, words))
+
+
+def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:
+    """Return the key within which commands run in order.
+
+    That is the session, the thread, a person's first messages in a channel, their pulls, or their other queue commands.
+    """
+    if isinstance(command, QueueCommandBase):
+        return f"{'pulling' if isinstance(command, PullTask) else 'queue'} {command.user_id}"
+    if isinstance(command, Opening):
+        return f"{command.channel} {command.user_id}"
+    if not isinstance(command, Start):
+        return command.session_id or f"rules {command.user_id}"
+    return f"{command.channel} {command.thread_ts}" if command.thread_ts else command.command_id

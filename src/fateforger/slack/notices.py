@@ -1,0 +1,263 @@
+"""Messages outside sessions: the welcome, cards of no session, and agents' proposals."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, get_args
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.agents.ports import PROPOSAL_LANE
+from fateforger.agents.proposals import Proposal, ProposalState
+from fateforger.conversation.agent_proposals import Answer, Approvals, build_answer_job
+from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.errors import InternalError
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.session.cards import Button, Card, Controls, Prose
+from fateforger.session.commands import Opening
+from fateforger.session.store import Sent
+from fateforger.slack import phrases
+from fateforger.slack.access import Audience, People, is_private
+from fateforger.slack.addresses import SAY, WELCOME
+from fateforger.slack.blocks import remove_controls
+from fateforger.slack.client import (
+    MessageGone,
+    SlackCallError,
+    SlackLoginError,
+    TransientSlackError,
+    call_slack,
+)
+from fateforger.slack.delivery import MOVED
+from fateforger.slack.poster import EphemeralMessages, Poster
+from fateforger.slack.requests import MessageSaid, MessagesOpened, Place, ProposalAnswered
+from fateforger.ui.proposal_cards import proposal_card
+from fateforger.values import replace
+from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.workers.turns import NOTIFICATION_LANE
+
+FIRST_WORDS = ("Plan the rest of today", "Plan tomorrow", "Plan tomorrow, 8 to 16:30")
+"""Suggested first messages to a model. They stay visible, so they must be valid at any hour."""
+
+log = logging.getLogger(__name__)
+
+GREETING_LANE = "greeting"
+
+
+def greeting_job(said: MessageSaid | Opening, words: str | None = None) -> NewJob:
+    """Return the job that welcomes a person once per message, or tells them ``words`` instead."""
+    channel, thread_ts = get_heard_place(said)
+    payload = _payload(channel, thread_ts, words)
+    return NewJob(lane=GREETING_LANE, key=f"{channel} {thread_ts}", dedupe=said.command_id, payload=payload)
+
+
+def first_greeting_job(opened: MessagesOpened, words: str | None = None) -> NewJob:
+    """Return the job that welcomes a person to their direct messages once ever; the same with ``words``."""
+    return NewJob(
+        lane=GREETING_LANE,
+        key=f"{opened.channel} {opened.user_id}",
+        dedupe=f"{'first' if words is None else 'refused'}-{opened.user_id}",
+        payload=_payload(opened.channel, None, words),
+    )
+
+
+def _payload(channel: str, thread_ts: str | None, words: str | None) -> dict[str, Any]:
+    where = {"channel": channel, "thread_ts": thread_ts}
+    return where if words is None else {**where, "words": words}
+
+
+def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
+    """Return the channel and the thread in which a message was written."""
+    if isinstance(said, Opening) and said.heard_channel is not None:
+        return said.heard_channel, str(said.heard_thread_ts)
+    return said.channel, str(said.thread_ts)
+
+
+def greeting_workers(jobs: Jobs, door: CoordinatorPort, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
+    """Return workers that post the welcome card in the person's thread, or at the top of their direct messages."""
+
+    async def perform(job: Job) -> None:
+        channel, thread_ts = str(job.payload["channel"]), job.payload["thread_ts"]
+        try:
+            # An earlier try may have posted it and died before recording it.
+            if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
+                return
+            words = job.payload.get("words")
+            card = welcome(door) if words is None else Card(text=words, parts=(Prose(text=words),))
+            await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
+        except TransientSlackError as trouble:
+            raise TryLater(str(trouble), trouble.retry_after) from trouble
+        except SlackCallError as trouble:
+            log.warning("no welcome in %s: %s", channel, trouble)
+
+    async def given_up(_job: Job, _error: str) -> None:
+        return
+
+    return LaneWorkers(jobs, GREETING_LANE, perform, given_up, owner=owner, clock=clock, policy=LanePolicy(workers=2))
+
+
+def welcome(door: CoordinatorPort) -> Card:
+    """Return the welcome card, with suggestions if a model is connected."""
+    card = door.welcome()
+    if not door.reads_words:
+        return card
+    words = Controls(items=tuple(Button(label=text, action=SAY, target=text) for text in FIRST_WORDS))
+    return replace(card, parts=(*card.parts, words))
+
+
+async def suggest(client: AsyncWebClient, channel: str) -> None:
+    """Suggest first messages at the message box of direct messages.
+
+    If Slack does not support that, the welcome card has them.
+    """
+    prompts = [{"title": text, "message": text} for text in FIRST_WORDS]
+    try:
+        await call_slack(
+            client.assistant_threads_setSuggestedPrompts(channel_id=channel, prompts=prompts, title=phrases.SUGGESTIONS)
+        )
+    except SlackCallError as trouble:
+        log.info("nothing is suggested in %s: %s", channel, trouble)
+
+
+async def retire_welcome(poster: Poster, door: CoordinatorPort, where: Sent) -> None:
+    """Remove the button of a used welcome card. Cosmetic: a failure is only logged."""
+    try:
+        await poster.change(where, remove_controls(door.welcome()), session="", v=WELCOME, for_all=True)
+    except SlackCallError as trouble:
+        log.warning("a welcome card keeps its button: %s", trouble)
+
+
+PATIENT = LanePolicy(workers=2, tries=200, longest_backoff_seconds=60.0)
+
+
+def notification_workers(jobs: Jobs, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
+    """Return workers that post each card once, even if the process ended in the middle.
+
+    A card that replaces another one is posted as a new message if that one is gone.
+    """
+
+    async def perform(job: Job) -> None:
+        try:
+            await deliver_notification(job, poster)
+        except (TransientSlackError, SlackLoginError) as trouble:
+            after = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
+            raise TryLater(str(trouble), after) from trouble
+        except SlackCallError as trouble:
+            log.warning("the card %s was not brought: %s", job.dedupe, trouble)
+
+    async def given_up(job: Job, error: str) -> None:
+        log.error("the card %s is given up: %s", job.dedupe, error)
+
+    return LaneWorkers(jobs, NOTIFICATION_LANE, perform, given_up, owner=owner, clock=clock, policy=PATIENT)
+
+
+async def deliver_notification(job: Job, poster: Poster) -> None:
+    """Post or update the card of a job. A retry first looks for the card in Slack. Raises ``SlackCallError``."""
+    given = job.payload
+    card, v, channel, thread_ts = Card.model_validate(given["card"]), given["v"], given["channel"], given["thread_ts"]
+    if given["ts"] is not None:
+        try:
+            await poster.change(Sent(channel, given["ts"]), card, session="", v=v)
+        except MessageGone:
+            log.info("the card %s is posted anew", v)
+        else:
+            return
+    if job.attempts > 1 and await poster.find(channel, thread_ts, v) is not None:
+        return
+    await poster.post(channel, thread_ts, card, session="", v=v, beside=given["beside"])
+
+
+def proposal_answer_job(answered: ProposalAnswered) -> NewJob:
+    """Return the job for a click on a proposal. Jobs of one proposal run in order."""
+    return build_answer_job(
+        answered.proposal_id,
+        answered.answer,
+        user_id=answered.user_id,
+        channel=answered.place.channel,
+        thread_ts=answered.place.thread_ts,
+        cause=answered.command_id,
+    )
+
+
+class ProposalCards:
+    """Cards of proposals: posted once in the plan's thread or in direct messages, then updated in place."""
+
+    def __init__(self, approvals: Approvals, poster: Poster, people: People, audience: Audience) -> None:
+        self._approvals = approvals
+        self._poster = poster
+        self._people = people
+        self._audience = audience
+
+    async def show(self, proposal: Proposal, *, again: bool) -> None:
+        """Post or update the card of a proposal.
+
+        ``again`` is true if an earlier try may have posted it and died. Raises ``TryLater``.
+        """
+        try:
+            await self._show(proposal, again=again)
+        except (TransientSlackError, SlackLoginError) as trouble:
+            seconds = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
+            raise TryLater(str(trouble), seconds) from trouble
+        except SlackCallError as trouble:
+            log.error("the proposal %s is not shown: %s", proposal.id, trouble)  # noqa: TRY400  the sentence says it all
+
+    async def _show(self, proposal: Proposal, *, again: bool) -> None:
+        card, session, v = proposal_card(proposal), proposal.session_id, proposal.command_id
+        if proposal.place is not None:
+            where = Sent(*proposal.place)
+            public = not is_private(where.channel)
+            try:
+                await self._poster.change(
+                    where, MOVED if public else card, session=session, v=v, beside=True, for_all=public
+                )
+            except MessageGone as gone:
+                log.info("the card of the proposal %s is gone: %s", proposal.id, gone)
+            if not public:
+                return
+        if proposal.state is not ProposalState.PENDING:
+            return
+        channel, thread_ts = await self._where(proposal)
+        posted = await self._poster.find(channel, thread_ts, v) if again else None
+        if posted is None:
+            posted = await self._poster.post(channel, thread_ts, card, session=session, v=v, beside=True)
+        await self._approvals.record_place(proposal, posted.channel, posted.ts)
+
+    async def _where(self, proposal: Proposal) -> tuple[str, str | None]:
+        if not proposal.session_id:
+            return await self._people.direct_channel(proposal.user_id), None
+        found = await self._approvals.thread(proposal)
+        if found is None or found[1] is None:
+            raise TryLater("the thread of the plan is not there")
+        place = await self._audience.private_place(proposal.user_id, Place(*found))
+        return str(place.channel), place.thread_ts
+
+
+def proposal_workers(
+    jobs: Jobs, approvals: Approvals, showing: ProposalCards, ephemeral: EphemeralMessages, *, owner: str, clock: Clock
+) -> LaneWorkers:
+    """Return workers that show proposals, expire old ones, and carry out clicks on them."""
+
+    async def perform(job: Job) -> None:
+        proposal_id, do = str(job.payload["proposal"]), job.payload["do"]
+        if do == "answer":
+            answer, user_id = _answer(job), str(job.payload["user_id"])
+            words = await approvals.answer(proposal_id, user_id, answer)
+            if words is not None:
+                await ephemeral.send_ephemeral(user_id, Place(job.payload["channel"], job.payload["thread_ts"]), words)
+        elif do == "expire":
+            await approvals.expire(proposal_id)
+        elif (proposal := await approvals.get(proposal_id)) is not None:
+            await showing.show(proposal, again=job.attempts > 1)
+
+    async def given_up(_job: Job, _error: str) -> None:
+        return
+
+    return LaneWorkers(jobs, PROPOSAL_LANE, perform, given_up, owner=owner, clock=clock, policy=LanePolicy(workers=2))
+
+
+def _answer(job: Job) -> Answer:
+    for answer in get_args(Answer):
+        if job.payload["answer"] == answer:
+            known: Answer = answer
+            return known
+    raise InternalError(f"job {job.id} holds no answer")

@@ -1,0 +1,379 @@
+"""Progress of a turn that takes longer than a moment: a status, and a way to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.errors import StoreError
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.session.cards import Button, Card, Controls, Note, Progress, ProgressCallback, ignore_progress
+from fateforger.session.commands import BackgroundCommand, InboxCommand, Opening, Start
+from fateforger.session.model import Outgoing
+from fateforger.session.queue_commands import QueueCommandBase
+from fateforger.session.store import Outbox, Sessions
+from fateforger.slack import phrases
+from fateforger.slack.addresses import STOP
+from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
+from fateforger.slack.notices import get_heard_place
+from fateforger.slack.poster import EphemeralMessages, Poster
+from fateforger.slack.requests import Place, StopRequested
+from fateforger.values import replace
+from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+
+log = logging.getLogger(__name__)
+
+
+class BackgroundTasks:
+    """Keeps references to running tasks, so that shutdown can wait for them."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def send(self, errand: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(errand)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
+
+    async def wait(self, *, seconds: float) -> None:
+        """Wait for running tasks, and cancel those that take longer than ``seconds``."""
+        if not self._tasks:
+            return
+        _, late = await asyncio.wait(self._tasks, timeout=seconds)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("an errand failed", exc_info=task.exception())
+
+
+@dataclass
+class Line:
+    """Status of one thread.
+
+    ``turns`` is the number of running turns in the thread. ``lit`` is true if Slack shows the status, or may; ``under``
+    is the message that shows it instead.
+    """
+
+    channel: str
+    thread_ts: str
+    session_id: str | None
+    turns: int = 0
+    lit: bool = False
+    under: Outgoing | None = None
+    busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class StatusLines:
+    """Shows and removes statuses.
+
+    If Slack refuses a status, it is not tried again in that channel. Failures are only logged, because a status is
+    cosmetic.
+    """
+
+    def __init__(self, client: AsyncWebClient, outbox: Outbox, poster: Poster) -> None:
+        self._client = client
+        self._outbox = outbox
+        self._poster = poster
+        self._without: set[str] = set()
+
+    def has_stop(self, line: Line) -> bool:
+        """Check whether Slack shows its own Stop button at the status, as it does in direct messages with an agent."""
+        return line.channel.startswith("D") and line.channel not in self._without
+
+    async def show(self, line: Line, words: str, *, stops: str | None) -> None:
+        """Show a status. ``stops`` is the command that a Stop button would end, once it is time to offer one."""
+        async with line.busy:
+            if line.channel not in self._without:
+                await self._say(line, phrases.to_status(words))
+            without = line.channel in self._without
+            if without or (stops is not None and not self.has_stop(line)):
+                await self._under_the_card(line, words, stops)
+
+    async def clear(self, line: Line) -> None:
+        """Remove the status, unless another turn has begun in the thread."""
+        async with line.busy:
+            if line.turns:
+                return
+            if line.lit:
+                await self._say(line, "")
+            if line.under is not None:
+                await self._off_the_card(line, line.under)
+
+    async def _say(self, line: Line, words: str) -> None:
+        try:
+            await call_slack(
+                self._client.assistant_threads_setStatus(
+                    channel_id=line.channel, thread_ts=line.thread_ts, status=words
+                )
+            )
+        except SlackLoginError as trouble:
+            self._do_without(line, trouble)
+        except TransientSlackError as trouble:
+            log.info("a status in %s was not shown: %s", line.channel, trouble)
+        except SlackCallError as trouble:
+            self._do_without(line, trouble)
+        else:
+            line.lit = bool(words)
+
+    def _do_without(self, line: Line, trouble: SlackCallError) -> None:
+        log.info("Slack shows no status in %s (%s); a line under the card does", line.channel, trouble)
+        self._without.add(line.channel)
+        line.lit = False
+
+    async def _under_the_card(self, line: Line, words: str, stops: str | None) -> None:
+        if line.session_id is None:
+            return
+        shown = line.under or await self._outbox.latest(line.session_id)
+        if shown is None:
+            return
+        line.under = shown
+        parts = (*shown.card.parts, Note(text=phrases.to_card_line(words)))
+        if stops is not None:
+            parts = (*parts, Controls(items=(Button(label=phrases.STOP_LABEL, action=STOP, target=stops),)))
+        await self._change(shown, replace(shown.card, parts=parts))
+
+    async def _off_the_card(self, line: Line, under: Outgoing) -> None:
+        """Remove the line from its card, unless a later card has replaced that already."""
+        line.under = None
+        stands = await self._outbox.find_shown(under.session_id, under.slot)
+        if stands is not None and stands.id == under.id:
+            await self._change(under, under.card)
+
+    async def _change(self, shown: Outgoing, card: Card) -> None:
+        where = await self._outbox.slot(shown.session_id, shown.slot)
+        if where is None:
+            return
+        try:
+            await self._poster.change(where, card, session=shown.session_id, v=shown.id, beside=shown.beside)
+        except SlackCallError as trouble:
+            log.info("a line under the card of %s was not shown: %s", shown.session_id, trouble)
+
+
+SLACK_FORGETS = timedelta(minutes=2)
+"""Slack removes a status after this time."""
+
+Handle = Callable[[InboxCommand, ProgressCallback], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Delays of the status, in seconds.
+
+    A turn that is done ``soon`` shows nothing; after ``stop`` it can be stopped. ``gap`` is the minimum time between
+    two updates, ``refresh`` the maximum, ``look`` the interval between two checks. ``arrival`` is how long the status
+    waits for the card that replaces it. After ``form``, an open form says that its command is waiting; it checks for
+    the result until ``patience``.
+    """
+
+    soon: float = 0.25
+    stop: float = 2.0
+    gap: float = 1.5
+    refresh: float = 60.0
+    look: float = 0.05
+    arrival: float = 15.0
+    form: float = 3.0
+    patience: float = 180.0
+
+
+class Turn:
+    """Running turn with its progress."""
+
+    def __init__(self, command: InboxCommand) -> None:
+        self.command = command
+        self.progress: Progress | None = None
+        self.over = asyncio.Event()
+        self.line: Line | None = None
+
+    def on_progress(self, progress: Progress) -> None:
+        self.progress = progress
+
+    async def is_over_within(self, seconds: float) -> bool:
+        """Check whether the turn ends within the given time."""
+        try:
+            await asyncio.wait_for(self.over.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+
+class Presence:
+    """Runs a handler and shows the progress of the command meanwhile."""
+
+    def __init__(
+        self,
+        handle: Handle,
+        lines: StatusLines,
+        sessions: Sessions,
+        outbox: Outbox,
+        background: BackgroundTasks,
+        *,
+        clock: Clock,
+        timing: Timing | None = None,
+    ) -> None:
+        self._handle = handle
+        self._lines = lines
+        self._sessions = sessions
+        self._outbox = outbox
+        self._background = background
+        self._clock = clock
+        self._timing = timing or Timing()
+        self._began = clock.now()
+        self._places: dict[tuple[str, str], Line] = {}
+
+    async def handle(self, command: InboxCommand) -> None:
+        """Handle a command. The status is removed even if the handler raises."""
+        if isinstance(command, Start | QueueCommandBase | BackgroundCommand):
+            await self._handle(command, ignore_progress)
+            return
+        turn = Turn(command)
+        showing = asyncio.create_task(self._show(turn))
+        try:
+            await self._handle(command, turn.on_progress)
+        finally:
+            turn.over.set()
+            self._background.send(self._end(turn, showing))
+
+    async def sweep(self) -> None:
+        """Remove statuses that a dead process may have left in recently active threads."""
+        for session in await self._sessions.touched_since(self._began - SLACK_FORGETS):
+            if session.thread_ts is not None:
+                line = Line(session.channel, session.thread_ts, session.id, lit=True)
+                await self._lines.clear(line)
+
+    async def _show(self, turn: Turn) -> None:
+        if await turn.is_over_within(self._timing.soon):
+            return
+        line = turn.line = await self._begin_line(turn.command)
+        if line is None:
+            return
+        began = shown_at = self._now()
+        shown: tuple[str, str | None] | None = None
+        while not turn.over.is_set():
+            waited = self._now() - began + self._timing.soon
+            stops = turn.command.command_id if waited >= self._timing.stop and line.session_id is not None else None
+            showing = (phrases.describe_progress(turn.progress), stops)
+            if showing != shown or self._now() - shown_at >= self._timing.refresh:
+                await self._lines.show(line, showing[0], stops=stops)
+                shown, shown_at = showing, self._now()
+            await turn.is_over_within(self._timing.gap)
+
+    async def _end(self, turn: Turn, showing: asyncio.Task[None]) -> None:
+        try:
+            await showing
+            line = turn.line
+            if line is None and self._clock.now() - self._began < SLACK_FORGETS:
+                # A previous process may have died in this turn, leaving its status.
+                line = turn.line = await self._begin_line(turn.command)
+                if line is not None:
+                    line.lit = True
+            if line is None:
+                return
+            await self._wait_for_card(line)
+        except StoreError as error:
+            log.info("nobody knows whether a card has arrived: %s", error.message)
+            line = turn.line
+        if line is not None:
+            await self._leave(line)
+
+    async def _wait_for_card(self, line: Line) -> None:
+        """Wait, up to a limit, until the card of the turn has been sent."""
+        if line.session_id is None:
+            return
+        until = self._now() + self._timing.arrival
+        while self._now() < until and await self._outbox.owes(line.session_id):  # noqa: ASYNC110  another process may send
+            await asyncio.sleep(self._timing.look)
+
+    async def _leave(self, line: Line) -> None:
+        line.turns -= 1
+        try:
+            await self._lines.clear(line)
+        except StoreError as error:
+            log.info("a line under a card stays until the next one: %s", error.message)
+        if not line.turns:
+            self._places.pop((line.channel, line.thread_ts), None)
+
+    async def _begin_line(self, command: InboxCommand) -> Line | None:
+        """Return the line of the command's thread, and count one more turn in it."""
+        try:
+            line = await self._line(command)
+        except StoreError as error:
+            log.info("no status is shown: %s", error.message)
+            return None
+        if line is not None:
+            line = self._places.setdefault((line.channel, line.thread_ts), line)
+            line.turns += 1
+        return line
+
+    async def _line(self, command: InboxCommand) -> Line | None:
+        if isinstance(command, Opening):
+            channel, thread_ts = get_heard_place(command)
+            return Line(channel, thread_ts, None)
+        if isinstance(command, Start | QueueCommandBase):
+            return None
+        session = await self._sessions.load(command.session_id)
+        if session is None or session.thread_ts is None:
+            return None
+        return Line(session.channel, session.thread_ts, session.id)
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
+
+
+STOP_LANE = "stop"
+STOP_TRIES = 8
+STOP_PAUSE_SECONDS = 0.25
+"""Seconds between tries.
+
+The turn may run in another process on the same database, or be restarting; its process picks up the stop within a few
+tries.
+"""
+
+
+def stop_job(asked: StopRequested, session_id: str, *, now: datetime) -> NewJob:
+    """Return the job that stops the current turn of a session."""
+    return NewJob(
+        lane=STOP_LANE,
+        key=f"{session_id} {asked.command_id}",
+        dedupe=asked.command_id,
+        payload={
+            "session_id": session_id,
+            "user_id": asked.user_id,
+            "channel": asked.place.channel,
+            "thread_ts": asked.place.thread_ts,
+            "at": now.isoformat(),
+        },
+    )
+
+
+def stop_workers(
+    jobs: Jobs, door: CoordinatorPort, ephemeral: EphemeralMessages, *, owner: str, clock: Clock
+) -> LaneWorkers:
+    """Return workers that stop turns. If a stop comes too late, the person alone is told."""
+
+    async def perform(job: Job) -> None:
+        at = datetime.fromisoformat(str(job.payload["at"]))
+        if door.stop(str(job.payload["session_id"]), at):
+            return
+        if job.attempts < STOP_TRIES:
+            raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
+        place = Place(job.payload["channel"], job.payload["thread_ts"])
+        await ephemeral.send_ephemeral(str(job.payload["user_id"]), place, phrases.STOP_TOO_LATE)
+
+    async def given_up(_job: Job, _error: str) -> None:
+        return
+
+    policy = LanePolicy(workers=2, tries=STOP_TRIES + 4)
+    return LaneWorkers(jobs, STOP_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)

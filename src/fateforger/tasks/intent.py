@@ -1,0 +1,94 @@
+"""Intent, path, and task of a message outside of any plan (S147-S153)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.tasks.task import TaskSpec
+
+
+class Purpose(StrEnum):
+    """What a message wants, apart from having a day planned now."""
+
+    WORK = "work"
+    """Something is to be done."""
+    PULL = "pull"
+    """A task of the queue is to be started, the one it names or the next."""
+    DONE = "done"
+    """A task of the queue that was started is done."""
+    TASKS = "tasks"
+    """The queue is to be shown."""
+    RULES = "rules"
+    """The rules that wait for a word are to be looked through, now."""
+    QUESTION = "question"
+    """It asks something."""
+    CONVERSATION = "conversation"
+    """A greeting, thanks, anything else; also whatever is unclear."""
+
+
+class ExecutionPath(StrEnum):
+    DIRECT = "direct"
+    ENQUEUE = "enqueue"
+
+
+INVOCATIONS = frozenset({Purpose.PULL, Purpose.DONE, Purpose.TASKS, Purpose.RULES})
+"""Intents that call a command or a skill by name and run at once."""
+Urgency = Literal["no", "asks", "insists"]
+"""Wish to skip the queue.
+
+``insists`` means that the person knows the consequence.
+"""
+
+
+class HydratedMessage(BaseModel):
+    """A hydrated message.
+
+    ``task_id`` is the queue's task that it is about. ``answer`` is for the person, in their language. ``simple`` is
+    true when one step is enough. A question never has a ``spec`` (S156).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    intent: Purpose
+    execution_path: ExecutionPath
+    workflow: str = ""
+    spec: TaskSpec | None = None
+    simple: bool = True
+    haste: Urgency = "no"
+    task_id: str | None = None
+    answer: str = ""
+
+
+class TypedCommand(NamedTuple):
+    """A slash command typed into a message, for threads, where Slack does not run commands."""
+
+    name: str
+    rest: str
+
+
+def parse_command(text: str) -> TypedCommand | None:
+    """Return the command that a text begins with, or ``None`` without a leading slash."""
+    bare = text.strip()
+    if not bare.startswith("/") or bare == "/":
+        return None
+    name, _, rest = bare.partition(" ")
+    return TypedCommand(name, rest.strip())
+
+
+def path_of(intent: Purpose, *, slash: bool = False, changes: bool = True) -> ExecutionPath:
+    """Return the path of a message (S152).
+
+    In this order: a leading slash, a called skill, a question, a conversation, and a message that changes nothing are
+    direct. Everything else is enqueued.
+    """
+    if slash:
+        return ExecutionPath.DIRECT
+    if intent in INVOCATIONS:
+        return ExecutionPath.DIRECT
+    if intent is Purpose.QUESTION:
+        return ExecutionPath.DIRECT
+    if intent is Purpose.CONVERSATION:
+        return ExecutionPath.DIRECT
+    return ExecutionPath.ENQUEUE if changes else ExecutionPath.DIRECT

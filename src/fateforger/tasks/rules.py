@@ -1,0 +1,103 @@
+"""Rules of a task's workflow, checked against its steps and the next actions (S162-S164)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fateforger.tasks.task import Decompose, QueuedTask, TaskSpec
+from fateforger.values import replace
+from fateforger.workflow.conformance import CheckedRule, Verdict, check
+from fateforger.workflow.definition import Workflow, list_shipped, load_shipped
+from fateforger.workflow.predicates import plan_steps
+from fateforger.workflow.trace import Step
+
+NONE: Mapping[str, bool] = {}
+OF_THE_QUEUE = {"one_task_in_progress": True, "changes_tracked_in_task": True, "at_least_one_actionable_task": True}
+"""States that the queue guarantees: one claim at a time, and each step stored with its task."""
+MOST_NAMED = 4
+
+
+def workflow_of(spec: TaskSpec) -> Workflow | None:
+    """Return the workflow whose rules apply, or ``None`` if no shipped one has that name."""
+    return load_shipped(spec.workflow) if spec.workflow in list_shipped() else None
+
+
+def rule_names(spec: TaskSpec) -> tuple[str, ...]:
+    """Return the rules that will apply, as a person reads them, with a count of those left out."""
+    workflow = workflow_of(spec)
+    if workflow is None:
+        return ()
+    named = [each.title or each.text for each in workflow.rules]
+    named.sort(key=lambda name: name not in {each.title for each in workflow.rules})
+    more = len(named) - MOST_NAMED
+    return (*named[:MOST_NAMED], *((f"and {more} more",) if more > 0 else ()))
+
+
+def next_step(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> Step:
+    """Return the next step, with the states as it begins.
+
+    ``facts`` are states that no action of the workflow sets; those not given are false.
+    """
+    workflow = workflow_of(task.spec)
+    if workflow is None:
+        return Step(do=actions)
+    unset = {name: False for name, predicate in workflow.predicates.items() if not predicate.set_by}
+    before = [step.do for step in task.steps]
+    steps = plan_steps(
+        tuple(workflow.predicates.values()), [*before, actions], given={**unset, **OF_THE_QUEUE, **facts}
+    )
+    return steps[-1]
+
+
+def with_steps(task: QueuedTask, *actions: Sequence[str], facts: Mapping[str, bool] = NONE) -> QueuedTask:
+    """Return the task with these steps done, in order."""
+    for do in actions:
+        task = replace(task, steps=(*task.steps, next_step(task, *do, facts=facts)))
+    return task
+
+
+def objections(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> tuple[CheckedRule, ...]:
+    """Return the rules that forbid these actions now."""
+    workflow = workflow_of(task.spec)
+    if workflow is None:
+        return ()
+    report = check(
+        workflow.rules, (*task.steps, next_step(task, *actions, facts=facts)), workflow.vocabulary, closed=False
+    )
+    return tuple(each for each in report.rules if each.blocks and _is_late(each, len(task.steps)))
+
+
+def unfinished_rules(task: QueuedTask) -> tuple[CheckedRule, ...]:
+    """Return the rules that fail if nothing more is done.
+
+    While there are any, the task is not done.
+    """
+    workflow = workflow_of(task.spec)
+    if workflow is None or not task.steps:
+        return ()
+    return tuple(each for each in check(workflow.rules, task.steps, workflow.vocabulary).rules if each.blocks)
+
+
+def refusal(checked: Sequence[CheckedRule]) -> tuple[str, ...]:
+    """Return the remedies, and the rules behind them."""
+    remedies = dict.fromkeys(each.remedy for each in checked)
+    return (*remedies, *(f"Rule: {each.stated.title or each.stated.text}." for each in checked))
+
+
+def _is_late(checked: CheckedRule, first: int) -> bool:
+    steps = checked.judgement.violations if checked.verdict is Verdict.VIOLATED else checked.judgement.unknown
+    return any(at >= first for at in steps)
+
+
+SEVERAL_STEPS = "This takes several steps, and the queue keeps track of which are done."
+
+
+def reason_for_queue(spec: TaskSpec) -> str | None:
+    """Return a sentence on why the work needs the queue, or ``None`` if it is simple."""
+    if isinstance(spec.work, Decompose):
+        return "This has several parts, and somebody has to look at them before they are worked on."
+    if workflow_of(spec) is not None:
+        return f"The rules of {spec.workflow} apply to this, and only the queue checks them."
+    if len(spec.acceptance_criteria) > 1:
+        return f"This is done when {len(spec.acceptance_criteria)} things are so, and only the queue asks for them."
+    return None

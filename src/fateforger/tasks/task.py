@@ -1,0 +1,267 @@
+"""Tasks: the spec, the state, the id, and the wording of a task (S154, S157-S162)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from fateforger.workflow.trace import Step
+
+
+class Mode(StrEnum):
+    """Mode in which work was started."""
+
+    DISPOSITOR = "dispositor"
+    """Understood and put into the queue; nothing was carried out."""
+    EXECUTOR = "executor"
+    """Pulled from the queue and carried out under its rules."""
+    DIRECT = "direct"
+    """Bypassed the queue: a command, a question, or at the person's request."""
+
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+TITLE_LENGTH = 300
+TEXT_LENGTH = 3000
+NORMAL = 2
+
+Priority = Annotated[int, Field(ge=0, le=4)]
+"""0 comes first, 4 comes last, 2 is normal."""
+
+
+class PlanDay(BaseModel):
+    """Plan a day in a thread of its own. Done when that day's plan was committed."""
+
+    model_config = _FROZEN
+    kind: Literal["plan_day"] = "plan_day"
+    date: Date
+
+
+class ReviewConstraints(BaseModel):
+    """Look at what is remembered and waits for a word. Done when nothing waits any more."""
+
+    model_config = _FROZEN
+    kind: Literal["review_constraints"] = "review_constraints"
+
+
+class Decompose(BaseModel):
+    """Break a goal into parts, with a review task that blocks them (S168). Done when the parts were approved."""
+
+    model_config = _FROZEN
+    kind: Literal["decompose"] = "decompose"
+
+
+class ReviewParts(BaseModel):
+    """Approve the parts of a goal; until then they stay blocked. Done by the person's word."""
+
+    model_config = _FROZEN
+    kind: Literal["review_parts"] = "review_parts"
+    goal: str
+
+
+class BlockTime(BaseModel):
+    """Put a block for the task into the plan of a day, at ``start`` if it is given. Done when the plan holds it.
+    ``task`` is the id of the task that the time is for, if it is one of the queue."""
+
+    model_config = _FROZEN
+    kind: Literal["block_time"] = "block_time"
+    date: Date
+    minutes: int = Field(gt=0, le=24 * 60)
+    start: time | None = None
+    task: str | None = None
+
+
+class Do(BaseModel):
+    """Something that the person does; ``minutes`` if they know how long it takes. Done by their word."""
+
+    model_config = _FROZEN
+    kind: Literal["do"] = "do"
+    minutes: int | None = Field(None, gt=0, le=24 * 60)
+
+
+Work = Annotated[
+    PlanDay | ReviewConstraints | Decompose | ReviewParts | BlockTime | Do,
+    Field(discriminator="kind"),
+]
+"""Work to be done, with all that carrying it out needs."""
+WORK: TypeAdapter[Work] = TypeAdapter(Work)
+
+
+class Origin(BaseModel):
+    """Source of a task.
+
+    ``door`` is the way in. ``reference`` names the source for people, such as a link to a Slack message or the name
+    of an agent.
+    """
+
+    model_config = _FROZEN
+    door: Literal["slack", "cli", "mcp", "task"]
+    reference: str = Field("", max_length=1000)
+
+
+class TaskSpec(BaseModel):
+    """Content of a task.
+
+    The body has four parts (S154): ``context``, ``relevant_files``, ``acceptance_criteria`` and ``workflow``, the
+    name of the workflow whose rules apply. ``project`` and ``tags`` help to find it again.
+    """
+
+    model_config = _FROZEN
+    title: str = Field(min_length=1, max_length=TITLE_LENGTH)
+    work: Work = Do()
+    project: str = Field("", max_length=100)
+    priority: Priority = NORMAL
+    tags: tuple[Annotated[str, Field(min_length=1, max_length=60)], ...] = Field((), max_length=20)
+    context: str = Field("", max_length=TEXT_LENGTH)
+    relevant_files: tuple[Annotated[str, Field(min_length=1, max_length=300)], ...] = Field((), max_length=50)
+    acceptance_criteria: tuple[Annotated[str, Field(min_length=1, max_length=TITLE_LENGTH)], ...] = Field(
+        (), max_length=50
+    )
+    workflow: str = Field("", max_length=100)
+
+
+class TaskState(StrEnum):
+    """State of a task.
+
+    Only ``active`` tasks can be pulled. ``waiting`` ones were pulled and wait for the person.
+    """
+
+    ACTIVE = "active"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    FAILED = "failed"
+    DONE = "done"
+    STOPPED = "stopped"
+
+
+ENDED = frozenset({TaskState.DONE, TaskState.STOPPED})
+
+
+class Claim(BaseModel):
+    """A claim on a task: its executor, and the instant at which it expires unless extended.
+
+    ``fence`` grows with every claim of the task; an executor with an older fence has lost it.
+    """
+
+    model_config = _FROZEN
+    executor: str
+    until: datetime
+    fence: int
+
+
+class QueuedTask(BaseModel):
+    r"""One task of one person.
+
+    ``id`` is short enough to be typed, and unique across all people.
+    ``rank`` orders tasks of one priority, the lowest first. A new one is its ``created_at`` in microseconds of the
+    Unix epoch, or one more than the person's highest, so the oldest task comes first until the person reorders.
+    ``goal`` is the task that this one is a part of. ``blocked_by`` are tasks that must be done first.
+    ``claim`` is set exactly while the task is ``running``; ``fence`` is that of the latest claim.
+    ``steps`` are the steps done so far, which the rules of its workflow are checked against.
+    ``outcome`` says in a sentence how the task ended, or what it waits for; ``place`` is where work on it continues
+    (for example, a session id).
+    ``mode`` is how it was last started. ``handled`` are the latest commands that changed it; each takes effect once.
+    ``version`` grows with each change.
+    """
+
+    model_config = _FROZEN
+    id: str
+    user_id: str
+    spec: TaskSpec
+    origin: Origin
+    created_at: datetime
+    changed_at: datetime
+    state: TaskState = TaskState.ACTIVE
+    rank: int
+    goal: str | None = None
+    blocked_by: tuple[str, ...] = ()
+    claim: Claim | None = None
+    fence: int = 0
+    attempts: int = 0
+    steps: tuple[Step, ...] = ()
+    outcome: str = ""
+    place: str = ""
+    mode: Mode = Mode.DISPOSITOR
+    handled: tuple[str, ...] = ()
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideTask:
+    """An open task of another list, as far as a day needs it.
+
+    ``id`` is stable across reads and contains no space. A higher ``priority`` is more important (0 for none). ``due``
+    is a day in the person's time zone.
+    """
+
+    id: str
+    title: str
+    notes: str = ""
+    priority: int = 0
+    due: date | None = None
+
+
+PREFIX = "ff-"
+LETTERS = "23456789bcdfghjkmnpqrstvwxz"
+"""Alphabet without 0 1 i l o y, and without vowels, so that no id is a word."""
+LENGTH = 6
+
+
+def new_task_id(pick: Callable[[str], str]) -> str:
+    """Return an id; ``pick`` chooses one of the given letters."""
+    return PREFIX + "".join(pick(LETTERS) for _ in range(LENGTH))
+
+
+def read_task_id(text: str) -> str | None:
+    """Return the id that a person typed, or ``None`` if it cannot be one.
+
+    The prefix is optional, and case is ignored.
+    """
+    bare = text.strip().strip("`*_<>“”\"'").lower().removeprefix(PREFIX)
+    if len(bare) != LENGTH or any(letter not in LETTERS for letter in bare):
+        return None
+    return PREFIX + bare
+
+
+SHORT = 80
+
+
+def short_title(text: str) -> str:
+    """Return the first non-empty line of the text, cut with an ellipsis."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= SHORT else line[: SHORT - 1].rstrip() + "…"
+
+
+LONGEST_TITLE = 80
+"""Most characters of a title in a sentence."""
+
+PRIORITIES: Mapping[int, str] = {0: "urgent", 1: "high", 2: "normal", 3: "low", 4: "some day"}
+"""Names of the priorities."""
+
+STATES: Mapping[TaskState, str] = {
+    TaskState.ACTIVE: "ready",
+    TaskState.RUNNING: "being done",
+    TaskState.WAITING: "waiting for you",
+    TaskState.PAUSED: "paused",
+    TaskState.FAILED: "failed",
+    TaskState.DONE: "done",
+    TaskState.STOPPED: "stopped",
+}
+"""Names of the states."""
+
+
+def priority_words(priority: int) -> str:
+    """Return a priority with its name: ``2 (normal)``."""
+    return f"{priority} ({PRIORITIES[priority]})"
+
+
+def quote_task(task: QueuedTask) -> str:
+    """Return the title in quotes, on one line, truncated."""
+    title = " ".join(task.spec.title.split())
+    return f"“{title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1].rstrip() + '…'}”"

@@ -1,0 +1,239 @@
+"""State transitions of a task: claims, and edits such as pause, resume, stop and retry (S167).
+
+               ┌──────── release, a dead executor ────────┐
+ACTIVE ──> RUNNING ──> DONE                                │
+  ^ │         ├──────> WAITING ──> DONE | ACTIVE           │
+  │ v         ├──────> FAILED ───> ACTIVE (retry)          │
+PAUSED        └────────────────────────────────────────────┘
+
+STOPPED can be reached from everything that has not ended, and ACTIVE from it (retry).
+
+Pure functions, the same for every store. An edit that makes no sense is refused with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import ValidationError
+
+from fateforger.errors import BadInput, InternalError
+from fateforger.planning.validation import first_mistake
+from fateforger.tasks.task import (
+    PRIORITIES,
+    STATES,
+    TITLE_LENGTH,
+    Claim,
+    QueuedTask,
+    TaskSpec,
+    TaskState,
+    quote_task,
+)
+from fateforger.tasks.task import (
+    TaskState as S,
+)
+from fateforger.values import replace
+
+MOVES: Mapping[S, frozenset[S]] = {
+    S.ACTIVE: frozenset({S.RUNNING, S.PAUSED, S.STOPPED}),
+    S.RUNNING: frozenset({S.DONE, S.WAITING, S.FAILED, S.ACTIVE, S.STOPPED}),
+    S.WAITING: frozenset({S.DONE, S.ACTIVE, S.FAILED, S.STOPPED}),
+    S.PAUSED: frozenset({S.ACTIVE, S.STOPPED}),
+    S.FAILED: frozenset({S.ACTIVE, S.STOPPED}),
+    S.STOPPED: frozenset({S.ACTIVE}),
+    S.DONE: frozenset(),
+}
+
+
+def can_move(task: S, to: S) -> bool:
+    """Check whether the transition is legal."""
+    return to in MOVES[task]
+
+
+def as_of(task: QueuedTask, now: datetime) -> QueuedTask:
+    """Return the task, active again if its claim expired by ``now``."""
+    ran_out = task.state is TaskState.RUNNING and (task.claim is None or task.claim.until <= now)
+    return replace(task, state=TaskState.ACTIVE, claim=None) if ran_out else task
+
+
+def claim_task(task: QueuedTask, executor: str, *, now: datetime, until: datetime) -> QueuedTask:
+    """Return the task claimed by ``executor`` until ``until``."""
+    fence = task.fence + 1
+    claimed = replace(
+        task,
+        state=TaskState.RUNNING,
+        claim=Claim(executor=executor, until=until, fence=fence),
+        fence=fence,
+        attempts=task.attempts + 1,
+    )
+    return _record_change(claimed, now)
+
+
+def holds_claim(mine: QueuedTask, there: QueuedTask | None) -> bool:
+    """Check whether the claim on ``mine`` is still valid, given the stored task.
+
+    An expired claim is kept until another executor takes the task.
+    """
+    if mine.claim is None or there is None or there.claim is None:
+        return False
+    return there.state is TaskState.RUNNING and there.claim.fence == mine.claim.fence
+
+
+def extend_claim(task: QueuedTask, *, now: datetime, until: datetime) -> QueuedTask:
+    """Return the task with its claim extended to ``until``."""
+    if task.claim is None:
+        raise InternalError("Only a claim can be extended.")
+    return _record_change(replace(task, claim=replace(task.claim, until=until)), now)
+
+
+def release_claim(task: QueuedTask, *, now: datetime) -> QueuedTask:
+    """Return the task, active again, without its claim."""
+    return _record_change(replace(task, state=TaskState.ACTIVE, claim=None), now)
+
+
+def apply_change(before: QueuedTask, after: QueuedTask, *, now: datetime) -> QueuedTask:
+    """Return the task to write when ``before`` is edited into ``after``.
+
+    Raises :class:`BadInput` for an illegal state transition, and for values that no task can have.
+    """
+    if after == before:
+        return before
+    _check(after)
+    fixed = ("id", "user_id", "origin", "created_at")
+    if any(getattr(after, name) != getattr(before, name) for name in fixed):
+        raise InternalError("A change keeps whose task it is, its id and where it came from.")
+    if after.state is not before.state:
+        if after.state is TaskState.RUNNING:
+            raise InternalError("A task runs by being claimed.")
+        if not can_move(before.state, after.state):
+            raise BadInput(
+                f"{quote_task(before)} is {STATES[before.state]}, so it cannot become {STATES[after.state]}.",
+                where="state",
+            )
+    claim = before.claim if after.state is TaskState.RUNNING else None
+    return _record_change(replace(after, claim=claim, fence=before.fence, version=before.version), now)
+
+
+def _check(task: QueuedTask) -> None:
+    """Check that the task can be read back: ``model_copy`` does not validate."""
+    try:
+        QueuedTask.model_validate_json(task.model_dump_json())
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise BadInput(mistake.sentence, where=mistake.where) from None
+
+
+def _record_change(task: QueuedTask, now: datetime) -> QueuedTask:
+    return replace(task, changed_at=now, version=task.version + 1)
+
+
+class TaskAction(StrEnum):
+    """Actions on a task that are available at any time."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    RETRY = "retry"
+
+
+TASK_ACTIONS: Mapping[TaskAction, tuple[S, frozenset[S]]] = {
+    TaskAction.PAUSE: (S.PAUSED, frozenset({S.ACTIVE})),
+    TaskAction.RESUME: (S.ACTIVE, frozenset({S.PAUSED})),
+    TaskAction.STOP: (S.STOPPED, frozenset({S.ACTIVE, S.RUNNING, S.WAITING, S.PAUSED, S.FAILED})),
+    TaskAction.RETRY: (S.ACTIVE, frozenset({S.FAILED, S.STOPPED})),
+}
+"""Target state and allowed source states of each action.
+
+Every transition is one of :data:`fateforger.tasks.transitions.MOVES`.
+"""
+
+_INSTEAD: Mapping[tuple[TaskAction, S], str] = {
+    (TaskAction.PAUSE, S.RUNNING): "is being done just now; stop it if it shall not go on",
+    (TaskAction.PAUSE, S.WAITING): "is in your hands already; say that it is done, or stop it",
+    (TaskAction.PAUSE, S.PAUSED): "is paused already",
+    (TaskAction.PAUSE, S.FAILED): "failed, so it does not run; try it again, or stop it",
+    (TaskAction.RESUME, S.ACTIVE): "is not paused; it can be pulled",
+    (TaskAction.RESUME, S.RUNNING): "is being done just now",
+    (TaskAction.RESUME, S.WAITING): "is not paused; it waits for you",
+    (TaskAction.RESUME, S.FAILED): "is not paused, it failed; try it again",
+    (TaskAction.RESUME, S.STOPPED): "was stopped; try it again instead",
+    (TaskAction.STOP, S.STOPPED): "is stopped already",
+    (TaskAction.RETRY, S.ACTIVE): "is ready to be pulled already",
+    (TaskAction.RETRY, S.RUNNING): "is being done just now; stop it first to begin anew",
+    (TaskAction.RETRY, S.WAITING): "waits for you; stop it first to begin anew",
+    (TaskAction.RETRY, S.PAUSED): "is paused; resume it",
+}
+_DONE_ALREADY = "is done already, so there is nothing left to {}"
+_PAST = {
+    TaskAction.PAUSE: "is paused. It keeps its place until you resume it.",
+    TaskAction.RESUME: "can be pulled again.",
+    TaskAction.STOP: "is stopped. Nothing more happens to it unless you try it again.",
+    TaskAction.RETRY: "is back in the queue.",
+}
+
+
+def apply_action(task: QueuedTask, deed: TaskAction) -> QueuedTask:
+    """Return the task after the action.
+
+    Raises :class:`BadInput` when the action makes no sense in the task's state.
+    """
+    to, sensible = TASK_ACTIONS[deed]
+    if task.state not in sensible:
+        why = _INSTEAD.get((deed, task.state)) or _DONE_ALREADY.format(deed.value)
+        raise BadInput(f"{quote_task(task)} {why}.", where="state")
+    return replace(task, state=to, outcome="", place="" if deed is TaskAction.RETRY else task.place)
+
+
+def possible_actions(task: QueuedTask) -> tuple[TaskAction, ...]:
+    """Return the actions that the task's state allows."""
+    return tuple(deed for deed, (_, sensible) in TASK_ACTIONS.items() if task.state in sensible)
+
+
+def describe_action(task: QueuedTask, deed: TaskAction, tasks: Iterable[QueuedTask]) -> str:
+    """Describe a finished action in a sentence.
+
+    ``tasks`` are the person's open ones; those that now wait for this task are mentioned.
+    """
+    said = f"{quote_task(task)} {_PAST[deed]}"
+    held_up = (
+        [quote_task(t) for t in tasks if task.id in t.blocked_by] if deed in {TaskAction.PAUSE, TaskAction.STOP} else []
+    )
+    if not held_up:
+        return said
+    more = f" and {len(held_up) - 1} more" if len(held_up) > 1 else ""
+    return f"{said} {held_up[0]}{more} still wait{'' if more else 's'} for it."
+
+
+def rename_task(task: QueuedTask, title: str) -> QueuedTask:
+    """Return the task with another title.
+
+    Raises :class:`BadInput`.
+    """
+    words = " ".join(title.split())
+    if not words:
+        raise BadInput("A task needs a title; a few words will do.", where="title")
+    if len(words) > TITLE_LENGTH:
+        raise BadInput(f"A title has {TITLE_LENGTH} characters at most; this has {len(words)}.", where="title")
+    return replace_spec(task, replace(task.spec, title=words))
+
+
+def set_priority(task: QueuedTask, priority: int) -> QueuedTask:
+    """Return the task with another priority.
+
+    Raises :class:`BadInput`.
+    """
+    if priority not in PRIORITIES:
+        listed = ", ".join(f"{number} ({word})" for number, word in PRIORITIES.items())
+        raise BadInput(f"There is no priority {priority}; there are {listed}.", where="priority")
+    return replace_spec(task, replace(task.spec, priority=priority))
+
+
+def replace_spec(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
+    """Return the task with another spec.
+
+    Raises :class:`BadInput` for a task that is done.
+    """
+    if task.state is S.DONE:
+        raise BadInput(f"{quote_task(task)} is done, so it stays as it was.", where="state")
+    return replace(task, spec=spec)

@@ -1,1 +1,0 @@
-"""Nodes of a turn's graph as pure functions, independent of AutoGen."""

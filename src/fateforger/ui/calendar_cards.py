@@ -1,0 +1,214 @@
+"""Calendar writes on cards: their history, the preview of the next one (S212), and conflicts (S201)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.calendar.conflicts import phrase_question as in_words
+from fateforger.calendar.history import HistoryRow
+from fateforger.planning.timing import zone
+from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
+from fateforger.session.conflicts import open_questions, question_token
+from fateforger.session.day import day_words
+from fateforger.session.edits import writes_at_once
+from fateforger.session.model import MOST_LISTED, HistoryView, PreviewView, Session
+from fateforger.session.pending import conflict_options
+from fateforger.ui.card_parts import paragraphs
+
+SHOW_HISTORY = Button(label="History", action="show_history")
+NO_HISTORY = "Nothing has been written to your calendar for this day yet."
+UNDO_HINT = "Undo takes back a write and what came after it. What you changed on your calendar yourself stays yours."
+HISTORY_MOVED = "History: further down in this thread."
+
+
+def history_card(session: Session, view: HistoryView) -> Card:
+    """Return the card, newest write first. Writes that are no longer in effect take one line."""
+    title = f"What I wrote for {day_words(session.date)}"
+    rows = [_history_row(row, view, session) for row in view.rows] or [Prose(text=NO_HISTORY)]
+    return Card(
+        text=f"{title}: {_count_entries(view.total)}.",
+        parts=(
+            Heading(text=title),
+            *((Prose(text="\n".join(plain(line, 600) for line in view.lines)), Divider()) if view.lines else ()),
+            *rows,
+            *_older_history(view),
+            *((Note(text=UNDO_HINT),) if any(row.button for row in view.rows) else ()),
+            Controls(items=(*_more_history(view), Button(label="Close history", action="hide_history"))),
+        ),
+    )
+
+
+def closed_history_card(session: Session, view: HistoryView) -> Card:
+    """Return the card after it was closed."""
+    line = f"History of {day_words(session.date)}: {_count_entries(view.total)}."
+    return Card(text=line, parts=(Note(text=line),))
+
+
+def moved_history_card() -> Card:
+    """Return the note that is left behind when the card is shown again at the end of the thread."""
+    return Card(text=HISTORY_MOVED, parts=(Note(text=HISTORY_MOVED),))
+
+
+def _history_row(row: HistoryRow, view: HistoryView, session: Session) -> Part:
+    when = _write_time(row, view.rows[0], session)
+    if row.standing in {"undone", "done again", "nothing"}:
+        return Note(text=f"{when} · {row.title} · {row.deeds} · {row.state}")
+    lines = [f"**{when} · {row.title}** · {row.state}" if row.standing != "done" else f"**{when} · {row.title}**"]
+    lines += [plain(row.said, 300)] if row.said else [_list_named(row)] if row.named else []
+    lines.append(f"_{row.deeds}_")
+    return Prose(text="\n".join(lines), control=_undo_button(row, view, when))
+
+
+def _list_named(row: HistoryRow) -> str:
+    more = (f"and {row.more} more",) if row.more else ()
+    return "\n".join((*(plain(op, 120) for op in row.named), *more))
+
+
+def _undo_button(row: HistoryRow, view: HistoryView, when: str) -> Button | None:
+    if row.button is None:
+        return None
+    label = "Undo" if row.button == "undo" else "Restore"
+    question = f"{label} “{row.title}” of {when}? {row.warning}" if row.warning else None
+    return Button(
+        label=label, action=f"{row.button}_write", target=f"{row.transaction} {view.newest}", confirm=question
+    )
+
+
+def _write_time(row: HistoryRow, newest: HistoryRow, session: Session) -> str:
+    """Format the local time, with the day if it differs from that of the newest row."""
+    local = row.at.astimezone(zone(session.tz))
+    same_day = local.date() == newest.at.astimezone(zone(session.tz)).date()
+    return f"{local:%H:%M}" if same_day else f"{day_words(local.date())}, {local:%H:%M}"
+
+
+def _older_history(view: HistoryView) -> tuple[Part, ...]:
+    older = view.total - len(view.rows)
+    if older <= 0:
+        return ()
+    rest = "" if len(view.rows) < MOST_LISTED else " The command fateforger sync history lists them all."
+    return (Note(text=f"{_count_entries(older)} before these.{rest}"),)
+
+
+def _more_history(view: HistoryView) -> tuple[Button, ...]:
+    if len(view.rows) >= min(view.total, MOST_LISTED):
+        return ()
+    return (Button(label="Show older", action="show_older_history"),)
+
+
+def _count_entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number or 'no'} entries"
+
+
+SHOW_PREVIEW = Button(label="Preview", action="show_preview")
+PREVIEW_AGAIN = Button(label="Preview again", action="show_preview")
+NOTHING_TO_WRITE = "Nothing: your calendar shows this plan already."
+NOTHING_NOW = "Nothing, as things stand."
+PREVIEW_MOVED = "Preview: further down in this thread."
+
+
+def is_preview_offered(session: Session) -> bool:
+    """Check whether there may be something to write.
+
+    That is not the case if each change is written at once and has been, or if the plan is empty.
+    """
+    if not (session.written or (session.plan and session.plan.events)):
+        return False
+    waiting = session.problem is not None or not writes_at_once(session)
+    return waiting or session.written is None or any(not step.transactions for step in session.refine_undo)
+
+
+def preview_card(session: Session, view: PreviewView) -> Card:
+    """Return the card: writes, what is left alone, notes, and safety checks that need confirmation."""
+    day, when = day_words(session.date), _preview_time(session, view)
+    if view.stale:
+        line = f"Preview of {when}: out of date, because something changed since."
+        return Card(text=line, parts=(Prose(text=line, control=PREVIEW_AGAIN),))
+    title = f"What would be written for {day}"
+    return Card(
+        text=f"{title}: {view.problem or view.counts or 'nothing'}.",
+        parts=(
+            Heading(text=title),
+            *_preview_words(view),
+            Note(text=f"Nothing has been written by this. Your calendar as of {when}."),
+            Controls(items=(PREVIEW_AGAIN, Button(label="Close preview", action="hide_preview"))),
+        ),
+    )
+
+
+def closed_preview_card(session: Session, view: PreviewView) -> Card:
+    """Return the card after it was closed."""
+    line = f"Preview of {_preview_time(session, view)}, closed."
+    return Card(text=line, parts=(Note(text=line),))
+
+
+def moved_preview_card() -> Card:
+    """Return the note that is left behind when the card is shown again at the end of the thread."""
+    return Card(text=PREVIEW_MOVED, parts=(Note(text=PREVIEW_MOVED),))
+
+
+def _preview_words(view: PreviewView) -> tuple[Part, ...]:
+    if view.problem is not None:
+        return (Prose(text=f"⚠️ {plain(view.problem, 600)}"),)
+    return (
+        *paragraphs(
+            _format_list(f"**{view.counts}**", view.todo)
+            if view.todo
+            else NOTHING_NOW
+            if view.notes
+            else NOTHING_TO_WRITE
+        ),
+        *(paragraphs(_format_list("**Left alone**", view.left)) if view.left else ()),
+        *(paragraphs("\n".join(plain(note, 400) for note in view.notes)) if view.notes else ()),
+        *(Prose(text=f"⚠️ {plain(brake, 600)} I ask before I write that.") for brake in view.brakes),
+    )
+
+
+def _format_list(head: str, lines: Sequence[str]) -> str:
+    return "\n".join((head, *(f"- {plain(line, 300)}" for line in lines)))
+
+
+def _preview_time(session: Session, view: PreviewView) -> str:
+    return f"{view.at.astimezone(zone(session.tz)):%H:%M}"
+
+
+KEEP_CALENDAR, KEEP_PLAN = "conflict.keep_calendar", "conflict.keep_plan"
+MOST_ASKED = 5
+"""Questions with buttons of their own; the others are answered together, or follow once these are answered."""
+STAYS = "Until you choose, your calendar stays as it is; everything else goes on as usual."
+
+
+def questions(session: Session) -> tuple[Part, ...]:
+    """Return a line and buttons for each open question, and a closing note; nothing if there are none."""
+    waiting = open_questions(session)
+    if not waiting:
+        return ()
+    parts: list[Part] = [Prose(text=f"**{_head(len(waiting))}**")]
+    for question in waiting[:MOST_ASKED]:
+        sentence = in_words(question.conflict, session.date, zone(session.tz))
+        both = tuple(option.button() for option in conflict_options(question))
+        parts += [Prose(text=plain(sentence, 600)), Controls(items=both)]
+    if (more := len(waiting) - MOST_ASKED) > 0:
+        parts.append(Prose(text=f"… and {more} more."))
+    if len(waiting) > 1:
+        parts.append(_pair(question_token(waiting), "Keep calendar for all", "Keep plan for all"))
+    return (*parts, Note(text=STAYS))
+
+
+def questions_words(session: Session) -> str:
+    """Return the number of open questions, for notifications and screen readers; empty if there are none."""
+    count = len(open_questions(session))
+    return f" {count} question{'' if count == 1 else 's'} to answer." if count else ""
+
+
+def _head(count: int) -> str:
+    where = "" if count == 1 else f" in {count} places"
+    return f"Your calendar and the plan disagree{where}. Which one do you keep?"
+
+
+def _pair(target: str, calendar: str, plan: str) -> Controls:
+    return Controls(
+        items=(
+            Button(label=calendar, action=KEEP_CALENDAR, target=target),
+            Button(label=plan, action=KEEP_PLAN, target=target),
+        )
+    )

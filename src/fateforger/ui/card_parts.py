@@ -1,0 +1,231 @@
+"""Parts that several cards share: moves, notices, the commitment (S209), and the picture of the day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fateforger.quality.rubric import Quality
+from fateforger.session.cards import (
+    Button,
+    Control,
+    Controls,
+    DayView,
+    Meeting,
+    Note,
+    Part,
+    Picture,
+    PlannedBlock,
+    Prose,
+    plain,
+    planned_blocks,
+)
+from fateforger.session.day import frame_mistake, frame_of, on_calendar, weekday
+from fateforger.session.gates import gate, move_token, offered_moves
+from fateforger.session.model import Session, Unplaced
+from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
+from fateforger.session.stages import Move
+
+LABELS: dict[Move, str] = {
+    Move.PROCEED: "Proceed",
+    Move.BACK: "Back",
+    Move.REDO: "Redo step",
+    Move.CANCEL: "Cancel",
+    Move.UNDO_LAST_UPDATE: "Undo last update",
+    Move.UNDO_SYNC: "Undo",
+    Move.RETRY: "Try again",
+}
+KEEPS = "Your calendar keeps what is on it now. End this session?"
+_LONGEST = 2_800
+"""Characters of one paragraph; Slack accepts 3,000."""
+_MOST_NAMED = 3
+_BEST = 4
+
+
+def move_button(session: Session, move: Move, label: str | None = None, *, primary: bool = False) -> Button:
+    """Return the button of a move.
+
+    It carries the version of its card, and asks for confirmation before it leaves written blocks behind.
+    """
+    confirm = KEEPS if move is Move.CANCEL and session.written is not None else None
+    style = "primary" if primary else "danger" if move is Move.UNDO_SYNC else "default"
+    return Button(
+        label=label or LABELS[move], action=move.value, target=move_token(session, move), style=style, confirm=confirm
+    )
+
+
+def move_row(session: Session, order: Iterable[tuple[Move, str | None]], *extra: Control) -> Controls:
+    """Return the moves that are possible now, in the given order, with Proceed highlighted, and further controls."""
+    possible = offered_moves(session)
+    moves = [
+        move_button(session, move, label, primary=move is Move.PROCEED) for move, label in order if move in possible
+    ]
+    return Controls(items=(*moves[:1], *extra, *moves[1:]) if moves else extra)
+
+
+def show_notice(session: Session) -> tuple[Part, ...]:
+    """Return the notice of the last turn. A refusal is marked with a warning sign."""
+    notice = session.notice
+    if notice is None:
+        return ()
+    lines = tuple(plain(line, 600) for line in notice.lines)
+    if notice.refused:
+        return (Prose(text="\n".join(f"⚠️ {line}" if at == 0 else line for at, line in enumerate(lines))),)
+    return (Prose(text="\n".join(lines)),)
+
+
+def show_missing(session: Session) -> tuple[Part, ...]:
+    """Return what the stage still needs (S61); nothing if a refusal already says so."""
+    standing = gate(session)
+    if standing.ready or (session.notice is not None and session.notice.refused):
+        return ()
+    return tuple(Prose(text=plain(line, 600)) for line in standing.missing)
+
+
+def paragraphs(text: str) -> tuple[Prose, ...]:
+    """Split a long text between lines into paragraphs that fit."""
+    chunks: list[str] = [""]
+    for line in text.split("\n"):
+        if chunks[-1] and len(chunks[-1]) + len(line) > _LONGEST:
+            chunks.append("")
+        chunks[-1] += f"\n{line}" if chunks[-1] else line
+    return tuple(Prose(text=chunk) for chunk in chunks if chunk)
+
+
+def warnings(session: Session) -> tuple[Part, ...]:
+    """Return warnings for blocks that overlap meetings, which is allowed."""
+    hits = collisions(session)
+    lines = [
+        f"⚠️ “{plain(block.event.name)}” runs into “{plain(meeting.title)}”, {meeting.start:%H:%M}–{meeting.end:%H:%M}."
+        for block, meeting in hits[:5]
+    ]
+    if len(hits) > 5:
+        lines.append(f"⚠️ {len(hits) - 5} more blocks run into meetings.")
+    return (Prose(text="\n".join(lines)),) if lines else ()
+
+
+def show_left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tuple[Part, ...]:
+    """Return the tasks that did not fit, with reasons; without a heading if ``also`` is true."""
+    if not unplaced:
+        return ()
+    lines = "\n".join(f"- {plain(u.title)}: {plain(u.reason, 200)}" for u in unplaced)
+    return paragraphs(lines if also else f"**Did not fit**\n{lines}")
+
+
+def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, ...]:
+    """Return the level and the next step, as advice only (S50).
+
+    With ``done``, a plan of the best level gets no next step.
+    """
+    if quality is None:
+        return ()
+    step = "" if done and quality.level == _BEST else f" {plain(quality.next_step, 200)}"
+    return (Note(text=f"Quality {quality.level} of 4, {quality.label}.{step}"),)
+
+
+def unread_note(session: Session) -> tuple[Part, ...]:
+    """Return a warning if the plan was made without the calendar, or without all of it."""
+    if session.snapshot is not None and session.snapshot_error is None:
+        return left_out_note(session)
+    if session.snapshot_error is not None:
+        text = f"⚠️ I could not read your calendar just now: {plain(session.snapshot_error, 300)}"
+    else:
+        text = "⚠️ Your calendar has not answered yet."
+    tail = (
+        " Meetings may be missing here; Redo step looks again."
+        if session.snapshot is None
+        else " This is as I last saw it."
+    )
+    return (Prose(text=text + tail),)
+
+
+def left_out_note(session: Session) -> tuple[Part, ...]:
+    """Return a warning that names calendar events that could not be expanded; the day is planned without them."""
+    titles = () if session.snapshot is None else session.snapshot.left_out
+    if not titles:
+        return ()
+    named = [f"“{plain(title, 80)}”" for title in titles[:_MOST_NAMED]]
+    more = [f"{len(titles) - _MOST_NAMED} more"] if len(titles) > _MOST_NAMED else []
+    *first, last = [*named, *more]
+    subject = f"{', '.join(first)} and {last}" if first else last
+    one = len(titles) == 1
+    text = (
+        f"⚠️ {subject} {'repeats' if one else 'repeat'} too often, or in a way that I could not work out in time."
+        f" So {'it is' if one else 'they are'} not in this plan. A simpler rule on your calendar mends that."
+    )
+    return (Prose(text=text),)
+
+
+MOST = 5
+"""Big tasks that are listed one by one."""
+
+
+def commitment(session: Session) -> tuple[Part, ...]:
+    """Return the person's commitments, in the first person, with their success criteria."""
+    kept = commitments(session)
+    if not kept:
+        return ()
+    first, rest = kept[0], [each for each in kept[1:MOST] if each.task.done_when]
+    lines = [
+        f"🤝 **I commit to finishing {plain(first.task.title)} by {_by(session, first)}.**{_format_success(first)}"
+    ]
+    lines += [f"{plain(each.task.title)}, by {_by(session, each)}.{_format_success(each)}" for each in rest]
+    return (Prose(text="\n".join(lines)),)
+
+
+def ask_for_criteria(session: Session) -> tuple[Part, ...]:
+    """Return a note that a big task has no success criteria yet."""
+    tasks = tasks_without_criteria(session)
+    if not tasks:
+        return ()
+    more = f" (and {len(tasks) - 1} more)" if len(tasks) > 1 else ""
+    text = f"What would make “{plain(tasks[0].title, 80)}”{more} a success? Edit… in its menu has room to say so."
+    return (Note(text=text),)
+
+
+def format_criteria(criteria: tuple[str, ...]) -> str:
+    """Format success criteria, such as ``Done when: the figures are checked; the draft is sent``."""
+    return f"Done when: {'; '.join(plain(each, 200) for each in criteria)}"
+
+
+def _format_success(promise: Commitment) -> str:
+    return f"\n{format_criteria(promise.task.done_when)}." if promise.task.done_when else ""
+
+
+def _by(session: Session, promise: Commitment) -> str:
+    later = "" if promise.by.date() == session.date else f" on {weekday(promise.by.date())}"
+    return f"{promise.by:%H:%M}{later}"
+
+
+def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
+    """Return the picture, once there is a plan.
+
+    With ``changed`` it shows the changes of the turn that was just carried out.
+    """
+    if session.plan is None:
+        return ()
+    blocks = planned_blocks(session.plan)
+    start, end = (None, None) if frame_mistake(session) is not None else frame_of(session)
+    seen = on_calendar(session)
+    before = _before(session) if changed else None
+    day = DayView(
+        date=session.date,
+        tz=session.tz,
+        start=start,
+        end=end,
+        blocks=blocks,
+        meetings=tuple(
+            Meeting(title=m.title, start=m.start, end=m.end, busy=m.busy, calendar=m.calendar) for m in seen.timed
+        ),
+        all_day=seen.all_day,
+        before=None if before == blocks else before,
+    )
+    return (Picture(day=day),)
+
+
+def _before(session: Session) -> tuple[PlannedBlock, ...] | None:
+    """Return the blocks before the last change, while the card still reports it."""
+    notice = session.notice
+    if notice is None or notice.refused or not session.refine_undo:
+        return None
+    step = session.refine_undo[-1]
+    return planned_blocks(step.plan_before) if step.sentence and step.sentence in notice.lines else None

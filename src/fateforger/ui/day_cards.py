@@ -1,0 +1,204 @@
+"""Cards of Stages 0 and 1: the day, its fixed events, and its frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, timedelta
+
+from fateforger.drafting.axis import ceil, floor, in_words
+from fateforger.drafting.day_draft import Stretch, busy_stretches, gaps
+from fateforger.drafting.model import Busy
+from fateforger.errors import BadInput
+from fateforger.planning.timing import zone
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Controls,
+    DatePick,
+    Heading,
+    Note,
+    Part,
+    Prose,
+    TimePick,
+    plain,
+)
+from fateforger.session.day import (
+    Meeting,
+    busy_meetings,
+    day_words,
+    frame_mistake,
+    frame_of,
+    frame_span,
+    frame_words,
+    has_day_ended,
+    has_ended,
+    is_under_way,
+    local_today,
+    on_calendar,
+    visible_start,
+)
+from fateforger.session.model import Session
+from fateforger.session.overview import meeting_line
+from fateforger.session.stages import Move
+from fateforger.ui.calendar_cards import SHOW_HISTORY
+from fateforger.ui.card_parts import (
+    left_out_note,
+    move_button,
+    move_row,
+    paragraphs,
+    show_missing,
+    show_notice,
+)
+from fateforger.ui.rule_cards import build_add_button, rules, show_noted
+from fateforger.values import replace
+
+
+def date_card(session: Session) -> Card:
+    """Return the card: day and time zone, to change or confirm."""
+    day = day_words(session.date)
+    plan_it = Button(label="Plan this day", action="commit_date", style="primary")
+    change_zone = Button(label="Change time zone", action="form.zone")
+    return Card(
+        text=f"Shall we plan {day}?",
+        parts=(
+            Heading(text="Which day shall we plan?"),
+            *show_notice(session),
+            Prose(
+                text=f"**{day}** {session.date.year}, in {plain(session.tz)} time",
+                control=DatePick(action="choose_date", selected=session.date),
+            ),
+            Note(text=_calendar_status(session)),
+            *show_noted(session),
+            Controls(items=(plan_it, change_zone, move_button(session, Move.CANCEL))),
+        ),
+    )
+
+
+def _calendar_status(session: Session) -> str:
+    if session.snapshot is not None:
+        return "I have looked at that day on your calendar already."
+    if session.snapshot_error is not None:
+        return f"I could not read your calendar yet: {plain(session.snapshot_error, 300)}"
+    return "Meanwhile I am looking at that day on your calendar."
+
+
+MOST_LISTED = 25
+
+
+def frame_card(session: Session) -> Card:
+    """Return the card: the calendar, then the frame with its controls."""
+    frame = session.frame
+    return Card(
+        text=f"{day_words(session.date)}: what is fixed, and when does your day start and end?",
+        parts=(
+            Heading(text=f"{day_words(session.date)}: the frame of your day"),
+            *show_notice(session),
+            *show_missing(session),
+            *calendar_parts(session),
+            Prose(
+                text="**Your day starts at**",
+                control=TimePick(action="set_day_start", placeholder="Start", selected=visible_start(session)),
+            ),
+            Prose(
+                text="**Your day ends at**",
+                control=TimePick(action="set_day_end", placeholder="End", selected=frame.day_end),
+            ),
+            Prose(text=frame_words(session), control=Button(label="Edit frame and lunch", action="form.frame")),
+            *_build_clock_note(session),
+            *_room(session),
+            *rules(session),
+            move_row(
+                session,
+                ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None)),
+                *build_add_button(session),
+            ),
+        ),
+    )
+
+
+def calendar_parts(session: Session) -> tuple[Part, ...]:
+    """Return the calendar events, or the reason why they are not known; an unread day is never shown as empty."""
+    if session.snapshot is None:
+        if session.snapshot_error is None:
+            return (Note(text="Your calendar is still loading; it appears here as soon as it answers. You can go on."),)
+        return (
+            Prose(
+                text=f"⚠️ I could not read your calendar: {plain(session.snapshot_error, 300)}"
+                " So I do not know your meetings yet.",
+                control=move_button(session, Move.REDO, "Try again"),
+            ),
+        )
+    day = on_calendar(session)
+    parts: list[Part] = []
+    if session.snapshot_error is not None:
+        parts.append(Note(text=f"This is as I last saw it: {plain(session.snapshot_error, 300)}"))
+    if day.timed:
+        lines = [f"- {_line(session, m)}" for m in day.timed[:MOST_LISTED]]
+        if len(day.timed) > MOST_LISTED:
+            lines.append(f"- … and {len(day.timed) - MOST_LISTED} more")
+        count = len(day.timed)
+        parts += paragraphs("\n".join((f"**On your calendar: {count} meeting{'' if count == 1 else 's'}**", *lines)))
+    else:
+        parts.append(Prose(text="**On your calendar: no meetings**"))
+    if day.all_day:
+        titles = [plain(title, 60) for title in day.all_day[:8]]
+        more = f" and {len(day.all_day) - 8} more" if len(day.all_day) > 8 else ""
+        parts.append(Note(text=f"All day: {' · '.join(titles)}{more}"))
+    if day.earlier:
+        count = len(day.earlier)
+        blocks = "a block" if count == 1 else f"{count} blocks"
+        text = f"Also {blocks} from an earlier plan of mine; a new plan takes their place."
+        parts.append(Prose(text=text, control=SHOW_HISTORY))
+    return (*parts, *left_out_note(session))
+
+
+def _line(session: Session, meeting: Meeting) -> str:
+    """Return the line of a meeting, marked if it is over."""
+    over = session.now is not None and meeting.end.astimezone(UTC) <= session.now.astimezone(UTC)
+    return f"{meeting_line(meeting, session.date)}{' (over)' if over else ''}"
+
+
+def _build_clock_note(session: Session) -> tuple[Part, ...]:
+    """Return a note on the current time within the frame; nothing for a day that has not begun."""
+    if has_day_ended(session):
+        return (Controls(items=(_next_day(session), *_later_ends(session))),)
+    if not is_under_way(session):
+        return ()
+    return (Note(text=f"I plan from {frame_of(session)[0]:%H:%M} on; what is before that is past."),)
+
+
+def _next_day(session: Session) -> Button:
+    assert session.now is not None  # noqa: S101  an ended day has a clock
+    day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
+    if has_ended(day, session.tz, session.frame, session.now):
+        day += timedelta(days=1)
+    return Button(label=f"Plan {day_words(day)}", action="plan_day", target=day.isoformat(), style="primary")
+
+
+def _later_ends(session: Session) -> Iterator[Button]:
+    """Yield later ends of the day, on the hour, as far as they belong to this day."""
+    assert session.now is not None  # noqa: S101  as above
+    local = session.now.astimezone(zone(session.tz)).replace(minute=0, second=0, microsecond=0)
+    for hours in (2, 4):
+        until = local + timedelta(hours=hours)
+        longer = replace(session.frame, day_end=until.time())
+        try:
+            reaches = frame_span(session.date, session.tz, longer)[1]
+        except BadInput:
+            continue
+        if reaches.replace(tzinfo=None) == until.replace(tzinfo=None):
+            yield Button(label=f"End at {until:%H:%M}", action="frame.until", target=f"{until:%H:%M}")
+
+
+def free_minutes(session: Session) -> int | None:
+    """Return the minutes without meetings in the rest of the frame; ``None`` if frame or calendar are not known."""
+    if session.snapshot is None or frame_mistake(session) is not None:
+        return None
+    start, end = frame_of(session)
+    frame = Stretch(ceil(start), floor(end))
+    return sum(gap.minutes for gap in gaps(frame, busy_stretches(Busy(m.start, m.end) for m in busy_meetings(session))))
+
+
+def _room(session: Session) -> tuple[Part, ...]:
+    free = free_minutes(session)
+    return () if free is None else (Note(text=f"That leaves {in_words(free)} without meetings."),)

@@ -1,0 +1,125 @@
+"""Card of Stage 3: a first draft, tasks without room, and rules that cannot be kept."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fateforger.drafting.axis import in_words
+from fateforger.memory.applicability import Applicable
+from fateforger.memory.reminders import build_reminder
+from fateforger.memory.vocabulary import join_words, quote_name
+from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, plain
+from fateforger.session.day import day_words
+from fateforger.session.gates import block_words
+from fateforger.session.model import Offer, Session, Unplaced
+from fateforger.session.pending import set_aside_option
+from fateforger.session.recall import constraints_for_draft
+from fateforger.session.stages import Move
+from fateforger.ui.card_parts import (
+    move_row,
+    paragraphs,
+    picture,
+    quality_note,
+    show_left_out,
+    show_missing,
+    show_notice,
+    unread_note,
+    warnings,
+)
+from fateforger.ui.rule_cards import rules, unkept_rules
+
+MOST_CHOICES = 5
+"""Tasks with buttons of their own; the others are only named."""
+
+
+def list_unplaced(session: Session) -> tuple[Part, ...]:
+    """Return the tasks that did not fit, each with its options."""
+    known = {item.uid: item for item in constraints_for_draft(session).applicable}
+    parts: list[Part] = []
+    plainly: list[Unplaced] = []
+    for each in session.unplaced:
+        buttons = [button for offer in each.offers if (button := _button(each, offer, known)) is not None]
+        if not buttons or len(parts) >= 2 * MOST_CHOICES:
+            plainly.append(each)
+            continue
+        heading = "" if parts else "**Did not fit**\n"
+        parts.append(Prose(text=f"{heading}- {plain(each.title)}: {plain(each.reason, 200)}"))
+        parts.append(Controls(items=tuple(buttons)))
+    return (*parts, *show_left_out(tuple(plainly), also=bool(parts)))
+
+
+def list_clashing_rules(session: Session) -> tuple[Part, ...]:
+    """Return the rules that contradict each other or the day, each with a button that sets it aside."""
+    if session.clash is None:
+        return ()
+    items = {item.uid: item for item in constraints_for_draft(session).applicable}
+    members = [items[uid] for uid in session.clash.uids if uid in items]
+    if not members:
+        return ()
+    told = [f"- {plain(build_reminder(item).sentence, 300)}" for item in members]
+    gone = [quote_name(items[uid].record.words) for uid in session.clash.let_go if uid in items]
+    if len(members) == 1:
+        lines = ["⚠️ **There is no way to keep this rule on that day, so the draft does without it.**", *told]
+    else:
+        lines = ["⚠️ **These rules cannot all be kept on that day.**", *told]
+        if gone:
+            lines.append(
+                f"For now the draft does without {plain(join_words(gone), 400)}. Which one shall not count today?"
+            )
+    without = tuple(set_aside_option(item.version).button() for item in members)
+    return (Prose(text="\n".join(lines)), Controls(items=without))
+
+
+def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> Button | None:
+    """Return the button of an option; ``None`` for a rule that no longer applies."""
+    title = f" “{unplaced.title[:40]}”"
+    match offer.way:
+        case "defer":
+            return Button(
+                label="Another day", action="task.defer", target=unplaced.task_id, spoken=f"Another day:{title}"
+            )
+        case "split":
+            label = "In pieces"
+            return Button(label=label, action="task.split", target=unplaced.task_id, spoken=f"{label}:{title}")
+        case "drop":
+            return Button(label="Drop it", action="task.remove", target=unplaced.task_id, spoken=f"Drop{title}")
+        case "shrink" if offer.minutes is not None:
+            label = f"Make it {in_words(offer.minutes)}"
+            target = f"{offer.minutes} {unplaced.task_id}"
+            return Button(label=label, action="task.resize", target=target, spoken=f"{label}:{title}")
+        case "extend" if offer.until is not None:
+            end = f"{offer.until:%H:%M}"
+            label = f"End the day at {end}"
+            return Button(label=label, action="frame.until", target=end, spoken=f"{label} for{title}")
+        case "set_aside":
+            return set_aside_option(known[offer.uid].version).button() if offer.uid in known else None
+        case "shrink" | "extend":
+            return None
+        case _:
+            assert_never(offer.way)
+
+
+ORDER = ((Move.PROCEED, "Refine"), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))
+
+
+def draft_card(session: Session) -> Card:
+    """Return the card: the day in time order, and what did not fit."""
+    day = day_words(session.date)
+    return Card(
+        text=f"A first draft of {day}: {block_words(session)}.",
+        parts=(
+            Heading(text=f"A first draft of {day}"),
+            *show_notice(session),
+            *show_missing(session),
+            *unread_note(session),
+            *picture(session),
+            *paragraphs(session.overview or ""),
+            *warnings(session),
+            *unkept_rules(session),
+            *list_clashing_rules(session),
+            *list_unplaced(session),
+            *quality_note(session.quality),
+            *rules(session),
+            move_row(session, ORDER),
+        ),
+    )

@@ -1,0 +1,227 @@
+"""Values of filled forms: one per field, or one error message per invalid field.
+
+Times and lengths are read as people type them: ``9``, ``9.30``, ``21h``, ``9:30 pm``; ``9-12, 14-16``; ``90``,
+``1 h 30``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date, time
+from typing import Any, Literal
+
+from fateforger.errors import BadInput
+from fateforger.memory.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
+from fateforger.session.commands import SessionCommand
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.model import Session
+from fateforger.session.rulebook import RuleBook
+from fateforger.session.stages import TimeboxingStage
+
+DAY_MINUTES = 24 * 60
+LONGEST_NIGHT = 16 * 60
+"""Longest window over midnight, in minutes; a longer one is more likely a slip, like 9-5 for 9-17."""
+_CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d{2})|h|(?<=\d)(\d{2}))?(am|pm)?")
+_LENGTH = re.compile(r"(?:(\d+(?:[.,]\d+)?)(?:h|hr|hrs|hour|hours))?(?:(\d+)(?:m|min|mins|minute|minutes)?)?")
+_DASH = re.compile(r"\s*[-–—‒−~]\s*")
+
+
+def parse_clock(text: str) -> time:
+    """Parse a time of day; 24:00 is midnight. Raises :class:`BadInput`."""
+    found = _CLOCK.fullmatch(_normalize(text))
+    if found is not None:
+        hour, minute, half = int(found[1]), int(found[2] or found[3] or 0), found[4]
+        if half is not None and 1 <= hour <= 12:
+            hour = hour % 12 + (12 if half == "pm" else 0)
+            half = None
+        if half is None and minute < 60 and (hour < 24 or (hour, minute) == (24, 0)):
+            return time(hour % 24, minute)
+    raise BadInput(f"I can't read “{text.strip()[:30]}” as a time of day; write it like 9:30, 21.30 or 9 pm.")
+
+
+def parse_windows(text: str) -> tuple[tuple[time, time], ...]:
+    """Parse time windows separated by commas. A window that ends before its start reaches over midnight.
+
+    Raises :class:`BadInput`.
+    """
+    pieces = [piece.strip() for piece in re.split(r"[,;\n]", text) if piece.strip()]
+    return tuple(_parse_window(piece) for piece in pieces)
+
+
+def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
+    """Parse a length and return it in minutes; ``bare`` is the unit of a small number without one.
+
+    Raises :class:`BadInput`.
+    """
+    given = _normalize(text)
+    minutes: float | None = None
+    if re.fullmatch(r"\d{1,2}:\d{2}", given):
+        hours, rest = given.split(":")
+        minutes = int(hours) * 60 + int(rest) if int(rest) < 60 else None
+    elif re.fullmatch(r"\d+(?:[.,]\d+)?", given):
+        number = float(given.replace(",", "."))
+        minutes = number * 60 if bare == "h" and number <= 24 else number
+    elif given and (found := _LENGTH.fullmatch(given)):
+        minutes = float((found[1] or "0").replace(",", ".")) * 60 + int(found[2] or 0)
+    if minutes is None:
+        raise BadInput(f"I can't read “{text.strip()[:30]}” as a length of time; write it like 30 min or 7 h 30.")
+    if not 1 <= round(minutes) <= DAY_MINUTES:
+        raise BadInput("Please choose a length between 1 minute and 24 hours.")
+    return round(minutes)
+
+
+def format_windows(windows: tuple[tuple[time, time], ...]) -> str:
+    """Format windows for a text field: ``9:00-12:00, 14:00-16:00``."""
+    return ", ".join(f"{_format_clock(start)}-{_format_clock(end)}" for start, end in windows)
+
+
+def format_minutes(minutes: int) -> str:
+    """Format a length for a text field."""
+    hours, rest = divmod(minutes, 60)
+    return " ".join(([f"{hours} h"] if hours else []) + ([f"{rest} min"] if rest or not hours else []))
+
+
+def _parse_window(text: str) -> tuple[time, time]:
+    ends = _DASH.split(text)
+    if len(ends) != 2:
+        raise BadInput(f"“{text[:30]}” needs a beginning and an end; write it like 9-12 or 9:30-12.")
+    start, end = (parse_clock(end) for end in ends)
+    if start == end:
+        raise BadInput(f"“{text[:30]}” begins and ends at the same time; write it like 9-12.")
+    length = (_to_minute(end) - _to_minute(start)) % DAY_MINUTES
+    if _to_minute(end) < _to_minute(start) and _to_minute(end) and length > LONGEST_NIGHT:
+        raise BadInput(
+            f"“{text[:30]}” would reach over midnight and take {length // 60} hours. For an afternoon, write {end.hour}"
+            f" as {end.hour + 12} or {end.hour} pm."
+        )
+    return start, end
+
+
+def _to_minute(clock: time) -> int:
+    return clock.hour * 60 + clock.minute
+
+
+def _format_clock(clock: time) -> str:
+    return f"{clock.hour}:{clock.minute:02d}"
+
+
+def _normalize(text: str) -> str:
+    """Return the text without spaces, in lower case, with ``am`` and ``pm`` and digits in normal form."""
+    small = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"\s+", "", small).replace("a.m.", "am").replace("p.m.", "pm")
+
+
+MAX_TITLE = 300
+MAX_NOTES = 3_000
+MAX_MINUTES = 24 * 60
+DEPTHS = {"deep": "Deep: needs undisturbed attention", "shallow": "Shallow: can be done in between"}
+
+
+def refuse_values(submission: FormSubmission) -> FormErrors | None:
+    """Return errors for fields that are too long to be searched for secrets, or else for those that hold a secret.
+
+    Returns ``None`` if there are none. Neither becomes a command, because commands are stored for a while.
+    """
+    typed = {name: value for name, value in submission.values.items() if isinstance(value, str)}
+    endless = [name for name, value in typed.items() if len(value) > LONGEST]
+    if endless:
+        return FormErrors(errors=dict.fromkeys(endless, TOO_LONG))
+    secret = [name for name, value in typed.items() if redact_credentials(value)[1]]
+    return FormErrors(errors=dict.fromkeys(secret, REFUSED)) if secret else None
+
+
+@dataclass(frozen=True, slots=True)
+class FormSpec:
+    """A form of a session: the stages that it belongs to, and the functions that build and read it."""
+
+    stages: frozenset[TimeboxingStage]
+    form: Callable[[Session, FormRequest], Form]
+    read: Callable[[Session, FormSubmission], SessionCommand | FormErrors]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFormSpec:
+    """A form about a person's rules: the functions that build it and read it, as a command or as another form."""
+
+    form: Callable[[RuleBook, FormRequest], Form]
+    read: Callable[[RuleBook, FormSubmission], SessionCommand | Form | FormErrors]
+
+
+@dataclass
+class Filled:
+    """Read values from a submission and collect their errors."""
+
+    submission: FormSubmission
+    errors: dict[str, str] = field(default_factory=dict)
+
+    def text(self, name: str, limit: int, *, needed: str | None = None) -> str:
+        """Return the stripped text of a field. ``needed`` is the error message for an empty one, if it is required."""
+        value = self.submission.values.get(name)
+        text = value.strip() if isinstance(value, str) else ""
+        if not text and needed is not None:
+            self.errors[name] = needed
+        if len(text) > limit:
+            self.errors[name] = f"This has {len(text):,} characters; please keep it to {limit:,}."
+            return text[:limit]
+        return text
+
+    def minutes(self, name: str, *, needed: str | None = None, least: int = 1, most: int = MAX_MINUTES) -> int | None:
+        value = self.submission.values.get(name)
+        if value is None or value == "":
+            if needed is not None:
+                self.errors[name] = needed
+            return None
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.errors[name] = "Please write a whole number of minutes."
+            return None
+        if not least <= value <= most:
+            self.errors[name] = f"Please choose between {least} and {most:,} minutes."
+            return None
+        return value
+
+    def clock(self, name: str, *, needed: str | None = None) -> time | None:
+        value = self.submission.values.get(name)
+        if isinstance(value, str) and value:
+            try:
+                value = time.fromisoformat(value)
+            except ValueError:
+                self.errors[name] = "Please choose a time like 09:30."
+                return None
+        if isinstance(value, time):
+            return value.replace(tzinfo=None)
+        if needed is not None:
+            self.errors[name] = needed
+        return None
+
+    def choice(self, name: str) -> str | None:
+        value = self.submission.values.get(name)
+        return value if isinstance(value, str) and value else None
+
+    def many(self, name: str) -> tuple[str, ...]:
+        value = self.submission.values.get(name)
+        return value if isinstance(value, tuple) else ()
+
+    def day(self, name: str) -> date | None:
+        value = self.submission.values.get(name)
+        return value if isinstance(value, date) else None
+
+    def flag(self, name: str) -> bool:
+        return self.submission.values.get(name) is True
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The fields that every command has."""
+        given = self.submission
+        return {
+            "command_id": given.command_id,
+            "user_id": given.user_id,
+            "at": given.at,
+            "session_id": given.session_id,
+        }
+
+    def or_errors(self, make: Callable[[], SessionCommand]) -> SessionCommand | FormErrors:
+        """Return the command, or the errors if there are any."""
+        return FormErrors(errors=self.errors) if self.errors else make()

@@ -1,0 +1,122 @@
+"""Forms by name: their fields, and the commands of filled ones. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fateforger.errors import BadInput, UserError
+from fateforger.session.commands import AddBlock, EditBlock, SessionCommand
+from fateforger.session.day import day_words
+from fateforger.session.edits import apply_edit
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.model import Session, SessionStatus
+from fateforger.session.rulebook import RuleBook
+from fateforger.session.stages import TimeboxingStage
+from fateforger.ui.form_values import FormSpec, RuleFormSpec, refuse_values
+from fateforger.ui.plan_forms import (
+    build_add_block_form,
+    build_edit_block_form,
+    build_frame_form,
+    build_replan_form,
+    build_zone_form,
+    read_added_block,
+    read_edited_block,
+    read_frame_form,
+    read_replan_form,
+    read_zone_form,
+)
+from fateforger.ui.rule_forms import (
+    build_day_rule_form,
+    build_edit_rule_form,
+    build_new_rule_form,
+    build_rules_form,
+    read_edited_rule,
+    read_new_rule,
+    read_rules_form,
+)
+from fateforger.ui.task_forms import (
+    build_bring_form,
+    build_catch_up_form,
+    build_task_form,
+    build_tasks_form,
+    read_bring_form,
+    read_catch_up_form,
+    read_task_form,
+    read_tasks_form,
+)
+
+SESSION_FORMS: Mapping[str, FormSpec] = {
+    "zone": FormSpec(frozenset({TimeboxingStage.DATE}), build_zone_form, read_zone_form),
+    "frame": FormSpec(frozenset({TimeboxingStage.COLLECT_CONSTRAINTS}), build_frame_form, read_frame_form),
+    "tasks": FormSpec(frozenset({TimeboxingStage.CAPTURE_INPUTS}), build_tasks_form, read_tasks_form),
+    "bring": FormSpec(frozenset({TimeboxingStage.CAPTURE_INPUTS}), build_bring_form, read_bring_form),
+    "catch_up": FormSpec(frozenset({TimeboxingStage.CAPTURE_INPUTS}), build_catch_up_form, read_catch_up_form),
+    "task": FormSpec(frozenset({TimeboxingStage.CAPTURE_INPUTS}), build_task_form, read_task_form),
+    "add_block": FormSpec(
+        frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), build_add_block_form, read_added_block
+    ),
+    "edit_block": FormSpec(
+        frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), build_edit_block_form, read_edited_block
+    ),
+    "replan": FormSpec(
+        frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), build_replan_form, read_replan_form
+    ),
+}
+
+RULES: Mapping[str, RuleFormSpec] = {
+    "rules": RuleFormSpec(build_rules_form, read_rules_form),
+    "rule": RuleFormSpec(build_edit_rule_form, read_edited_rule),
+    "rule_new": RuleFormSpec(build_new_rule_form, read_new_rule),
+    "rule_day": RuleFormSpec(build_day_rule_form, read_new_rule),
+}
+"""Forms about a person's rules; they are available at every stage, and without a session."""
+UNKNOWN = "I don't know that form any more; please use the newest card in this thread."
+
+
+def open_rules(book: RuleBook, request: FormRequest) -> Form:
+    """Return one of the forms in ``RULES``; see :func:`open_form`."""
+    return RULES[request.form].form(_check_open(book), request)
+
+
+def read_rules(book: RuleBook, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
+    """Read one of the forms in ``RULES``; see :func:`read_form`."""
+    return refuse_values(submission) or RULES[submission.form].read(_check_open(book), submission)
+
+
+def open_form(session: Session, request: FormRequest) -> Form:
+    """Return a form, filled with known values. Raises ``UserError`` if it makes no sense now."""
+    return _find_form(session, request.form).form(session, request)
+
+
+def read_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """Return the command of a filled form, or the errors per field. Raises ``UserError`` if it is out of date."""
+    command = _find_form(session, submission.form).read(session, submission)
+    if not isinstance(command, AddBlock | EditBlock):
+        return command
+    # Try the block on the plan now, so that a block that does not fit is reported while the form is still open.
+    try:
+        apply_edit(session, command)
+    except UserError as error:
+        return FormErrors(errors={"start": error.message})
+    return command
+
+
+def _find_form(session: Session, name: str) -> FormSpec:
+    room = SESSION_FORMS.get(name)
+    if room is None:
+        raise BadInput(UNKNOWN)
+    if session.status is SessionStatus.CANCELLED:
+        raise _ended_error(session)
+    if session.stage not in room.stages:
+        raise BadInput("That form belongs to another step; please use the newest card in this thread.")
+    return room
+
+
+def _check_open(book: RuleBook) -> RuleBook:
+    if book.session is not None and book.session.status is SessionStatus.CANCELLED:
+        raise _ended_error(book.session)
+    return book
+
+
+def _ended_error(session: Session) -> BadInput:
+    return BadInput(f"The session for {day_words(session.date)} has ended, so there is nothing to change here.")

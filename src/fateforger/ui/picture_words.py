@@ -1,0 +1,175 @@
+"""Changes of the blocks between two versions of a day, and the picture in words, for screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Literal
+
+from fateforger.planning.plan import ET
+from fateforger.session.cards import DayView, Meeting, PlannedBlock
+from fateforger.ui.font_metrics import flatten
+
+Change = Literal["new", "moved", "longer", "shorter", "renamed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changes of a day.
+
+    ``of`` maps a block's key to its change. ``was`` maps it to the block before. ``removed`` are the blocks that no
+    longer exist, in time order.
+    """
+
+    of: dict[str, Change]
+    was: dict[str, PlannedBlock]
+    removed: tuple[PlannedBlock, ...]
+
+    @property
+    def ghosts(self) -> tuple[PlannedBlock, ...]:
+        """Earlier places of blocks that were moved, resized, or removed, in time order."""
+        placed = (block for key, block in self.was.items() if self.of[key] in {"moved", "longer", "shorter"})
+        return tuple(sorted((*placed, *self.removed), key=lambda b: (b.start.astimezone(UTC), b.key)))
+
+
+def changes_of(view: DayView) -> Changes:
+    """Return the changes from the day before to now; none when there is no earlier version."""
+    if view.before is None:
+        return Changes({}, {}, ())
+    earlier = {block.key: block for block in view.before}
+    kept = {block.key for block in view.blocks}
+    of: dict[str, Change] = {}
+    was: dict[str, PlannedBlock] = {}
+    for block in view.blocks:
+        old = earlier.get(block.key)
+        change = "new" if old is None else _classify_change(old, block)
+        if change is not None:
+            of[block.key] = change
+        if old is not None and change is not None:
+            was[block.key] = old
+    return Changes(of, was, _removed_blocks(view.before, kept))
+
+
+def _removed_blocks(before: Iterable[PlannedBlock], kept: set[str]) -> tuple[PlannedBlock, ...]:
+    return tuple(block for block in before if block.key not in kept)
+
+
+def _classify_change(old: PlannedBlock, new: PlannedBlock) -> Change | None:
+    if old.start != new.start:
+        return "moved"
+    if old.end != new.end:
+        return "longer" if new.end > old.end else "shorter"
+    return "renamed" if (old.title, old.kind) != (new.title, new.kind) else None
+
+
+def describe(view: DayView, limit: int | None = None) -> str:
+    """Describe the day: one sentence for the day, each block and meeting, and each removed block.
+
+    Blocks and meetings are in time order. With a ``limit`` of characters, sentences at the end are left out and
+    counted.
+    """
+    changes = changes_of(view)
+    entries: list[tuple[datetime, str]] = [(m.start, _meeting(view, m)) for m in view.meetings]
+    entries += [(b.start, _block(view, b, changes)) for b in view.blocks]
+    entries.sort(key=lambda entry: entry[0].astimezone(UTC))
+    removed = [f"Removed: {_title(b.title)}, was {span_words(view, b.start, b.end)}." for b in changes.removed]
+    return _fit_to_limit(_day(view), [*(sentence for _, sentence in entries), *removed], limit)
+
+
+def day_name(day: date) -> str:
+    """Return a name like ``Monday 2 March``."""
+    return f"{day:%A} {day.day} {day:%B}"
+
+
+def kind_words(kind: ET) -> str:
+    """Return the name of a type for people."""
+    return "break" if kind is ET.REGENERATION else kind.words
+
+
+def length_words(minutes: int) -> str:
+    """Return a length like ``45 min``, ``2 h``, ``1 h 30 min``."""
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return f"{rest} min"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def clock_words(view: DayView, moment: datetime) -> str:
+    """Return a time like ``09:00``.
+
+    It names the day if it is not the picture's, and the zone's abbreviation in an hour that happens twice.
+    """
+    local = moment.astimezone(view.zone)
+    midnight = local.time() == time(0) and (local.date() - view.date).days == 1
+    text = "24:00" if midnight else f"{local:%H:%M}"
+    if _is_twice(local):
+        text += f" {local:%Z}"
+    return text if midnight or local.date() == view.date else f"{text} on {local:%A}"
+
+
+def span_words(view: DayView, start: datetime, end: datetime) -> str:
+    """Return a span like ``09:00 to 10:30``; another day is named once."""
+    return " to ".join(ends_words(view, start, end))
+
+
+def ends_words(view: DayView, start: datetime, end: datetime) -> tuple[str, str]:
+    """Return both clock times; if both are on the same other day, only the second one names it."""
+    first, second = clock_words(view, start), clock_words(view, end)
+    days = {moment.astimezone(view.zone).date() for moment in (start, end)}
+    return (first.split(" on ")[0] if len(days) == 1 else first), second
+
+
+def _is_twice(local: datetime) -> bool:
+    return local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+
+
+def _day(view: DayView) -> str:
+    blocks, meetings = len(view.blocks), len(view.meetings)
+    counts = f"{blocks} {'block' if blocks == 1 else 'blocks'}"
+    if meetings:
+        counts += f" and {meetings} {'meeting' if meetings == 1 else 'meetings'}"
+    frame = "" if view.start is None or view.end is None else f", {span_words(view, view.start, view.end)}"
+    all_day = "" if not view.all_day else f" All day: {', '.join(_title(title) for title in view.all_day)}."
+    return f"{day_name(view.date)}{frame}: {counts}.{all_day}"
+
+
+def _block(view: DayView, block: PlannedBlock, changes: Changes) -> str:
+    words = f"{span_words(view, block.start, block.end)} {_title(block.title)}, {kind_words(block.kind)}"
+    changed = change_words(view, block, changes)
+    return f"{words}, {changed}." if changed else f"{words}."
+
+
+def change_words(view: DayView, block: PlannedBlock, changes: Changes) -> str:
+    """Describe the change of a block, like ``moved, was 10:00``; empty without one."""
+    change, was = changes.of.get(block.key), changes.was.get(block.key)
+    if change is None or was is None:
+        return change or ""
+    if change == "moved":
+        length = "" if was.minutes == block.minutes else f" for {length_words(was.minutes)}"
+        return f"moved, was {clock_words(view, was.start)}{length}"
+    if change == "renamed":
+        old = _title(was.title) if was.title != block.title else kind_words(was.kind)
+        return f"renamed, was {old}" if was.title != block.title else f"other type, was {old}"
+    return f"{change}, was {length_words(was.minutes)}"
+
+
+def _meeting(view: DayView, meeting: Meeting) -> str:
+    where = "" if meeting.calendar is None else f" in {_title(meeting.calendar)}"
+    free = "" if meeting.busy else ", shown as free"
+    return f"{span_words(view, meeting.start, meeting.end)} {_title(meeting.title)}, meeting{where}{free}."
+
+
+def _title(title: str) -> str:
+    return flatten(title) or "(no title)"
+
+
+def _fit_to_limit(head: str, sentences: list[str], limit: int | None) -> str:
+    whole = " ".join((head, *sentences))
+    if limit is None or len(whole) <= limit:
+        return whole
+    for kept in range(len(sentences) - 1, -1, -1):
+        text = " ".join((head, *sentences[:kept], f"And {len(sentences) - kept} more."))
+        if len(text) <= limit:
+            return text
+    return head[: limit - 1] + "…"

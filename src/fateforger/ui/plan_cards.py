@@ -1,0 +1,369 @@
+"""Cards of Stages 4 and 5: the plan, block by block, and the committed plan."""
+
+from __future__ import annotations
+
+from fateforger.drafting.axis import in_words
+from fateforger.planning.plan import ET, Resolved
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Choice,
+    Controls,
+    Heading,
+    Menu,
+    Note,
+    Part,
+    Prose,
+    Select,
+    plain,
+)
+from fateforger.session.conflicts import open_questions
+from fateforger.session.constants import MOST_ROWS
+from fateforger.session.day import day_words, on_calendar
+from fateforger.session.edits import writes_at_once
+from fateforger.session.gates import block_words
+from fateforger.session.model import Session, SyncReport
+from fateforger.session.overview import block_title, clip_span, overview
+from fateforger.session.pending import GO_AHEAD, fix_option, held_question, refit_question, write_question
+from fateforger.session.placement import by_time, span
+from fateforger.session.stages import Move
+from fateforger.ui.calendar_cards import (
+    SHOW_HISTORY,
+    SHOW_PREVIEW,
+    is_preview_offered,
+    questions,
+    questions_words,
+)
+from fateforger.ui.card_parts import (
+    commitment,
+    move_button,
+    move_row,
+    paragraphs,
+    picture,
+    quality_note,
+    show_missing,
+    show_notice,
+    unread_note,
+    warnings,
+)
+from fateforger.ui.draft_cards import list_unplaced
+from fateforger.ui.rule_cards import build_add_button, rules, unkept_rules
+
+MOST_FINDINGS = 3
+"""Findings listed after the next step; the others are only counted."""
+
+
+def list_suggestions(session: Session) -> tuple[Part, ...]:
+    """Return the findings after the first, which is the next step, and buttons for the fixes that were tried."""
+    return (*_findings(session), *_buttons(session))
+
+
+def _findings(session: Session) -> tuple[Part, ...]:
+    if session.quality is None:
+        return ()
+    others = [found.text for found in session.quality.findings[1:]]
+    if not others:
+        return ()
+    lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
+    if len(others) > MOST_FINDINGS:
+        lines.append(f"- … and {len(others) - MOST_FINDINGS} more.")
+    return (Note(text="\n".join(("What would make it better still:", *lines))),)
+
+
+def _buttons(session: Session) -> tuple[Part, ...]:
+    buttons = tuple(fix_option(fix).button() for fix in session.fixes)
+    return (Controls(items=buttons),) if buttons else ()
+
+
+LATE = ((0, "What is on now begins only now"), (15, "15 min"), (30, "30 min"), (45, "45 min"), (60, "1 h"))
+MOST_CHOICES = 100
+"""Choices that fit into a select."""
+
+
+def build_progress_controls(session: Session) -> tuple[Part, ...]:
+    """Return the controls, once the day is under way or its plan is on the calendar: running late, done, not today."""
+    mine = list_own_blocks(session)[:MOST_CHOICES]
+    if not mine or not (session.written or session.touched_at >= mine[0].start):
+        return ()
+    choices = tuple(to_choice(block) for block in mine)
+    late = tuple(Choice(label=label, value=str(minutes)) for minutes, label in LATE)
+    return (
+        Controls(
+            items=(
+                Select(action="replan.late", placeholder="Running late", choices=late),
+                Select(action="replan.done", placeholder="Done already", choices=choices),
+                Select(action="replan.not_today", placeholder="Not today", choices=choices),
+                Button(label="How is it going?", action="form.replan"),
+            )
+        ),
+    )
+
+
+def offer_refit(session: Session) -> tuple[Part, ...]:
+    """Return a button to make room if upcoming blocks overlap meetings."""
+    question = refit_question(session)
+    return () if question is None else (Controls(items=tuple(option.button() for option in question.answers)),)
+
+
+def list_own_blocks(session: Session) -> tuple[Resolved, ...]:
+    """Return the blocks that can be late, done or dropped."""
+    chain = by_time(session.plan) if session.plan else ()
+    return tuple(block for block in chain if block.event.type not in {ET.BACKGROUND, ET.MEETING})
+
+
+def to_choice(block: Resolved) -> Choice:
+    """Return a block as a choice."""
+    return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)
+
+
+MOST_MEETINGS = 12
+MOST_EXPLAINED = 100
+"""Choices that fit into a select."""
+ORDER = (
+    (Move.UNDO_LAST_UPDATE, None),
+    (Move.PROCEED, "Commit to calendar"),
+    (Move.BACK, None),
+    (Move.REDO, None),
+    (Move.UNDO_SYNC, "Take all of it off the calendar"),
+    (Move.CANCEL, None),
+)
+
+
+def plan_card(session: Session) -> Card:
+    """Return the card: blocks with their menus, meetings, and the state of plan and calendar."""
+    day = day_words(session.date)
+    chain = by_time(session.plan) if session.plan else ()
+    rows = tuple(
+        _row(session, block, first=at == 0, only=len(chain) == 1) for at, block in enumerate(chain[:MOST_ROWS])
+    )
+    return Card(
+        text=f"Refine {day}: {block_words(session)}.{questions_words(session)}",
+        parts=(
+            Heading(text=f"Refine {day}"),
+            *show_notice(session),
+            *_build_held(session),
+            *_trouble(session),
+            *questions(session),
+            *(unread_note(session) if session.problem is None else ()),
+            *show_missing(session),
+            *warnings(session),
+            *offer_refit(session),
+            *rows,
+            *_more(chain[MOST_ROWS:]),
+            Controls(
+                items=(
+                    Button(label="Add block", action="form.add_block"),
+                    *((SHOW_PREVIEW,) if is_preview_offered(session) else ()),
+                    SHOW_HISTORY,
+                    *build_add_button(session),
+                    *_build_explanation_select(chain),
+                )
+            ),
+            *build_progress_controls(session),
+            *picture(session, changed=True),
+            *_meetings(session),
+            *unkept_rules(session),
+            *list_unplaced(session),
+            *quality_note(session.quality),
+            *list_suggestions(session),
+            *rules(session),
+            *_when_written(session),
+            move_row(session, ORDER),
+        ),
+    )
+
+
+def _when_written(session: Session) -> tuple[Part, ...]:
+    """Return the setting for when changes are written, with its effect, so that no write is a surprise (K1)."""
+    if session.problem is not None:
+        return ()
+    return (Prose(text=_when_words(session), control=_when_choice(session)),)
+
+
+def _when_words(session: Session) -> str:
+    if session.calendar_write == "commit":
+        hint = "; Preview shows what would" if is_preview_offered(session) else ""
+        return f"Nothing goes to your calendar before you commit{hint}."
+    if not writes_at_once(session):
+        if session.written is not None:
+            return "Nothing more goes to your calendar until this plan is Okay (2 of 4) again."
+        return "Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself."
+    if session.written is None:
+        return "Your first change puts the plan on your calendar, and each further one follows at once."
+    if any(not (step.transactions or step.local) for step in session.refine_undo):
+        return "Your next change puts all of this on your calendar, and each further one follows at once."
+    but = ", but for what is asked above" if open_questions(session) else ""
+    return f"Your calendar shows this plan{but}; each change goes there at once."
+
+
+def _when_choice(session: Session) -> Select:
+    choices = (
+        Choice(label="With each change", value="refine"),
+        Choice(label="Once the plan is Okay", value="okay"),
+        Choice(label="Only on Commit", value="commit"),
+    )
+    return Select(
+        action="set_calendar_write",
+        placeholder="Write to calendar",
+        choices=choices,
+        selected=session.calendar_write,
+    )
+
+
+def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose:
+    """Return the row of a block.
+
+    Slack's small menu has room for five choices; swapping with the block before covers every pair.
+    """
+    choices = [
+        Choice(label="Edit…", value="form.edit_block"),
+        Choice(label="15 min earlier", value="block.earlier"),
+        Choice(label="15 min later", value="block.later"),
+        Choice(label="Swap with the next", value="block.swap_down")
+        if first
+        else Choice(label="Swap with the one before", value="block.swap_up"),
+        Choice(label="Remove", value="block.remove"),
+    ]
+    if only:
+        del choices[3]
+    notes = f"\n{plain(block.event.description, 160)}" if block.event.description.strip() else ""
+    return Prose(
+        text=f"{block_title(session, block)} · {in_words(block.minutes)}{notes}",
+        control=Menu(choices=tuple(choices), target=block.key),
+    )
+
+
+def _more(rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
+    if not rest:
+        return ()
+    choices = tuple(map(_build_choice, rest))
+    picker = Select(action="form.edit_block", placeholder=f"{len(rest)} more blocks", choices=choices)
+    return (Controls(items=(picker,)),)
+
+
+def _build_held(session: Session) -> tuple[Part, ...]:
+    """Return the buttons to confirm or drop the held change.
+
+    Confirming sets the rule that blocks it aside for this day. The question is repeated on every card after the first.
+    """
+    question = held_question(session)
+    if session.held is None or question is None:
+        return ()
+    first = session.handled[-1:] == (session.held.asked,)
+    buttons = Controls(items=tuple(option.button() for option in question.answers))
+    return (buttons,) if first else (Prose(text=plain(question.sentence, 600)), buttons)
+
+
+def _build_explanation_select(chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
+    """Return a select that explains the position of a block; the menus of the blocks have no room for it."""
+    choices = tuple(_build_choice(block) for block in chain[:MOST_EXPLAINED])
+    return (Select(action="block.why", placeholder="Why here?", choices=choices),) if choices else ()
+
+
+def _build_choice(block: Resolved) -> Choice:
+    return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)
+
+
+def _meetings(session: Session) -> tuple[Part, ...]:
+    timed = on_calendar(session).timed
+    if not timed:
+        return ()
+    named = [f"{clip_span(m, session.date)} {plain(m.title, 40)}" for m in timed[:MOST_MEETINGS]]
+    if len(timed) > MOST_MEETINGS:
+        named.append(f"{len(timed) - MOST_MEETINGS} more")
+    return (Note(text=f"Meetings: {' · '.join(named)}"),)
+
+
+def _trouble(session: Session) -> tuple[Part, ...]:
+    if session.problem is None:
+        return ()
+    text = f"⚠️ {plain(session.problem, 900)}"
+    question = write_question(session)
+    if question is None or not question.awaits_yes:
+        return (Prose(text=text, control=move_button(session, Move.RETRY)),)
+    return (Prose(text=text), Controls(items=tuple(option.button() for option in question.answers)))
+
+
+UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
+STILL_THERE = "Nothing was written this time; what is there from before is still there, and your plan is safe here."
+
+
+def committed_card(session: Session) -> Card:
+    """Return the card: summary, day, and possible moves, or exactly what went wrong."""
+    report = session.last_sync or SyncReport(status="unchanged")
+    day = day_words(session.date)
+    title = {
+        "changed": f"{day} is on your calendar",
+        "unchanged": f"{day} is on your calendar",
+        "partial": f"I do not know yet how much of {day} is on your calendar"
+        if report.unsure
+        else f"Only a part of {day} is on your calendar",
+        "failed": f"{day} is not on your calendar yet" if session.written is None else f"{day} was not committed",
+        "undone": f"{day} is off your calendar again",
+    }[report.status]
+    done = report.status in {"changed", "unchanged"}
+    order = (
+        *(() if done else ((Move.RETRY, GO_AHEAD if session.brakes else None),)),
+        (Move.UNDO_SYNC, None),
+        (Move.BACK, "Back to refine"),
+        (Move.REDO, None),
+        (Move.CANCEL, "Close" if done else None),
+    )
+    return Card(
+        text=f"{title}.{questions_words(session)}",
+        parts=(
+            Heading(text=title),
+            *show_notice(session),
+            *_report(session, report),
+            *(commitment(session) if done else ()),
+            *questions(session),
+            *((*warnings(session), *offer_refit(session)) if done else ()),
+            *_since(session, report),
+            *picture(session),
+            *paragraphs(overview(session)),
+            *(build_progress_controls(session) if done else ()),
+            *(quality_note(session.quality, done=True) if done else ()),
+            *rules(session),
+            Controls(items=(*move_row(session, order, *_build_refusal(session)).items, SHOW_HISTORY)),
+        ),
+    )
+
+
+def _build_refusal(session: Session) -> tuple[Button, ...]:
+    """Return the no to a write that stopped for confirmation."""
+    question = write_question(session)
+    return () if question is None or question.no is None else (question.no.button(),)
+
+
+def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
+    """Return the counts, then sentences worth knowing (S51, S85)."""
+    if report.status == "failed":
+        head, sentences = f"⚠️ {UNWRITTEN if session.written is None else STILL_THERE}", report.sentences
+    elif report.status == "partial":
+        known = ", as far as I know" if report.unsure else ""
+        head, sentences = f"**{counts_words(report)}{known}**", report.sentences
+    else:
+        # The first sentence only repeats the counts.
+        head, sentences = f"**{counts_words(report)}**", report.sentences[1:]
+    return tuple(paragraphs("\n".join((head, *(f"- {plain(s, 400)}" for s in sentences)))))
+
+
+def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:
+    """Return what earlier changes wrote if this commit was not the first write; Undo covers all of it."""
+    written = session.written
+    if written is None or (written.created, written.updated, written.deleted) == _counts(report):
+        return ()
+    words = f"{written.created} created, {written.updated} updated, {written.deleted} deleted"
+    return (Note(text=f"Since you began: {words}. Undo takes all of it back."),)
+
+
+def _counts(report: SyncReport) -> tuple[int, int, int]:
+    return report.created, report.updated, report.deleted
+
+
+def counts_words(report: SyncReport) -> str:
+    """Format counts, such as ``4 created, 1 updated, 0 deleted, 2 unchanged``."""
+    counts = (
+        f"{report.created} created, {report.updated} updated, {report.deleted} deleted, {report.unchanged} unchanged"
+    )
+    return f"Already up to date: {counts}" if report.status == "unchanged" else counts

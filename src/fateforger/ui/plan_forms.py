@@ -1,0 +1,296 @@
+"""Forms about the day: time zone, frame, blocks, and the progress so far."""
+
+from __future__ import annotations
+
+from datetime import UTC, time
+
+from fateforger.drafting.axis import ceil, floor, instant
+from fateforger.drafting.day_draft import Stretch, busy_stretches, gaps
+from fateforger.drafting.model import Busy
+from fateforger.errors import BadInput
+from fateforger.planning.plan import Resolved
+from fateforger.planning.timing import zone
+from fateforger.session.cards import Choice
+from fateforger.session.commands import (
+    AddBlock,
+    ChooseDate,
+    EditBlock,
+    RemoveBlock,
+    Replan,
+    SessionCommand,
+    SetFrame,
+)
+from fateforger.session.day import (
+    busy_meetings,
+    day_words,
+    frame_mistake,
+    frame_of,
+    frame_span,
+    visible_start,
+)
+from fateforger.session.forms import (
+    ChoiceField,
+    FlagField,
+    Form,
+    FormErrors,
+    FormRequest,
+    FormSubmission,
+    ManyField,
+    NumberField,
+    TextField,
+    TextPart,
+    TimeField,
+)
+from fateforger.session.model import Depth, FrameFacts, Session
+from fateforger.session.placement import by_time, resolved_block
+from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
+from fateforger.ui.plan_cards import MOST_CHOICES, list_own_blocks, to_choice
+
+
+def build_zone_form(session: Session, _request: FormRequest) -> Form:
+    return Form(
+        form="zone",
+        session_id=session.id,
+        title="Time zone",
+        submit="Use it",
+        fields=(
+            TextField(
+                name="tz",
+                label="Time zone",
+                value=session.tz,
+                placeholder="Europe/Amsterdam",
+                hint="An IANA name: the continent, a slash and a city, such as Europe/Amsterdam or America/New_York.",
+                max_length=60,
+            ),
+        ),
+    )
+
+
+def read_zone_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    name = filled.text("tz", 60, needed="Please name a time zone, such as Europe/Amsterdam.")
+    if not filled.errors:
+        try:
+            zone(name)
+        except ValueError as error:
+            filled.errors["tz"] = f"{error}."
+    return filled.or_errors(lambda: ChooseDate(**filled.envelope, tz=name))
+
+
+MAX_LUNCH = 240
+
+
+def build_frame_form(session: Session, _request: FormRequest) -> Form:
+    frame = session.frame
+    return Form(
+        form="frame",
+        session_id=session.id,
+        title="Frame of your day",
+        submit="Save",
+        target=f"{visible_start(session):%H:%M}",
+        fields=(
+            TextPart(text=f"Times are local times on **{day_words(session.date)}**."),
+            TimeField(name="day_start", label="Your day starts at", value=visible_start(session)),
+            TimeField(
+                name="day_end",
+                label="Your day ends at",
+                value=frame.day_end,
+                hint="A time in the night that follows is fine.",
+            ),
+            TimeField(
+                name="lunch_start",
+                label="Lunch around",
+                optional=True,
+                value=frame.lunch_start,
+                hint="Lunch gives way to meetings.",
+            ),
+            NumberField(
+                name="lunch_minutes",
+                label="Minutes for lunch",
+                optional=True,
+                value=frame.lunch_minutes,
+                minimum=0,
+                maximum=MAX_LUNCH,
+                hint="0 means no lunch break.",
+            ),
+        ),
+    )
+
+
+def read_frame_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    start = filled.clock("day_start", needed="Please say when your day starts.")
+    end = filled.clock("day_end", needed="Please say when your day ends.")
+    lunch = filled.clock("lunch_start")
+    minutes = filled.minutes("lunch_minutes", least=0, most=MAX_LUNCH)
+    if start is None or end is None or filled.errors:
+        return FormErrors(errors=filled.errors)
+    if f"{start:%H:%M}" == submission.target:
+        # For a day in progress the form showed the clock, which is not a statement of the person.
+        start = session.frame.day_start
+    frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0)
+    try:
+        frame_span(session.date, session.tz, frame)
+    except BadInput as error:
+        filled.errors["day_end"] = error.message
+    return filled.or_errors(lambda: SetFrame(**filled.envelope, frame=frame))
+
+
+USUAL_MINUTES = 30
+BLOCK_KINDS = {"deep": "Deep work", "shallow": "Shallow work", "other": "Something else: an errand, sport, a habit"}
+
+
+def build_add_block_form(session: Session, _request: FormRequest) -> Form:
+    return Form(
+        form="add_block",
+        session_id=session.id,
+        title="Add a block",
+        submit="Add",
+        fields=(
+            TextField(name="title", label="What", max_length=MAX_TITLE),
+            TimeField(name="start", label="Starts at", value=find_first_free(session)),
+            NumberField(name="minutes", label="Minutes", value=USUAL_MINUTES, minimum=1, maximum=MAX_MINUTES),
+            ChoiceField(
+                name="kind",
+                label="Kind",
+                choices=tuple(Choice(label=label, value=value) for value, label in BLOCK_KINDS.items()),
+                value="deep",
+            ),
+            _notes_field(""),
+        ),
+    )
+
+
+def read_added_block(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    title = filled.text("title", MAX_TITLE, needed="A block needs a title.")
+    start = filled.clock("start", needed="Please say when the block starts.")
+    minutes = filled.minutes("minutes", needed="Please say how many minutes the block takes.")
+    notes = filled.text("notes", MAX_NOTES)
+    if start is None or minutes is None or filled.errors:
+        return FormErrors(errors=filled.errors)
+    depth = {"deep": Depth.DEEP, "shallow": Depth.SHALLOW}.get(filled.choice("kind") or "")
+    return AddBlock(**filled.envelope, title=title, start=start, minutes=minutes, depth=depth, notes=notes)
+
+
+def build_edit_block_form(session: Session, request: FormRequest) -> Form:
+    if session.plan is None:
+        raise BadInput("There is no plan to change yet.")
+    block = resolved_block(session.plan, request.target)
+    return Form(
+        form="edit_block",
+        session_id=session.id,
+        target=_format_target(block),
+        title="Edit block",
+        submit="Save",
+        fields=(
+            TextField(name="title", label="What", value=block.event.name, max_length=MAX_TITLE),
+            TimeField(name="start", label="Starts at", value=block.start.time().replace(second=0, microsecond=0)),
+            NumberField(name="minutes", label="Minutes", value=block.minutes, minimum=1, maximum=MAX_MINUTES),
+            _notes_field(block.event.description),
+            FlagField(name="remove", label="Remove this block"),
+        ),
+    )
+
+
+def read_edited_block(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """Return the command with only the fields that differ from the block as the form showed it.
+
+    A form that was opened before the block moved does not move it back.
+    """
+    if session.plan is None:
+        raise BadInput("There is no plan to change yet.")
+    key, opened_start, opened_minutes = submission.target.rsplit(" ", 2)
+    block = resolved_block(session.plan, key)
+    filled = Filled(submission)
+    if filled.flag("remove"):
+        return RemoveBlock(**filled.envelope, key=block.key)
+    title = filled.text("title", MAX_TITLE, needed="A block needs a title.")
+    start = filled.clock("start", needed="Please say when the block starts.")
+    minutes = filled.minutes("minutes", needed="Please say how many minutes the block takes.")
+    notes = filled.text("notes", MAX_NOTES)
+    return filled.or_errors(
+        lambda: EditBlock(
+            **filled.envelope,
+            key=block.key,
+            title=None if title == block.event.name else title,
+            notes=None if notes == block.event.description[:MAX_NOTES].strip() else notes,
+            start=None if start is not None and f"{start:%H:%M}" == opened_start else start,
+            minutes=None if str(minutes) == opened_minutes else minutes,
+        )
+    )
+
+
+def _format_target(block: Resolved) -> str:
+    return f"{block.key} {block.start:%H:%M} {block.minutes}"
+
+
+def find_first_free(session: Session) -> time | None:
+    """Return the first half hour of the frame that is free and not past; ``None`` if there is none."""
+    if frame_mistake(session) is not None:
+        return None
+    start, end = frame_of(session)
+    if session.now is not None:
+        start = max(start.astimezone(UTC), session.now.astimezone(UTC))
+    taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
+    taken += [Busy(b.start, b.end) for b in by_time(session.plan)] if session.plan else []
+    for gap in gaps(Stretch(ceil(start), floor(end)), busy_stretches(taken)):
+        if gap.minutes >= USUAL_MINUTES:
+            return instant(gap.start).astimezone(zone(session.tz)).time()
+    return None
+
+
+def _notes_field(value: str) -> TextField:
+    return TextField(
+        name="notes",
+        label="Notes",
+        optional=True,
+        value=value[:MAX_NOTES],
+        multiline=True,
+        max_length=MAX_NOTES,
+        hint="They go into the calendar event.",
+    )
+
+
+MOST_LATE = 12 * 60
+
+
+def build_replan_form(session: Session, _request: FormRequest) -> Form:
+    choices = tuple(to_choice(block) for block in list_own_blocks(session)[:MOST_CHOICES])
+    if not choices:
+        raise BadInput("There is no block on the plan that this could be about.")
+    return Form(
+        form="replan",
+        session_id=session.id,
+        title="How is it going?",
+        submit="Fit the rest anew",
+        fields=(
+            NumberField(
+                name="late",
+                label="Minutes late",
+                optional=True,
+                minimum=0,
+                maximum=MOST_LATE,
+                hint="What is on now takes so much longer, or the next block begins so much later. 0: it begins now.",
+            ),
+            _blocks("missed", "Should be done by now, and is not", choices),
+            _blocks("done", "Done already", choices),
+            _blocks("not_today", "Not today; I offer it again when you plan another day", choices),
+        ),
+    )
+
+
+def read_replan_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    late = filled.minutes("late", least=0, most=MOST_LATE)
+    chosen = {name: filled.many(name) for name in ("missed", "done", "not_today")}
+    taken: set[str] = set()
+    for name, keys in chosen.items():
+        if not taken.isdisjoint(keys):
+            filled.errors[name] = "A block can be only one of these; take it out here or above."
+        taken.update(keys)
+    return filled.or_errors(lambda: Replan(**filled.envelope, late=late, **chosen))
+
+
+def _blocks(name: str, label: str, choices: tuple[Choice, ...]) -> ManyField:
+    return ManyField(name=name, label=label, choices=choices, placeholder="None")

@@ -1,0 +1,349 @@
+"""Forms about rules: the list of all rules (S34), one rule in full, and a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fateforger.errors import BadInput
+from fateforger.memory.applicability import Applicable, decide_applicability
+from fateforger.memory.reminders import build_reminder
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import Scope, Status
+from fateforger.session.cards import Button, Choice, Controls, Divider, Note, Prose, Select, plain
+from fateforger.session.commands import JudgeConstraint, RememberConstraint, ReviseConstraint, SessionCommand
+from fateforger.session.day import day_words
+from fateforger.session.forms import (
+    ChoiceField,
+    Form,
+    FormErrors,
+    FormField,
+    FormRequest,
+    FormSubmission,
+    TextField,
+)
+from fateforger.session.memory import MemoryRow
+from fateforger.session.rulebook import RuleBook, context_of
+from fateforger.ui.form_values import Filled
+from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, describe_origin, describe_rule, marks
+from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
+from fateforger.values import replace
+
+PAGE = 12
+"""Rules per page: each takes two of the hundred blocks of a modal."""
+MOST_WORDS = 80
+StatusFilter = Literal["all", "used", "confirm", "force", "out"]
+ReachFilter = Literal["any", "lasting", "dated", "day"]
+
+_STATUS: Mapping[StatusFilter, tuple[str, Callable[[MemoryRow], bool]]] = {
+    "all": ("All rules", lambda _: True),
+    "used": ("Used for this day", lambda row: row.used),
+    "confirm": ("To be confirmed", lambda row: row.unsure and not row.retired),
+    "force": ("In force", lambda row: not row.retired),
+    "out": ("Declined or archived", lambda row: row.retired),
+}
+_REACH: Mapping[ReachFilter, tuple[str, Callable[[MemoryRow], bool]]] = {
+    "any": ("However long they hold", lambda _: True),
+    "lasting": ("Hold for good", lambda row: row.scope is Scope.PROFILE),
+    "dated": ("Hold between dates", lambda row: row.scope is Scope.DATESPAN),
+    "day": ("Hold for this day only", lambda row: row.scope is Scope.SESSION),
+}
+
+
+class ListQuery(BaseModel):
+    """The visible part of the list. ``edition`` counts how often the search was reset."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    page: int = 1
+    words: str = ""
+    status: StatusFilter = "all"
+    reach: ReachFilter = "any"
+    edition: int = 0
+
+    def to_target(self) -> str:
+        return self.model_dump_json(exclude_defaults=True)
+
+
+def build_rules_form(book: RuleBook, request: FormRequest) -> Form:
+    """Return the list in its previous state, with the latest choices applied."""
+    return _build_list(book, _apply_choices(_parse_query(request.target), request.chosen), request.session_id)
+
+
+def read_rules_form(book: RuleBook, submission: FormSubmission) -> Form:
+    """Return the list for the submitted search."""
+    words = Filled(submission).text("words", MOST_WORDS)
+    return _build_list(book, _apply_choices(_parse_query(submission.target), {"words": words}), submission.session_id)
+
+
+def _parse_query(target: str) -> ListQuery:
+    try:
+        return ListQuery.model_validate_json(target or "{}")
+    except ValidationError:
+        return ListQuery()
+
+
+def _apply_choices(wanted: ListQuery, chosen: Mapping[str, str]) -> ListQuery:
+    """Apply choices to the list. A new search or filter begins on the first page."""
+    if "everything" in chosen:
+        return ListQuery(edition=wanted.edition + 1)
+    changes: dict[str, object] = {name: chosen[name] for name in ("words", "status", "reach") if name in chosen}
+    if any(getattr(wanted, name) != value for name, value in changes.items()):
+        changes["page"] = 1
+    if "page" in chosen:
+        changes["page"] = chosen["page"]
+    try:
+        return ListQuery.model_validate({**wanted.model_dump(), **changes})
+    except ValidationError:
+        return wanted
+
+
+def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
+    found = _filter_rows(book.rows, wanted)
+    pages = max(1, -(-len(found) // PAGE))
+    wanted = replace(wanted, page=min(max(wanted.page, 1), pages))
+    shown = found[(wanted.page - 1) * PAGE : wanted.page * PAGE]
+    return Form(
+        form="rules",
+        session_id=session_id,
+        target=wanted.to_target(),
+        title="Your rules",
+        submit="Search" if book.rows else None,
+        close="Close",
+        fields=(
+            *(Prose(text=plain(line, 600)) for line in book.done),
+            *(
+                (*_search_fields(book, wanted), Note(text=_count_words(book, wanted, found)))
+                if book.rows
+                else _empty_fields()
+            ),
+            *_page_fields(wanted, pages),
+            *((Divider(),) if shown else ()),
+            *(part for row in shown for part in _row_fields(row)),
+            *_page_fields(wanted, pages),
+            _footer(wanted),
+        ),
+    )
+
+
+def _filter_rows(rows: Iterable[MemoryRow], wanted: ListQuery) -> list[MemoryRow]:
+    """Return the rows that contain every word, in list order."""
+    pieces = wanted.words.casefold().split()
+    kept = (row for row in rows if _STATUS[wanted.status][1](row) and _REACH[wanted.reach][1](row))
+    return [row for row in kept if all(piece in _searchable_text(row) for piece in pieces)]
+
+
+def _searchable_text(row: MemoryRow) -> str:
+    return f"{row.name}\n{row.words}\n{describe_rule(row)}".casefold()
+
+
+def _empty_fields() -> tuple[FormField, ...]:
+    return (Prose(text="I know no rules of yours yet. Add one, and I keep to it when I plan your days."),)
+
+
+def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
+    counts: dict[StatusFilter, int] = {name: sum(map(fits, book.rows)) for name, (_, fits) in _STATUS.items()}
+    statuses = [Choice(label=f"{label} ({counts[name]})", value=name) for name, (label, _) in _STATUS.items()]
+    reaches = [Choice(label=label, value=name) for name, (label, _) in _REACH.items()]
+    return (
+        TextField(
+            name="words",
+            label="Search your rules",
+            optional=True,
+            value=wanted.words,
+            edition=wanted.edition,
+            placeholder="gym, calls, Monday…",
+            max_length=MOST_WORDS,
+        ),
+        Controls(
+            items=(
+                Select(
+                    action="turn.status", placeholder="Which rules", choices=tuple(statuses), selected=wanted.status
+                ),
+                Select(
+                    action="turn.reach", placeholder="How long they hold", choices=tuple(reaches), selected=wanted.reach
+                ),
+            )
+        ),
+    )
+
+
+def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) -> str:
+    """Return the numbers of shown and of all rules, so that nothing is cut silently."""
+    every = len(book.rows)
+    rules = f"{every} rule{'' if every == 1 else 's'}"
+    day = f"The day is {day_words(book.person.date)}."
+    if not found:
+        return f"None of your {rules} fits this search. {day}"
+    first = (wanted.page - 1) * PAGE + 1
+    last = min(wanted.page * PAGE, len(found))
+    part = f"{first} to {last} of {len(found)}" if len(found) > PAGE else f"{len(found)}"
+    if len(found) == every:
+        return f"Rules {part}. {day}" if len(found) > PAGE else f"All {rules}. {day}"
+    return f"{part} of your {rules} fit{'s' if len(found) == 1 else ''}. {day}"
+
+
+def _row_fields(row: MemoryRow) -> tuple[FormField, ...]:
+    said = "" if row.words == row.name else f"\n“{plain(row.words, 300)}”"
+    label = "Look" if row.retired else "Edit"
+    button = Button(label=label, action="form.rule", target=f"{row.seq} {row.uid}", spoken=f"{label} “{row.name}”")
+    return (
+        Prose(text=f"**{plain(row.name, 120)}**{said}\n{describe_rule(row)}", control=button),
+        Note(text=f"{marks(row)} · {describe_origin(row)}"),
+    )
+
+
+def _page_fields(wanted: ListQuery, pages: int) -> tuple[FormField, ...]:
+    """Return the page buttons, for above and below the rows: the scroll position survives a new page."""
+    before = Button(label="Previous page", action="turn.page", target=str(wanted.page - 1))
+    after = Button(label="Next page", action="turn.page", target=str(wanted.page + 1))
+    ways = (*((before,) if wanted.page > 1 else ()), *((after,) if wanted.page < pages else ()))
+    return (Controls(items=ways),) if ways else ()
+
+
+def _footer(wanted: ListQuery) -> Controls:
+    """Return the buttons that show all rules and add a new one."""
+    filtered = wanted.words or wanted.status != "all" or wanted.reach != "any"
+    everything = Button(label="Show all rules", action="turn.everything", target="yes")
+    return Controls(items=(*((everything,) if filtered else ()), ADD, ADD_DAY))
+
+
+CHANGED = "This rule was changed meanwhile, so nothing was saved. Copy what you wrote, go back and open the rule again."
+DIFFERENCE = (
+    "Decline: you don't want this rule. Archive: it is over. Its words are kept either way, and you can restore it."
+)
+
+
+def build_edit_rule_form(book: RuleBook, request: FormRequest) -> Form:
+    """Return the form of a rule, with buttons and fields. A rule out of force can only be viewed and restored."""
+    seen, uid = parse_rule_target(request.target)
+    row, version = book.rule(uid)
+    seq = seen if request.chosen else version.seq
+    fields: tuple[FormField, ...] = (
+        *(Prose(text=plain(line, 600)) for line in book.done),
+        Prose(text=_describe_rule(book, version)),
+        Controls(items=_verdict_buttons(book, row)),
+    )
+    if not row.retired:
+        asked = build_rule_fields(version.record, request.chosen, named=True)
+        fields = (*fields, Note(text=DIFFERENCE), Divider(), *asked)
+    return Form(
+        form="rule",
+        session_id=request.session_id,
+        target=format_rule_target(seq, uid),
+        title="Rule",
+        submit=None if row.retired else "Save",
+        close="Back",
+        fields=fields,
+    )
+
+
+def read_edited_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """Return the command that saves the rule; if nothing was edited, the command that confirms it."""
+    seen, uid = parse_rule_target(submission.target)
+    _, version = book.rule(uid)
+    filled = Filled(submission)
+    record = build_record(filled, version.record, tz=None if book.session is None else book.session.tz)
+    if record is None:
+        return FormErrors(errors=filled.errors)
+    if version.seq != seen:
+        return FormErrors(errors={"words": CHANGED})
+    if (clash := find_clash(book, record, submission, but=uid)) is not None and record != version.record:
+        return FormErrors(errors={DAY_RULE: clash})
+    if record == version.record:
+        return JudgeConstraint(**filled.envelope, uid=uid, verdict="accept", seen=seen)
+    return ReviseConstraint(**filled.envelope, uid=uid, record=confirm_record(record), seen=seen)
+
+
+def build_day_rule_form(book: RuleBook, request: FormRequest) -> Form:
+    """Return the form for a new rule about the order of the day, with the names that it may use."""
+    chosen = {"kind": DAY_RULE, **request.chosen}
+    return replace(build_new_rule_form(book, replace(request, chosen=chosen)), form="rule_day")
+
+
+def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
+    """Return the form for a new rule, either empty, or filled from the rule that it replaces."""
+    old = _find_replaced(book, request.target)
+    fields: tuple[FormField, ...] = build_rule_fields(None if old is None else old.record, request.chosen)
+    if old is not None:
+        words = f"It takes the place of “{plain(old.record.name)}” on the days it is for; that one stays as history."
+        fields = (Prose(text=words), *fields)
+    elif book.session is not None:
+        fields = (*fields, _reach_field(day_words(book.session.date)))
+    return Form(
+        form="rule_new",
+        session_id=request.session_id,
+        target=request.target,
+        title="Add a rule" if old is None else "Replace a rule",
+        submit="Add" if old is None else "Replace",
+        close="Cancel" if old is None else "Back",
+        fields=fields,
+    )
+
+
+def read_new_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """Return the command that remembers the new rule, or the errors per field."""
+    old = _find_replaced(book, submission.target)
+    filled = Filled(submission)
+    record = build_record(filled, None, tz=None if book.session is None else book.session.tz)
+    if record is None:
+        return FormErrors(errors=filled.errors)
+    if book.session is not None and old is None and filled.choice("reach") == "day":
+        record = replace(record, scope=Scope.SESSION)
+    supersedes = None if old is None else old.uid
+    if (clash := find_clash(book, record, submission, but=supersedes)) is not None:
+        return FormErrors(errors={DAY_RULE: clash})
+    return RememberConstraint(**filled.envelope, record=confirm_record(record), supersedes=supersedes)
+
+
+def format_rule_target(seq: int, uid: str) -> str:
+    """Return the target of a control: a rule, and its version when it was shown."""
+    return f"{seq} {uid}"
+
+
+def parse_rule_target(target: str) -> tuple[int, str]:
+    """Return the version and the rule of a control's target. Raises :class:`BadInput`."""
+    seq, _, uid = target.partition(" ")
+    if not seq.isdecimal() or not uid:
+        raise BadInput("I don't know that rule any more; please look at the list again.")
+    return int(seq), uid
+
+
+def _find_replaced(book: RuleBook, target: str) -> Version | None:
+    return book.rule(parse_rule_target(target)[1])[1] if target else None
+
+
+def _reach_field(day: str) -> ChoiceField:
+    choices = (Choice(label="From now on", value="lasting"), Choice(label=f"Only for {day}", value="day"))
+    return ChoiceField(name="reach", label="How long it holds", choices=choices, value="lasting")
+
+
+def _describe_rule(book: RuleBook, version: Version) -> str:
+    """Return the rule in the person's words, the date they said it, and the reason why it applies or does not."""
+    context = context_of(book.person)
+    answer = decide_applicability(book.versions, context)
+    used = next((item for item in answer.applicable if item.uid == version.uid), None)
+    out = next((item for item in answer.excluded if item.uid == version.uid), None)
+    reminder = build_reminder(used or Applicable(version, context))
+    why = " ".join(used.reasons) if used is not None else "" if out is None else f"Not used: {out.reason}"
+    ask = f" It needs your word: {CONFIRM}." if reminder.unsure and not version.retired else ""
+    row = book.rule(version.uid)[0]
+    return f"**{plain(row.name, 200)}**\n{describe_rule(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
+
+
+def _verdict_buttons(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:
+    """Return the buttons for a rule."""
+    target = format_rule_target(row.seq, row.uid)
+    if row.retired:
+        return (Button(label="Restore", action="memory.restore", target=target, style="primary"),)
+    confirm = row.status is not Status.LOCKED or row.unsure
+    aside = "use_again" if row.set_aside else "set_aside"
+    label = "Use it for this day again" if row.set_aside else "Not for this day"
+    return (
+        *((Button(label="Confirm", action="memory.accept", target=target, style="primary"),) if confirm else ()),
+        *((Button(label=label, action=f"memory.{aside}", target=target),) if book.session is not None else ()),
+        Button(label="Replace by a new rule", action="form.rule_new", target=target),
+        Button(label="Archive", action="memory.archive", target=target),
+        Button(label="Decline", action="memory.decline", target=target, style="danger"),
+    )

@@ -1,0 +1,218 @@
+"""Card of Stage 2: the tasks, and the open work of earlier days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+from itertools import groupby
+
+from fateforger.drafting.axis import in_words
+from fateforger.drafting.context import USUAL_DEEP, USUAL_SHALLOW
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Choice,
+    Controls,
+    Heading,
+    Menu,
+    Note,
+    Part,
+    Prose,
+    Select,
+    plain,
+)
+from fateforger.session.constants import MOST_ROWS
+from fateforger.session.day import day_words, weekday
+from fateforger.session.gates import gate
+from fateforger.session.model import CatchUp, Depth, OfferedInput, Session, Task
+from fateforger.session.open_work import open_work_of_missed
+from fateforger.session.pending import bring_left_over, bring_queued, bring_row
+from fateforger.session.stages import Move
+from fateforger.ui.card_parts import ask_for_criteria, format_criteria, move_row, show_notice
+from fateforger.ui.day_cards import free_minutes
+from fateforger.ui.rule_cards import rules
+
+MOST_DAYS = 3
+"""Days that are listed by name."""
+MOST_MISSED = 5
+_WEEK = timedelta(days=7)
+
+
+def catch_up(session: Session) -> tuple[Part, ...]:
+    """Return a line with a button for all missed days, and a line for those that were caught up with."""
+    things = open_work_of_missed(session)
+    done = () if session.caught_up is None else (_build_caught_up(session, session.caught_up),)
+    if not things:
+        return done
+    days = _days(session, (each.day for each in things))
+    named = ", ".join(plain(each.task.title) for each in things[:MOST_MISSED])
+    more = f" and {len(things) - MOST_MISSED} more" if len(things) > MOST_MISSED else ""
+    text = f"**From {days}**, {_things(len(things))} still open, as far as I know: {named}{more}."
+    return (*done, Prose(text=text, control=Button(label="Catch up…", action="form.catch_up")))
+
+
+def _build_caught_up(session: Session, step: CatchUp) -> Prose:
+    brought = sum(each.task.id in step.brought for each in step.things)
+    settled = len(step.things) - brought
+    told = [f"{_things(brought)} on your list"] * (brought > 0) + [f"{_things(settled)} settled"] * (settled > 0)
+    text = f"You caught up with {_days(session, (each.day for each in step.things))}: {', '.join(told)}."
+    return Prose(text=text, control=Button(label="Undo", action="task.undo_catch_up", spoken="Undo the catching up"))
+
+
+def _things(count: int) -> str:
+    return "one thing is" if count == 1 else f"{count} things are"
+
+
+def _days(session: Session, days: Iterable[date]) -> str:
+    """List days, such as ``Wednesday and Thursday``; a day a week or more ago appears with its date."""
+    missed = sorted(set(days))
+    if len(missed) > MOST_DAYS:
+        return f"{len(missed)} days since {day_words(missed[0])}"
+    names = [weekday(day) if session.date - day < _WEEK else day_words(day) for day in missed]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+MOST_NAMED = 8
+MOST_WAITING = 5
+MOST_QUEUED = 5
+MOST_OUTSIDE = 5
+
+
+def list_left_over(session: Session) -> tuple[Part, ...]:
+    """Return the leftovers of earlier days, except missed ones: a button for all, and a form to choose some."""
+    missed = open_work_of_missed(session)
+    offered = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
+    if not offered:
+        return ()
+    lines = [_offer_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
+    if (more := len(offered) - MOST_NAMED) > 0:
+        lines.append(f"… and {more} more.")
+    every = bring_left_over(session, offered).button()
+    some = () if len(offered) == 1 else (Button(label="Choose…", action="form.bring"),)
+    return (Prose(text="\n".join(lines)), Controls(items=(every, *some)))
+
+
+def from_queue(session: Session) -> tuple[Part, ...]:
+    """Return the person's queue: a button for each of the next tasks, one for all, and a form to choose some."""
+    queued = [each for each in session.offered if each.source == "queue"]
+    if not queued:
+        return ()
+    rows = tuple(_offer_row("In your queue", each) for each in queued[:MOST_QUEUED])
+    if len(queued) == 1:
+        return rows
+    every = bring_queued(queued).button()
+    return (*rows, Controls(items=(every, Button(label="Choose from the queue…", action="form.bring"))))
+
+
+def from_outside(session: Session) -> tuple[Part, ...]:
+    """Return the TickTick tasks: a button for each of the next, and a form for more.
+
+    If the list cannot be read, a note says so.
+    """
+    listed = [each for each in session.offered if each.source == "ticktick"]
+    rows = tuple(_offer_row("In TickTick", each) for each in listed[:MOST_OUTSIDE])
+    more = len(listed) - MOST_OUTSIDE
+    label = f"Choose from TickTick ({more} more)…"
+    choose = (Controls(items=(Button(label=label, action="form.bring"),)),) if more > 0 else ()
+    trouble = () if session.offer_trouble is None else (Note(text=session.offer_trouble),)
+    return (*rows, *choose, *trouble)
+
+
+def _offer_row(where: str, each: OfferedInput) -> Prose:
+    return Prose(text=f"{where}: {_format_task(each.task)}", control=bring_row(each).button())
+
+
+def list_deferred(session: Session) -> tuple[Part, ...]:
+    """Return the tasks deferred to another day, while that can still be changed."""
+    parts = [_waits(task) for task in session.deferred[:MOST_WAITING]]
+    more = len(session.deferred) - MOST_WAITING
+    return (*parts, *((Note(text=f"{more} more wait for another day."),) if more > 0 else ()))
+
+
+def _source(each: OfferedInput) -> str:
+    day = day_words(each.day)
+    return f"**Left for another day** on {day}" if each.source == "deferred" else f"**Did not fit** on {day}"
+
+
+def _offer_line(source: str, offered: list[OfferedInput]) -> str:
+    return f"{source}: {', '.join(_format_task(each.task) for each in offered)}"
+
+
+def _format_task(task: Task) -> str:
+    return plain(task.title) + ("" if task.minutes is None else f" ({in_words(task.minutes)})")
+
+
+def _waits(task: Task) -> Prose:
+    label = "Do it after all"
+    back = Button(label=label, action="task.bring", target=task.id, spoken=f"{label}: “{task.title[:40]}”")
+    return Prose(text=f"For another day: {_format_task(task)}", control=back)
+
+
+NO_TASKS = "Nothing on your list yet. Leave the minutes open where you do not know them."
+
+
+def tasks_card(session: Session) -> Card:
+    """Return the card: the tasks, each with its menu."""
+    tasks = session.inputs.tasks
+    add = Button(label="Add tasks", action="form.tasks", style="default" if tasks else "primary")
+    question = f"What do you want to get done on {day_words(session.date)}?"
+    return Card(
+        text=question,
+        parts=(
+            Heading(text=question),
+            *show_notice(session),
+            *(_task_row(task) for task in tasks[:MOST_ROWS]),
+            *_more_tasks(tasks[MOST_ROWS:]),
+            *ask_for_criteria(session),
+            *catch_up(session),
+            *list_left_over(session),
+            *from_queue(session),
+            *from_outside(session),
+            *list_deferred(session),
+            *((Note(text=_sum(session)),) if tasks else (Prose(text=NO_TASKS),)),
+            *rules(session),
+            _moves(session, add),
+        ),
+    )
+
+
+def _moves(session: Session, add: Button) -> Controls:
+    row = move_row(session, ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None)), add)
+    return row if gate(session).ready else Controls(items=(add, *(item for item in row.items if item != add)))
+
+
+def _task_row(task: Task) -> Prose:
+    star = "⭐ " if task.one_thing else ""
+    choices = [Choice(label="Edit…", value="form.task")]
+    if not task.one_thing:
+        choices.append(Choice(label="Make it the one thing", value="task.one_thing"))
+    choices.append(Choice(label="Leave it for another day", value="task.defer"))
+    choices.append(Choice(label="Remove", value="task.remove"))
+    success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
+    return Prose(
+        text=f"{star}**{plain(task.title)}** · {_task_length(task)} · {task.depth.value}{success}",
+        control=Menu(choices=tuple(choices), target=task.id),
+    )
+
+
+def _task_length(task: Task) -> str:
+    if task.minutes is not None:
+        return in_words(task.minutes)
+    usual = USUAL_DEEP if task.depth is Depth.DEEP else USUAL_SHALLOW
+    return f"open, about {in_words(usual)}"
+
+
+def _more_tasks(rest: tuple[Task, ...]) -> tuple[Part, ...]:
+    if not rest:
+        return ()
+    choices = tuple(Choice(label=t.title[:75], value=t.id) for t in rest)
+    picker = Select(action="form.task", placeholder=f"{len(rest)} more tasks", choices=choices)
+    return (Controls(items=(picker,)),)
+
+
+def _sum(session: Session) -> str:
+    minutes = sum(t.minutes or (USUAL_DEEP if t.depth is Depth.DEEP else USUAL_SHALLOW) for t in session.inputs.tasks)
+    count = len(session.inputs.tasks)
+    line = f"{count} task{'' if count == 1 else 's'}, {in_words(minutes)} together"
+    free = free_minutes(session)
+    return f"{line}." if free is None else f"{line}; your day has {in_words(free)} without meetings."

@@ -1,0 +1,279 @@
+"""Forms of Stage 2: tasks, offered tasks, and everything that missed days left open."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from fateforger.drafting.axis import in_words
+from fateforger.errors import BadInput
+from fateforger.session.cards import Choice
+from fateforger.session.commands import AddTasks, BringAlong, RemoveTask, SessionCommand, UpdateTask, mint_key
+from fateforger.session.day import day_words
+from fateforger.session.forms import (
+    ChoiceField,
+    FlagField,
+    Form,
+    FormErrors,
+    FormField,
+    FormRequest,
+    FormSubmission,
+    ManyField,
+    NumberField,
+    TextField,
+    TextPart,
+)
+from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, Depth, OfferedInput, Session, Task
+from fateforger.session.open_work import open_work_of_missed
+from fateforger.session.tasks import find_task
+from fateforger.ui.form_values import DEPTHS, MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
+
+ROWS = 3
+MOST_ROWS = 20
+"""Slack allows a hundred blocks in a form; a row takes three."""
+
+
+def build_tasks_form(session: Session, request: FormRequest) -> Form:
+    rows = min(max(request.size, ROWS), MOST_ROWS)
+    return Form(
+        form="tasks",
+        session_id=session.id,
+        title="What to get done",
+        submit="Save",
+        size=rows,
+        more="More rows" if rows < MOST_ROWS else None,
+        fields=(
+            *(field for row in range(1, rows + 1) for field in _row_fields(row, day_words(session.date))),
+            ChoiceField(
+                name="one_thing",
+                label="The one thing that matters",
+                optional=True,
+                choices=tuple(Choice(label=f"Task {row}", value=str(row)) for row in range(1, rows + 1)),
+                hint="It comes first, and early in the day.",
+            ),
+            FlagField(name="proceed", label="Draft my day right away", value=True),
+        ),
+    )
+
+
+def _row_fields(row: int, day: str) -> tuple[FormField, ...]:
+    return (
+        TextField(
+            name=f"title_{row}",
+            label=f"Task {row}",
+            optional=True,
+            max_length=MAX_TITLE,
+            placeholder=f"What do you want to get done on {day}?" if row == 1 else "",
+        ),
+        NumberField(
+            name=f"minutes_{row}",
+            label=f"Minutes for task {row}",
+            optional=True,
+            minimum=1,
+            maximum=MAX_MINUTES,
+            hint="Leave it open if you do not know." if row == 1 else "",
+        ),
+        ChoiceField(
+            name=f"depth_{row}",
+            label=f"Kind of task {row}",
+            optional=True,
+            choices=tuple(Choice(label=label, value=value) for value, label in DEPTHS.items()),
+            value="deep",
+        ),
+    )
+
+
+def read_tasks_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    rows = max(submission.size, ROWS)
+    chosen = filled.choice("one_thing")
+    tasks = [task for row in range(1, rows + 1) if (task := _read_task(filled, row, one_thing=chosen == str(row)))]
+    if chosen is not None and not filled.text(f"title_{chosen}", MAX_TITLE):
+        filled.errors["one_thing"] = f"Task {chosen} has no title; choose one of the tasks you wrote down."
+    if not tasks and not filled.errors:
+        filled.errors["title_1"] = "Write down at least one thing to do."
+    return filled.or_errors(lambda: AddTasks(**filled.envelope, tasks=tuple(tasks), proceed=filled.flag("proceed")))
+
+
+def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
+    title = filled.text(f"title_{row}", MAX_TITLE)
+    minutes = filled.minutes(f"minutes_{row}")
+    if not title:
+        if minutes is not None:
+            filled.errors[f"title_{row}"] = f"What are these {minutes} minutes for? Give the task a title."
+        return None
+    depth = Depth.SHALLOW if filled.choice(f"depth_{row}") == "shallow" else Depth.DEEP
+    key = mint_key("t", filled.submission.command_id, row)
+    return Task(id=key, title=title, minutes=minutes, depth=depth, one_thing=one_thing)
+
+
+def build_task_form(session: Session, request: FormRequest) -> Form:
+    task = find_task(session.inputs, request.target)
+    return Form(
+        form="task",
+        session_id=session.id,
+        target=task.id,
+        title="Edit task",
+        submit="Save",
+        fields=(
+            TextField(name="title", label="Task", value=task.title, max_length=MAX_TITLE),
+            NumberField(
+                name="minutes",
+                label="Minutes",
+                optional=True,
+                value=task.minutes,
+                minimum=1,
+                maximum=MAX_MINUTES,
+                hint="Leave it open if you do not know.",
+            ),
+            ChoiceField(
+                name="depth",
+                label="Kind",
+                choices=tuple(Choice(label=label, value=value) for value, label in DEPTHS.items()),
+                value=task.depth.value,
+            ),
+            FlagField(name="one_thing", label="This is the one thing that matters", value=task.one_thing),
+            TextField(
+                name="done_when",
+                label="Done when",
+                optional=True,
+                value="\n".join(task.done_when),
+                multiline=True,
+                max_length=MOST_CRITERIA * (MOST_CRITERION + 1),
+                placeholder="What makes it a success? Two or three things, one a line.",
+            ),
+            FlagField(name="in_pieces", label="It may be done in pieces", value=task.in_pieces),
+            TextField(
+                name="notes",
+                label="Notes",
+                optional=True,
+                value=task.notes,
+                multiline=True,
+                max_length=MAX_NOTES,
+                hint="They go into the calendar event.",
+            ),
+            FlagField(name="remove", label="Take it off the list"),
+        ),
+    )
+
+
+def read_task_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    before = find_task(session.inputs, submission.target)
+    filled = Filled(submission)
+    if filled.flag("remove"):
+        return RemoveTask(**filled.envelope, task_id=before.id)
+    title = filled.text("title", MAX_TITLE, needed="A task needs a title.")
+    minutes = filled.minutes("minutes")
+    notes = filled.text("notes", MAX_NOTES)
+    done_when = _read_criteria(filled)
+    if filled.errors:
+        return FormErrors(errors=filled.errors)
+    task = Task(
+        id=before.id,
+        title=title,
+        minutes=minutes,
+        depth=Depth.SHALLOW if filled.choice("depth") == "shallow" else Depth.DEEP,
+        one_thing=filled.flag("one_thing"),
+        in_pieces=filled.flag("in_pieces"),
+        notes=notes,
+        done_when=done_when,
+    )
+    return UpdateTask(**filled.envelope, task=task)
+
+
+def _read_criteria(filled: Filled) -> tuple[str, ...]:
+    """Return the criteria, one per line; empty lines are ignored."""
+    text = filled.text("done_when", MOST_CRITERIA * (MOST_CRITERION + 1))
+    lines = tuple(line.strip() for line in text.splitlines() if line.strip())
+    if len(lines) > MOST_CRITERIA:
+        filled.errors["done_when"] = f"Keep the {MOST_CRITERIA} lines that matter most; the rest has room in the notes."
+    elif any(len(line) > MOST_CRITERION for line in lines):
+        filled.errors["done_when"] = f"A line has room for {MOST_CRITERION} characters."
+    return lines
+
+
+_LABEL = 75
+
+
+def build_bring_form(session: Session, _request: FormRequest) -> Form:
+    missed = open_work_of_missed(session)
+    offered = [each for each in session.offered if each not in missed]
+    if not offered:
+        raise BadInput("Nothing of that is open any more.")
+    choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in offered)
+    return Form(
+        form="bring",
+        session_id=session.id,
+        title="What else there is",
+        submit="Bring along",
+        fields=(
+            ManyField(
+                name="tasks",
+                label=f"What of it do you want to do on {day_words(session.date)}?",
+                choices=choices,
+                value=tuple(choice.value for choice in choices),
+                placeholder="Choose some",
+                hint="What you leave out here is offered again.",
+            ),
+        ),
+    )
+
+
+def read_bring_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    chosen = filled.many("tasks")
+    if not chosen:
+        return FormErrors(errors={"tasks": "Choose at least one, or close this."})
+    return BringAlong(**filled.envelope, task_ids=chosen)
+
+
+_SOURCES = {"deferred": "put off", "unplaced": "did not fit", "planned": "planned"}
+
+
+def build_catch_up_form(session: Session, _request: FormRequest) -> Form:
+    things = open_work_of_missed(session)
+    if not things:
+        raise BadInput("Nothing of that is open any more.")
+    ask = f"What is ticked goes on your list for {day_words(session.date)}."
+    settle = "Untick what you did, or do not want any more; I will not ask about that again."
+    days = [(day, list(each)) for day, each in groupby(things, key=lambda each: each.day)]
+    return Form(
+        form="catch_up",
+        session_id=session.id,
+        # An unticked item is settled, so the form has to record which items it showed.
+        target=" ".join(each.task.id for each in things),
+        title="Catch up",
+        submit="Catch up",
+        fields=(
+            TextPart(text=f"{ask} {settle}"),
+            *(_day_field(f"day_{n}", day_words(day), each) for n, (day, each) in enumerate(days, 1)),
+        ),
+    )
+
+
+def read_catch_up_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    shown = submission.target.split()
+    ticked = {task_id for name in submission.values for task_id in filled.many(name)}
+    return BringAlong(
+        **filled.envelope,
+        task_ids=tuple(task_id for task_id in shown if task_id in ticked),
+        settled=tuple(task_id for task_id in shown if task_id not in ticked),
+    )
+
+
+def _day_field(name: str, label: str, things: list[OfferedInput]) -> ManyField:
+    choices = tuple(Choice(label=_format_label(each), value=each.task.id) for each in things)
+    return ManyField(
+        name=name,
+        label=label,
+        choices=choices,
+        value=tuple(choice.value for choice in choices),
+        placeholder="Nothing of it",
+        boxes=True,
+    )
+
+
+def _format_label(each: OfferedInput) -> str:
+    length = "" if each.task.minutes is None else f"{in_words(each.task.minutes)}, "
+    told = f" ({length}{_SOURCES[each.source]})"
+    return f"{each.task.title[: _LABEL - len(told)]}{told}"

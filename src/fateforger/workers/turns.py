@@ -1,0 +1,139 @@
+"""Workers of the durable inbox: each job is one command of a person, handled once and in order.
+
+Cards that belong to no session are jobs of their own, each posted once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import get_args
+
+from pydantic import ValidationError
+
+from fateforger.errors import InternalError, StoreError
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.session.cards import Card, Prose
+from fateforger.session.commands import COMMAND, BackgroundCommand, InboxCommand, RefreshCalendar
+from fateforger.session.model import Outgoing
+from fateforger.session.queue_commands import QueueCommand
+from fateforger.session.store import Sessions
+from fateforger.workers.lane import LanePolicy, LaneWorkers
+
+NOTIFICATION_LANE = "letter"
+
+
+def build_notification_job(
+    card: Card, *, v: str, channel: str, thread_ts: str | None = None, ts: str | None = None, beside: bool = False
+) -> NewJob:
+    """Return the job that brings a card to a person.
+
+    ``v`` identifies the card: the same ``v`` is delivered once. ``ts`` is the message that the card replaces. With
+    ``beside`` the card does not count as the newest message of its thread.
+    """
+    payload = {
+        "v": v,
+        "channel": channel,
+        "thread_ts": thread_ts,
+        "ts": ts,
+        "beside": beside,
+        "card": card.model_dump(mode="json"),
+    }
+    return NewJob(lane=NOTIFICATION_LANE, key=f"{channel} {thread_ts}", dedupe=v, payload=payload)
+
+
+log = logging.getLogger(__name__)
+
+TURN_LANE = "turn"
+OF_QUEUE = frozenset(kind.model_fields["kind"].default for kind in get_args(QueueCommand))
+NOT_ASKED_FOR = frozenset(kind.model_fields["kind"].default for kind in get_args(BackgroundCommand))
+
+APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
+
+Handle = Callable[[InboxCommand], Awaitable[None]]
+"""Handle one command. Raises the errors of :data:`~fateforger.workers.lane.Perform`."""
+
+
+def build_turn_workers(
+    jobs: Jobs,
+    sessions: Sessions,
+    handle: Handle,
+    *,
+    owner: str,
+    clock: Clock,
+    after: Callable[[], None] = lambda: None,
+    policy: LanePolicy | None = None,
+) -> LaneWorkers:
+    """Return workers that pass each command to ``handle`` and then call ``after``, because messages may be due.
+
+    A command that is given up results in one apology in its session, if there is one.
+    """
+
+    async def perform(job: Job) -> None:
+        await handle(_parse_command(job))
+        after()
+
+    async def on_given_up(job: Job, _error: str) -> None:
+        if await apologize(sessions, job):
+            after()
+        await _apologize_in_channel(jobs, job, clock)
+
+    return LaneWorkers(jobs, TURN_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
+
+
+def build_look_job(look: RefreshCalendar) -> NewJob:
+    """Return the job that looks at the calendar, in order with the other commands of the session."""
+    return build_command_job(look, key=look.session_id)
+
+
+def build_command_job(command: InboxCommand, *, key: str) -> NewJob:
+    """Return the job of a command, in order with the other commands of ``key``. Each command is queued once."""
+    payload = COMMAND.dump_python(command, mode="json")
+    return NewJob(lane=TURN_LANE, key=key, dedupe=command.command_id, payload=payload)
+
+
+def _parse_command(job: Job) -> InboxCommand:
+    try:
+        return COMMAND.validate_python(job.payload)
+    except ValidationError as error:
+        raise InternalError(f"job {job.id} holds no command: {error.error_count()} problems") from error
+
+
+async def apologize(sessions: Sessions, job: Job) -> bool:
+    """Queue an apology in the session of a command and return ``True``.
+
+    Returns ``False`` if there is no session, or if the command did not come from a person.
+    """
+    return job.payload.get("kind") not in NOT_ASKED_FOR and await notify_session(sessions, job, APOLOGY)
+
+
+async def _apologize_in_channel(jobs: Jobs, job: Job, clock: Clock) -> None:
+    """Queue the apology for a queue command, which has no session, in the channel and thread of the command."""
+    if job.payload.get("kind") in OF_QUEUE and job.payload.get("channel"):
+        card = Card(text=APOLOGY, parts=(Prose(text=APOLOGY),))
+        place = {"channel": job.payload["channel"], "thread_ts": job.payload["thread_ts"]}
+        await jobs.enqueue(build_notification_job(card, v=f"sorry-{job.id}", **place), now=clock.now())
+
+
+async def notify_session(sessions: Sessions, job: Job, sentence: str) -> bool:
+    """Queue one sentence in the session of a job. Return ``False`` if there is no session."""
+    session_id = job.payload.get("session_id")
+    if not isinstance(session_id, str):
+        return False
+    try:
+        session = await sessions.load(session_id)
+        if session is None:
+            return False
+        sorry = Outgoing(
+            id=f"sorry-{job.id}",
+            session_id=session_id,
+            channel=session.channel,
+            slot=f"sorry-{job.id}",
+            card=Card(text=sentence, parts=(Prose(text=sentence),)),
+        )
+        await sessions.save(session, expected=session.version, outgoing=(sorry,))
+    except StoreError as error:
+        log.error("no apology can be sent for job %s: %s", job.id, error.message)  # noqa: TRY400  the sentence says it all
+        return False
+    return True

@@ -1,0 +1,352 @@
+"""Conformance of a trace to rules: a verdict for each rule, with a remedy for each violation.
+
+A check never changes anything (K6); remedies are only suggested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, assert_never
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fateforger.errors import BadInput
+from fateforger.planning.validation import first_mistake
+from fateforger.workflow.parser import read_rule
+from fateforger.workflow.rules import (
+    And,
+    Atom,
+    Expression,
+    Not,
+    Or,
+    Rule,
+    RuleKind,
+    Vocabulary,
+    declare_names,
+    find_conflicts,
+    names_in,
+    write_rule,
+)
+from fateforger.workflow.trace import (
+    Step,
+    Timeline,
+    Truth,
+    build_timeline,
+    mark_eventually,
+    mark_now_or_eventually,
+    mark_yesterday,
+    negate,
+    next_until,
+    read_step,
+    steps_in,
+    truth_of,
+)
+
+
+class Verdict(StrEnum):
+    """Verdict, from the heaviest to the lightest."""
+
+    VIOLATED = "violated"
+    """Final, even if the trace continues."""
+    UNKNOWN = "unknown"
+    """Depends on facts that are not known."""
+    PENDING = "pending"
+    """Not yet satisfied, but still possible; only for a trace that may continue."""
+    SATISFIED = "satisfied"
+    VACUOUS = "vacuous"
+    """The rule was never activated."""
+
+    @property
+    def passes(self) -> bool:
+        """True if there is nothing to object to."""
+        return self in {Verdict.SATISFIED, Verdict.VACUOUS}
+
+
+WEIGHT = {verdict: weight for weight, verdict in enumerate(Verdict)}
+
+
+def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the heaviest verdict, or vacuous if there are none."""
+    return min(verdicts, key=WEIGHT.__getitem__, default=Verdict.VACUOUS)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Verdict, with the steps (counted from 0) at which the rule was activated, grouped by their own verdict."""
+
+    verdict: Verdict
+    violations: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
+    pending: tuple[int, ...] = ()
+
+
+class _Answer(NamedTuple):
+    """Steps at which the target certainly comes, certainly fails, or is still awaited; elsewhere it is unknown."""
+
+    comes: int
+    fails: int
+    waits: int = 0
+
+
+def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
+    """Judge a rule. A trace that is not ``closed`` may continue."""
+    full = timeline.full
+    activation, answer = _find_activations(rule, timeline, closed=closed)
+    violated = activation.sure & answer.fails
+    pending = activation.sure & answer.waits
+    satisfied = activation.sure & answer.comes
+    unknown = activation.maybe & ~(answer.comes | violated | pending) & full
+    verdicts = (
+        (Verdict.VIOLATED, violated),
+        (Verdict.UNKNOWN, unknown),
+        (Verdict.PENDING, pending),
+        (Verdict.SATISFIED, satisfied),
+    )
+    verdict = next((verdict for verdict, steps in verdicts if steps), Verdict.VACUOUS)
+    if not violated | unknown | pending:
+        return Judgement(verdict)
+    return Judgement(verdict, *(steps_in(steps, timeline.numbers) for steps in (violated, unknown, pending)))
+
+
+def _find_activations(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, _Answer]:
+    """Return the steps that activate the rule, and the outcome of its target at each step."""
+    full = timeline.full
+    if rule.activation is None:
+        wanted = truth_of(rule.target, timeline.values, full)
+        held = negate(wanted, full) if rule.kind is RuleKind.NEVER else wanted
+        return Truth(full, full), _at_once(held, full)
+    activation = truth_of(rule.activation, timeline.values, full)
+    if rule.kind is RuleKind.BEFORE:
+        return activation, _at_once(truth_of(rule.target, timeline.beforehand, full), full)
+    target = truth_of(rule.target, timeline.values, full)
+    match rule.kind:
+        case RuleKind.AFTER:
+            reached = Truth(mark_eventually(target.sure, full), mark_eventually(target.maybe, full))
+            return activation, _in_time(reached, full, closed=closed)
+        case RuleKind.IF:
+            if not _has_action(rule.target, timeline):
+                return activation, _at_once(target, full)
+            reached = Truth(mark_now_or_eventually(target.sure, full), mark_now_or_eventually(target.maybe, full))
+            return activation, _in_time(reached, full, closed=closed)
+        case RuleKind.ON:
+            if all(map(timeline.is_action, names_in(rule.activation))):
+                firing = activation
+            else:
+                firing = Truth(
+                    activation.sure & ~mark_yesterday(activation.maybe),
+                    activation.maybe & ~mark_yesterday(activation.sure),
+                )
+            return firing, _before_the_next(firing, target, full, closed=closed)
+        case RuleKind.ALWAYS | RuleKind.NEVER:
+            raise ValueError(f"{rule.kind} has no activation")
+        case _:
+            assert_never(rule.kind)
+
+
+def _at_once(held: Truth, full: int) -> _Answer:
+    return _Answer(held.sure, full & ~held.maybe)
+
+
+def _in_time(reached: Truth, full: int, *, closed: bool) -> _Answer:
+    missing = full & ~reached.maybe
+    return _Answer(reached.sure, missing) if closed else _Answer(reached.sure, 0, missing)
+
+
+def _before_the_next(firing: Truth, target: Truth, full: int, *, closed: bool) -> _Answer:
+    """Evaluate a target that must come in the same step, or later but before the next firing."""
+    quiet = negate(firing, full)
+    sure = next_until(quiet.sure, target.sure & quiet.sure, full, at_end=False)
+    maybe = next_until(quiet.maybe, target.maybe & quiet.maybe, full, at_end=False)
+    comes = target.sure | sure
+    may_come = target.maybe | maybe
+    if closed:
+        return _Answer(comes, full & ~may_come)
+    # In a trace that continues, a target that is still open at the end may come later.
+    left_open = next_until(quiet.sure, 0, full, at_end=True)
+    may_be_left_open = next_until(quiet.maybe, 0, full, at_end=True)
+    return _Answer(comes, full & ~(may_come | may_be_left_open), left_open & ~may_come)
+
+
+def _has_action(expression: Expression, timeline: Timeline) -> bool:
+    return any(map(timeline.is_action, names_in(expression)))
+
+
+def suggest_remedy(rule: Rule) -> str:
+    """Suggest a fix in one sentence."""
+    target = describe_expression(rule.target)
+    activation = "" if rule.activation is None else describe_expression(rule.activation)
+    match rule.kind:
+        case RuleKind.BEFORE:
+            return f"See to {target} before {activation}."
+        case RuleKind.AFTER:
+            return f"See to {target} after {activation}."
+        case RuleKind.ALWAYS:
+            return f"See to {target} in every step."
+        case RuleKind.NEVER:
+            return f"Leave out {target}."
+        case RuleKind.IF:
+            return f"See to {target} whenever there is {activation}."
+        case RuleKind.ON:
+            return f"Each time there is {activation}, go on with {target} before it comes again."
+        case _:
+            assert_never(rule.kind)
+
+
+def describe_expression(expression: Expression, *, inside: bool = False) -> str:
+    """Describe an expression in words, with names in quotation marks."""
+    match expression:
+        case Atom(name):
+            return f"“{name}”"
+        case Not(of):
+            return f"not {describe_expression(of, inside=True)}"
+        case And(parts):
+            text = " and ".join(describe_expression(part, inside=True) for part in parts)
+        case Or(parts):
+            text = " or ".join(describe_expression(part, inside=True) for part in parts)
+        case _:
+            assert_never(expression)
+    return f"({text})" if inside else text
+
+
+class Necessity(StrEnum):
+    """Binding force of a rule."""
+
+    MUST = "must"
+    """Steps that violate the rule, or might, given what is unknown, are blocked."""
+    SHOULD = "should"
+    """Steps that violate the rule are carried out and reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRule:
+    """Rule with the text in which it was stated.
+
+    A workflow that inherits the rule refers to it by ``id``. ``title`` and ``remedy`` are shown to people.
+    """
+
+    id: str
+    rule: Rule
+    text: str
+    title: str | None = None
+    remedy: str | None = None
+    necessity: Necessity = Necessity.MUST
+
+
+def wrap_rule(rule: Rule, text: str | None = None) -> StatedRule:
+    """Wrap a rule that has no id of its own; its canonical text becomes its id."""
+    return StatedRule(id=write_rule(rule), rule=rule, text=text or write_rule(rule))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """Rule with its verdict."""
+
+    stated: StatedRule
+    judgement: Judgement
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.judgement.verdict
+
+    @property
+    def kind(self) -> RuleKind:
+        return self.stated.rule.kind
+
+    @property
+    def remedy(self) -> str:
+        """Suggested fix, in one sentence."""
+        return self.stated.remedy or suggest_remedy(self.stated.rule)
+
+    @property
+    def blocks(self) -> bool:
+        """True if the rule is a must and is violated or cannot be decided."""
+        stops = self.verdict in {Verdict.VIOLATED, Verdict.UNKNOWN}
+        return stops and self.stated.necessity is Necessity.MUST
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Combined verdict, and the verdict of each rule."""
+
+    verdict: Verdict
+    rules: tuple[CheckedRule, ...]
+
+    @property
+    def violated_rules(self) -> tuple[CheckedRule, ...]:
+        """Rules that are violated."""
+        return tuple(each for each in self.rules if each.verdict is Verdict.VIOLATED)
+
+
+def check(rules: Sequence[StatedRule], steps: Sequence[Step], vocabulary: Vocabulary, *, closed: bool = True) -> Report:
+    """Judge each rule on a trace.
+
+    A trace that is not ``closed`` may continue. Rules and steps may only use names of the vocabulary.
+    """
+    line = build_timeline(steps, vocabulary)
+    checked = tuple(CheckedRule(each, judge(each.rule, line, closed=closed)) for each in rules)
+    return Report(combine_verdicts(each.verdict for each in checked), checked)
+
+
+def write_report(report: Report) -> dict[str, Any]:
+    """Return the report as a JSON document.
+
+    The shape is ``{"verdict","rules":[{"rule","verdict","violations":[steps],"remedy", ...}]}``. Steps are counted from
+    0; ``remedy`` is null for a rule that passes.
+    """
+    return {"verdict": report.verdict.value, "rules": [_document(each) for each in report.rules]}
+
+
+def _document(checked: CheckedRule) -> dict[str, Any]:
+    judgement = checked.judgement
+    return {
+        "rule": checked.stated.text,
+        "verdict": checked.verdict.value,
+        "violations": list(judgement.violations),
+        "remedy": None if checked.verdict.passes else checked.remedy,
+        "id": checked.stated.id,
+        "type": checked.kind.value,
+        "necessity": checked.stated.necessity.value,
+        "unknown": list(judgement.unknown),
+        "pending": list(judgement.pending),
+    }
+
+
+class _Case(BaseModel):
+    """Input document. A null field counts as not given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    rules: list[str]
+    actions: list[str] | None = None
+    states: list[str] | None = None
+    closed: bool | None = None
+    trace: list[Any]
+
+
+def check_case(document: object) -> dict[str, Any]:
+    """Check a case and return its report.
+
+    The case is ``{"rules":[text],"actions":[..],"states":[..],"closed":bool,"trace":[steps]}``. The report lists pairs
+    of rules that no trace can satisfy in the field ``"conflicts"``, by position; such pairs are not refused. Raises
+    :class:`BadInput`.
+    """
+    if not isinstance(document, Mapping):
+        raise BadInput("A case is a JSON object with rules, actions, states, closed and trace.")
+    try:
+        case = _Case.model_validate(document)
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise BadInput(mistake.sentence, where=mistake.where or None) from None
+    vocabulary = declare_names(case.actions or (), case.states or ())
+    rules = [wrap_rule(_rule(text, vocabulary, at), text) for at, text in enumerate(case.rules)]
+    steps = [read_step(step, vocabulary, f"trace, step {at}") for at, step in enumerate(case.trace)]
+    report = write_report(check(rules, steps, vocabulary, closed=case.closed is not False))
+    clashing = find_conflicts([each.rule for each in rules])
+    return {**report, "conflicts": [list(pair) for pair in clashing]}
+
+
+def _rule(text: str, vocabulary: Vocabulary, at: int) -> Rule:
+    try:
+        return read_rule(text, vocabulary)
+    except BadInput as error:
+        raise BadInput(error.message, where=f"rule {at}, {error.where}") from None

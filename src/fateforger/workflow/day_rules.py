@@ -1,0 +1,240 @@
+"""A person's own rules for their days, such as ``BEFORE deep_work: admin_done`` or ``NEVER: meeting_after_17``.
+
+The trace is the sequence of blocks of a day: blocks of the plan and calendar events alike, one step each. This module
+reports which blocks violate which rule; it never changes the plan.
+
+Conflicts are unsatisfiable rules and circular orderings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from functools import lru_cache
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from fateforger.errors import BadInput
+from fateforger.planning.plan import ET, TBPlan, resolve
+from fateforger.planning.timing import instant_of
+from fateforger.workflow.conformance import CheckedRule, Report, StatedRule, check, wrap_rule
+from fateforger.workflow.day_names import DayName, DayNames, parse_day_name
+from fateforger.workflow.parser import Place, PlaceOf, read_rule
+from fateforger.workflow.rules import (
+    And,
+    Atom,
+    AtomKind,
+    Expression,
+    Not,
+    Or,
+    Rule,
+    RuleKind,
+    all_of,
+    find_conflicts,
+    write_rule,
+)
+from fateforger.workflow.trace import Step
+
+_ORDERING = (RuleKind.BEFORE, RuleKind.AFTER)
+
+
+def find_day_conflicts(rules: Sequence[Rule]) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of rules, by position, that cannot be kept together.
+
+    Groups are pairs (a rule that no block can keep is paired with itself) and cycles such as ``BEFORE deep_work:
+    admin_done`` with ``BEFORE admin: deep_work_done``.
+    """
+    circles = (circle for kind in _ORDERING for circle in _find_cycles(rules, kind))
+    return (*find_conflicts(rules), *circles)
+
+
+def _find_cycles(rules: Sequence[Rule], kind: RuleKind) -> Iterator[tuple[int, ...]]:
+    """Yield each cycle once, as the rules along it.
+
+    In a cycle, no block of its kinds could be the first (or the last) one.
+    """
+    waits = [(at, *edge) for at, rule in enumerate(rules) if rule.kind is kind for edge in _edges(rule)]
+    found: set[frozenset[int]] = set()
+    for _, start, _ in waits:
+        for circle in _find_paths_back(start, start, waits, ()):
+            if frozenset(circle) not in found:
+                found.add(frozenset(circle))
+                yield tuple(dict.fromkeys(circle))
+
+
+def _find_paths_back(
+    start: ET, here: ET, waits: Sequence[tuple[int, ET, ET]], way: tuple[tuple[int, ET], ...]
+) -> Iterator[tuple[int, ...]]:
+    for at, first, second in waits:
+        if first is not here:
+            continue
+        if second is start:
+            yield (*(rule for rule, _ in way), at)
+        elif second not in {kind for _, kind in way}:
+            yield from _find_paths_back(start, second, waits, (*way, (at, second)))
+
+
+def _edges(rule: Rule) -> Iterator[tuple[ET, ET]]:
+    """Yield pairs of kinds of blocks of which the first waits for the second, whatever else holds on the day."""
+    if rule.activation is None:
+        return
+    for waiting in _any_of(rule.activation):
+        for wanted in _all_of(rule.target, done=rule.kind is RuleKind.BEFORE):
+            yield waiting, wanted
+
+
+def _any_of(expression: Expression) -> Iterator[ET]:
+    """Yield the kinds of blocks of which each alone makes the expression true."""
+    for part in expression.parts if isinstance(expression, Or) else (expression,):
+        yield from _block(part, done=False)
+
+
+def _all_of(expression: Expression, *, done: bool) -> Iterator[ET]:
+    """Yield the kinds of blocks that the expression requires."""
+    for part in expression.parts if isinstance(expression, And) else (expression,):
+        yield from _block(part, done=done)
+
+
+def _block(part: Expression, *, done: bool) -> Iterator[ET]:
+    known = parse_day_name(part.name) if isinstance(part, Atom) else None
+    if known is not None and known.kind is not None and known.aspect in ({"block", "done"} if done else {"block"}):
+        yield known.kind
+
+
+MOST_RULES = 50
+NAMES = DayNames()
+
+
+@dataclass(frozen=True, slots=True)
+class DayBlock:
+    """Block of a day. ``start`` and ``end`` are aware. A block of the plan has a ``key``; a meeting has none."""
+
+    kind: ET
+    title: str
+    start: datetime
+    end: datetime
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDay:
+    """Verdicts on a day. Step numbers in the report are indexes of ``blocks``."""
+
+    report: Report
+    blocks: tuple[DayBlock, ...]
+
+    def find_violating_blocks(self, checked: CheckedRule) -> tuple[DayBlock, ...]:
+        """Return the blocks at which a rule is violated."""
+        return tuple(self.blocks[at] for at in checked.judgement.violations)
+
+
+@lru_cache(maxsize=1024)
+def read_day_rule(text: str) -> Rule:
+    """Parse one rule. Raises :class:`BadInput` like :func:`read_day_rules`."""
+    rule = read_rule(text, NAMES)
+    _refuse_denied_blocks(rule)
+    if find_day_conflicts([rule]):
+        raise BadInput(f"No block can keep “{write_rule(rule)}”.")
+    return rule
+
+
+def read_day_rules(text: str) -> tuple[StatedRule, ...]:
+    """Parse rules, one per line.
+
+    Raises :class:`BadInput` with one sentence, line and column if a line is not a rule, or if rules contradict each
+    other.
+    """
+    found: dict[str, StatedRule] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            rule = wrap_rule(read_rule(line, NAMES, _on_line(number)), line.strip())
+            _refuse_denied_blocks(rule.rule)
+            found.setdefault(rule.id, rule)
+    rules = tuple(found.values())
+    if len(rules) > MOST_RULES:
+        raise BadInput(f"More than {MOST_RULES} rules for a day are more than it can keep.")
+    for together in find_day_conflicts([rule.rule for rule in rules]):
+        texts = [f"“{rules[at].text}”" for at in dict.fromkeys(together)]
+        if len(texts) == 1:
+            raise BadInput(f"No block can keep {texts[0]}.")
+        which = "both be kept; choose one of them" if len(texts) == 2 else "all be kept; leave one of them out"
+        raise BadInput(f"{', '.join(texts[:-1])} and {texts[-1]} cannot {which}.")
+    return rules
+
+
+def _refuse_denied_blocks(rule: Rule) -> None:
+    """Refuse rules that require a block to be absent: the first block of any other kind would satisfy them."""
+    if rule.kind not in {RuleKind.IF, RuleKind.AFTER, RuleKind.ON} or rule.activation is None:
+        return
+    denied = next(iter(_find_denied_blocks(rule.target, holds=True)), None)
+    if denied is None:
+        return
+    better = write_rule(Rule(RuleKind.NEVER, all_of((rule.activation, Atom(denied)))))
+    instead = f", like “{better}”" if rule.kind is RuleKind.IF else ""
+    raise BadInput(f"Any other block keeps “NOT {denied}”. Say what must not be with NEVER{instead}.")
+
+
+def _find_denied_blocks(expression: Expression, *, holds: bool) -> Iterator[str]:
+    """Yield the kinds of blocks that the expression requires to be absent."""
+    match expression:
+        case Atom(name):
+            if not holds and NAMES.kind_of(name) is AtomKind.ACTION:
+                yield name
+        case Not(of):
+            yield from _find_denied_blocks(of, holds=not holds)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _find_denied_blocks(part, holds=holds)
+        case _:
+            assert_never(expression)
+
+
+def judge_day(
+    rules: Sequence[StatedRule], plan: TBPlan, meetings: Iterable[DayBlock] = (), *, day: date | None = None
+) -> JudgedDay:
+    """Judge a plan and the meetings of its day by the rules.
+
+    ``day`` defaults to the plan's date. Raises :class:`PlanInvalid` if a block of the plan has no time.
+    """
+    own = (DayBlock(r.event.type, r.event.name, r.start, r.end, r.key) for r in resolve(plan))
+    blocks = tuple(sorted((*own, *meetings), key=lambda b: (_utc(b.start), _utc(b.end), b.title)))
+    names = {name: known for rule in rules for name in rule.rule.names if (known := parse_day_name(name)) is not None}
+    steps = [_build_step(block, blocks, names, day or plan.date, plan.zone) for block in blocks]
+    return JudgedDay(check(rules, steps, NAMES), blocks)
+
+
+def _build_step(
+    block: DayBlock, blocks: Sequence[DayBlock], names: dict[str, DayName], day: date, tz: ZoneInfo
+) -> Step:
+    so = [name for name, known in names.items() if _is_so(known, block, blocks, day, tz)]
+    done = tuple(name for name in so if names[name].aspect == "block")
+    return Step(do=done, true=tuple(name for name in so if name not in done))
+
+
+def _is_so(name: DayName, block: DayBlock, blocks: Sequence[DayBlock], day: date, tz: ZoneInfo) -> bool:
+    match name.aspect:
+        case "weekday":
+            return day.weekday() == name.number
+        case "done":
+            return any(other.kind is name.kind and _utc(other.end) <= _utc(block.start) for other in blocks)
+        case "block":
+            return block.kind is name.kind
+        case "after":
+            return block.kind is name.kind and _utc(block.end) > _instant_of(name, day, tz)
+        case "before":
+            return block.kind is name.kind and _utc(block.start) < _instant_of(name, day, tz)
+        case "longer":
+            return block.kind is name.kind and (_utc(block.end) - _utc(block.start)).total_seconds() > name.number * 60
+
+
+def _instant_of(name: DayName, day: date, tz: ZoneInfo) -> datetime:
+    """Return the instant of a time of day; 24:00 is the midnight at the end of the day."""
+    return _utc(instant_of(datetime.combine(day, time()) + name.clock, tz))
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+def _on_line(number: int) -> PlaceOf:
+    return lambda offset: Place(number, offset + 1)

@@ -1,0 +1,112 @@
+"""What stops the program from starting is one sentence, with what to do."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from fateforger.adapters.store.store import open_store
+from fateforger.app.resources import (
+    build_clock,
+    build_google_calendar,
+    find_local_key,
+    lock_data_dir,
+    read_replica_name,
+    start_local_calendar,
+    submitter,
+)
+from fateforger.app.web import WebServer
+from fateforger.config import read_settings
+from fateforger.errors import BadInput, StoreUnavailable
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def test_a_taken_page_port(taken: int) -> None:
+    with pytest.raises(BadInput, match="choose another port with --port or FATEFORGER_PORT"):
+        WebServer("127.0.0.1", taken)
+
+
+async def test_a_taken_caldav_port(taken: int, tmp_path: Path) -> None:
+    settings = read_settings(data_dir=tmp_path)
+    with pytest.raises(BadInput, match="choose another one with FATEFORGER_CALDAV_PORT"):
+        async with start_local_calendar(settings, build_clock(settings), port=taken):
+            pass
+
+
+def test_one_program_per_data_directory(tmp_path: Path) -> None:
+    """S161: and the directory is free again as soon as the first one ends."""
+    with (
+        lock_data_dir(tmp_path),
+        pytest.raises(BadInput, match="Another fateforger is running"),
+        lock_data_dir(tmp_path),
+    ):
+        pass
+    with lock_data_dir(tmp_path):
+        assert (tmp_path.stat().st_mode & 0o777) == 0o700
+
+
+def test_a_program_keeps_its_name_and_shares_it_with_no_other(tmp_path: Path) -> None:
+    """S161: what a program held when it died is known by this name; what another one holds is not."""
+    names = [read_replica_name(tmp_path / folder) for folder in ("a", "b", "a", "b")]
+    assert names[:2] == names[2:]
+    assert len(set(names)) == 2
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()] == [0o600]
+
+
+async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path, postgres: str) -> None:
+    """S161: also on one machine, each with a data directory of its own."""
+    store = open_store(postgres)
+    engines = []
+    for folder in ("a", "b"):
+        settings = read_settings(data_dir=tmp_path / folder, database_url=postgres)
+        calendar = build_google_calendar(settings, "http://127.0.0.1:9/mcp", store.quota)
+        engines.append(submitter(settings, calendar, store, build_clock(settings), role="house"))
+
+        assert find_local_key(settings).startswith("local@replica-")
+    one, two = engines
+    now = datetime.now(UTC)
+    async with one._holding():
+        assert await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=1) is None
+    assert await two.recover() == ()
+    await store.aclose()
+
+
+def test_a_data_directory_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(StoreUnavailable, match="I cannot use the data directory"),
+        lock_data_dir(tmp_path / "file" / "data"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"time_zone": "Mars"}, "The setting time_zone cannot be used: “Mars” is not a time zone I know"),
+        ({"port": 70000}, "The setting port cannot be used"),
+        ({"slack_bot_token": "xoxb-1"}, "SLACK_APP_TOKEN is missing; Slack needs both tokens"),
+    ],
+)
+def test_a_setting_that_cannot_be_used(given: dict[str, object], sentence: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_settings(**given)
+    assert caught.value.message.startswith(sentence)
+
+
+def test_secrets_are_not_shown() -> None:
+    settings = read_settings(
+        slack_bot_token="xoxb-secret", slack_app_token="xapp-secret", caldav_password="pass-secret"
+    )
+    assert "secret" not in repr(settings)

@@ -1,0 +1,103 @@
+"""Taking the person's own changes over into the plan (S202, S242)."""
+
+from __future__ import annotations
+
+from datetime import date, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from tests.factories.days import TZ, at, block, plan_of
+from tests.factories.paper import Paper
+
+from fateforger.calendar.adoption import adopt_all, describe_changes
+from fateforger.calendar.engine import build_desired_day
+from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
+from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow
+
+CHAIN = plan_of(
+    block("a", "09:00"),
+    TBEvent(name="b", type=ET.DEEP_WORK, timing=AfterPrevious(duration=timedelta(minutes=30)), key="b"),
+    TBEvent(name="c", type=ET.DEEP_WORK, timing=AfterPrevious(duration=timedelta(minutes=30)), key="c"),
+    TBEvent(name="d", type=ET.HABIT, timing=BeforeNext(duration=timedelta(minutes=30)), key="d"),
+    block("e", "15:00"),
+)
+
+
+def after(key: str, **changes: Any) -> TBPlan:
+    """The plan after the person changed one block on the calendar, and what is told."""
+    return adopt_all(CHAIN, _plan(key, **changes))
+
+
+def _plan(key: str, **changes: Any) -> Any:
+    paper = Paper().submit(build_desired_day(CHAIN))[0]
+    return paper.edit(paper.shown(key).id, **changes).plan(build_desired_day(CHAIN))
+
+
+def starts(plan: TBPlan) -> dict[str, str]:
+    return {r.key: f"{r.start:%H:%M}" for r in resolve(plan)}
+
+
+def test_a_moved_block_takes_nothing_along() -> None:
+    """What leaned on it keeps the time it had."""
+    moved = after("a", start=at("18:00"), end=at("19:30"))
+    assert moved.block("a").timing == FixedWindow(start=time(18), end=time(19, 30))
+    assert starts(moved) == {"a": "18:00", "b": "10:00", "c": "10:30", "d": "14:30", "e": "15:00"}
+    assert isinstance(moved.block("c").timing, AfterPrevious)
+
+
+def test_what_ends_at_a_moved_block_stays() -> None:
+    assert starts(after("e", start=at("16:00"), end=at("17:00")))["d"] == "14:30"
+
+
+def test_a_deleted_block_is_left_out() -> None:
+    gone = after("b", status="cancelled")
+    assert starts(gone) == {"a": "09:00", "c": "10:30", "d": "14:30", "e": "15:00"}
+
+
+def test_title_notes_and_type() -> None:
+    changed = after("c", summary="Mine", description="my own words", color_id="7").block("c")
+    assert (changed.name, changed.description, changed.type) == ("Mine", "my own words", ET.HABIT)
+    assert changed.timing == CHAIN.block("c").timing
+
+
+@pytest.mark.parametrize(
+    "what", [{"summary": ""}, {"summary": "x" * 301}, {"description": "x" * 9_000}, {"color_id": "11"}]
+)
+def test_what_a_plan_cannot_hold_is_left_as_it_is(what: dict[str, Any]) -> None:
+    assert after("a", **what) == CHAIN
+
+
+def test_a_block_moved_to_another_day() -> None:
+    tomorrow = date(2026, 3, 3)
+    moved = after("e", start=at("09:00", tomorrow), end=at("10:00", tomorrow))
+    (block_,) = (r for r in resolve(moved) if r.key == "e")
+    assert (block_.start.date(), starts(moved)["d"]) == (tomorrow, "14:30")
+
+
+def test_nothing_to_take_over() -> None:
+    paper = Paper().submit(build_desired_day(CHAIN))[0]
+    assert adopt_all(CHAIN, paper.plan(build_desired_day(CHAIN))) == CHAIN
+
+
+def test_it_is_told_in_sentences() -> None:
+    tz = ZoneInfo(TZ)
+    assert describe_changes(_plan("a", start=at("18:00"), end=at("19:00")), tz) == (
+        "You changed “a” on your calendar, so I kept the start at 18:00 and the end at 19:00.",
+    )
+    assert describe_changes(_plan("b", status="cancelled"), tz) == (
+        "You deleted “b” on your calendar, so it stays deleted.",
+    )
+    assert describe_changes(_plan("c", summary="Mine", description="x", color_id="7"), tz) == (
+        "You changed “Mine” on your calendar, so I kept the title “Mine”, the notes and the colour of habit.",
+    )
+
+
+def test_a_conflict_that_the_plan_won_is_told() -> None:
+    paper = Paper().submit(build_desired_day(CHAIN))[0]
+    paper = paper.edit(paper.shown("e").id, summary="Mine")
+    renamed = CHAIN.replace([*CHAIN.events[:4], block("e", "15:00", name="E!")])
+    plan = paper.plan(build_desired_day(renamed), keep="plan")
+    assert describe_changes(plan, ZoneInfo(TZ)) == (
+        "You had changed “E!” on your calendar; I set the title “E!”, as planned.",
+    )

@@ -1,0 +1,123 @@
+"""The person edits, deletes and copies blocks at every moment of a submit or an undo (P1, P7, P8, P12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+from tests.factories.days import World, at, block, plan_of
+from tests.fakes.google_calendar import GoogleCalendarFake, Race, When
+from tests.fakes.google_store import GoogleStore, Missing
+from tests.fakes.memory_journal import MemoryJournal
+
+from fateforger.calendar.event import EventImage
+
+BEFORE = plan_of(block("keep", "08:00"), block("move", "09:00", notes="old"), block("drop", "10:00"))
+AFTER = plan_of(block("keep", "08:00"), block("move", "09:30", notes="new"), block("add", "11:00"))
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What the person does to a block, and how to tell whether it is still so."""
+
+    name: str
+    key: str
+    do: Callable[[GoogleStore, EventImage], object]
+    stands: Callable[[EventImage], bool]
+    blind: bool = False
+    """Without conditional writes, nothing can stop a write to the same field, or a deletion, that is on its way."""
+
+
+def edits() -> list[Edit]:
+    def set_field(key: str, **fields: object) -> Edit:
+        def do(store: GoogleStore, event: EventImage) -> object:
+            return store.user_edit(event.id, **fields)
+
+        def stands(event: EventImage) -> bool:
+            return not event.gone and all(getattr(event, name) == value for name, value in fields.items())
+
+        blind = key == "drop" or (key == "move" and not fields.keys() <= {"summary", "color_id"})
+        return Edit(f"{key}: {'+'.join(fields)}", key, do, stands, blind)
+
+    def delete(key: str) -> Edit:
+        return Edit(f"{key}: deleted", key, lambda s, e: s.user_delete(e.id), lambda e: e.gone)
+
+    later = {"start": at("15:00"), "end": at("16:00")}
+    return [
+        set_field("keep", summary="Mine"),
+        set_field("keep", **later),
+        set_field("move", summary="Mine"),
+        set_field("move", color_id="11"),
+        set_field("move", description="my own words"),
+        set_field("move", **later),
+        set_field("drop", description="my own words"),
+        set_field("drop", **later),
+        delete("keep"),
+        delete("move"),
+        delete("drop"),
+    ]
+
+
+def event_of(store: GoogleStore, key: str) -> EventImage:
+    return next(e for e in store.events.values() if e.marker is not None and e.marker.key == key)
+
+
+def racing(world: World, edit: Edit, done: list[bool]) -> Callable[[], None]:
+    def hook() -> None:
+        try:
+            edit.do(world.store, event_of(world.store, edit.key))
+        except Missing:
+            return
+        done.append(True)
+
+    return hook
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("act", ["submit", "undo"])
+@pytest.mark.parametrize("edit", edits(), ids=lambda e: e.name)
+async def test_an_edit_at_any_moment_stands(edit: Edit, act: str, *, conditional: bool) -> None:
+    """P12; S200: and the foreign event is untouched (P1)."""
+    position, met = 0, 0
+    while position <= met:
+        for when in ("before", "after"):
+            met = max(met, await race(edit, act, position, when, conditional=conditional))
+        position += 1
+    assert met >= 4
+
+
+async def race(edit: Edit, act: str, position: int, when: When, *, conditional: bool) -> int:
+    """Let the edit happen at one call of the act. Returns the position of the act's last call."""
+    world = World(MemoryJournal(), GoogleCalendarFake(conditional_write=conditional))
+    foreign = world.store.user_create("Dentist", start=at("12:00"), end=at("13:00"))
+    submitter = world.submitter()
+    await submitter.submit_plan(BEFORE, cause="first")
+    if act == "undo":
+        await submitter.submit_plan(AFTER, cause="second")
+    first, done = len(world.calendar.calls), list[bool]()
+    world.calendar.inject(Race(racing(world, edit, done), when), at=first + position)
+    if act == "undo":
+        await submitter.undo_last(cause="act")
+    else:
+        await submitter.submit_plan(AFTER, cause="act")
+    last = len(world.calendar.calls) - first - 1
+    event = event_of(world.store, edit.key)
+    if done and (conditional or not edit.blind):
+        assert edit.stands(event), f"{act}, call {position}, {when}: {event}"
+    assert world.store.shown()[foreign.id] == foreign
+    return last
+
+
+async def test_a_copy_made_in_the_calendar_is_foreign() -> None:
+    """P1: it has our private properties, but not an id of ours."""
+    world = World(MemoryJournal())
+    submitter = world.submitter()
+    await submitter.submit_plan(BEFORE, cause="first")
+    copy = world.store.user_copy(event_of(world.store, "drop").id, by=timedelta(hours=6))
+    await submitter.submit_plan(AFTER, cause="second")
+    await submitter.undo_last(cause="third")
+    await submitter.undo_last(cause="fourth")
+    assert world.managed() == []
+    assert world.store.shown() == {copy.id: copy}

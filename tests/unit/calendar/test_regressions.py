@@ -1,0 +1,395 @@
+"""Defects of a peer, each a test of its own. The journal is the one in SQL, so a restart is a real one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from tests.factories.days import DAY, World, at, block, plan_of
+from tests.fakes.google_calendar import Answer, LandLate
+
+from fateforger.adapters.store.store import open_store
+from fateforger.calendar.adoption import adopt_all
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.merge import Choices
+from fateforger.calendar.ports import Rejected, Unauthorized, Unknown
+from fateforger.calendar.transactions import OpState
+from fateforger.errors import CalendarUnreachable, NotUndoable
+from fateforger.planning.plan import ET, TBPlan
+from fateforger.planning.wire import read_plan
+
+DAY_PLAN = plan_of(block("a", "09:00", notes="bring the red folder"), block("b", "10:00"), block("c", "11:00"))
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    store = open_store(tmp_path / "state.db")
+    yield World(store.journal)
+    await store.aclose()
+
+
+def event(world: World, key: str) -> EventImage:
+    found = [e for e in world.store.events.values() if e.marker is not None and e.marker.key == key and not e.gone]
+    assert len(found) == 1
+    return found[0]
+
+
+def without(plan: TBPlan, key: str) -> TBPlan:
+    return plan.replace(e for e in plan.events if e.key != key)
+
+
+async def test_s229_notes_survive_everything(world: World) -> None:
+    """S229: read, compared, updated and undone, with notes on every block."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    assert (await submitter.submit_plan(DAY_PLAN, cause="2")).status == "unchanged"
+    moved = plan_of(block("a", "08:00", notes="bring the red folder"), *DAY_PLAN.events[1:])
+    await submitter.submit_plan(moved, cause="3")
+    assert event(world, "a").description == "bring the red folder"
+    await submitter.undo_last(cause="4")
+    assert (event(world, "a").description, event(world, "a").start) == ("bring the red folder", at("09:00"))
+
+
+async def test_s229_notes_of_a_deleted_block_come_back(world: World) -> None:
+    """S229"""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    await submitter.submit_plan(without(DAY_PLAN, "a"), cause="2")
+    await submitter.undo_last(cause="3")
+    assert event(world, "a").description == "bring the red folder"
+
+
+async def test_a_calendar_that_rewrites_text_causes_no_writes(world: World) -> None:
+    """S82, P5: what the calendar makes of our text is not the person's doing, and not undone as such."""
+    world.store.normalize = lambda f: f.model_copy(update={"description": f"<p>{f.description}</p>"})
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    writes = len(world.calendar.writes)
+    assert (await submitter.submit_plan(DAY_PLAN, cause="2")).sentences == ("Your calendar is already up to date.",)
+    assert len(world.calendar.writes) == writes
+    await submitter.undo_last(cause="3")
+    assert world.managed() == []
+
+
+async def test_s230_a_night_is_written_and_kept(world: World) -> None:
+    """S230: across midnight, and across the change of the clock."""
+    day = date(2026, 3, 28)
+    night = read_plan(
+        {
+            "date": day.isoformat(),
+            "tz": "Europe/Berlin",
+            "events": [{"n": "Sleep", "t": "H", "p": {"a": "fw", "st": "23:00", "et": "07:00"}}],
+        }
+    )
+    submitter = world.submitter()
+    await submitter.submit_plan(night, cause="1")
+    (sleep,) = world.store.shown().values()
+    assert (sleep.start, sleep.end) == (at("23:00", day), at("07:00", day + timedelta(days=1)))
+    assert sleep.end - sleep.start == timedelta(hours=7)
+    assert (await submitter.submit_plan(night, cause="2")).status == "unchanged"
+    tomorrow = await submitter.read(day + timedelta(days=1), "Europe/Berlin")
+    assert [e.summary for e in tomorrow[0].events] == ["Sleep"]
+
+
+async def test_s230_a_meeting_after_midnight_is_seen(world: World) -> None:
+    """S230: the day goes on for as long as its blocks do."""
+    after_midnight = at("00:30", DAY + timedelta(days=1))
+    world.store.user_create("Launch", start=after_midnight, end=after_midnight + timedelta(minutes=30))
+    result = await world.submitter().submit_plan(plan_of(block("late", "23:00", 180)), cause="1")
+    assert result.plan.warnings == ("“late”, 23:00–02:00, overlaps “Launch”, 00:30–01:00.",)
+
+
+async def test_s230_yesterdays_night_is_not_todays_to_touch(world: World) -> None:
+    """S230: it is seen on the next day, but belongs to the plan of the day before."""
+    submitter = world.submitter()
+    late = block("late", "23:00", 180, kind=ET.HABIT)
+    await submitter.submit_plan(plan_of(late), cause="1")
+    tomorrow = DAY + timedelta(days=1)
+    await submitter.submit_plan(plan_of(block("n", "09:00"), day=tomorrow), cause="2")
+    await submitter.submit_plan(plan_of(day=tomorrow), cause="3")
+    assert [e.summary for e in world.store.shown().values()] == ["late"]
+
+
+async def test_s231_days_when_the_clock_changes(world: World) -> None:
+    """S231: instants, with the length that was asked for."""
+    submitter = world.submitter()
+    for cause, day in enumerate((date(2026, 3, 29), date(2026, 10, 25))):
+        await submitter.submit_plan(plan_of(block(f"n{cause}", "01:30", 120), day=day), cause=str(cause))
+    lengths = [e.end - e.start for e in world.store.shown().values()]
+    assert lengths == [timedelta(hours=2)] * 2
+
+
+async def test_s236_undo_after_a_halted_submit(world: World) -> None:
+    """S236, S87: one op is refused for good, the rest stands, and all of it can be taken back."""
+    submitter = world.submitter()
+    world.calendar.inject(Answer(Rejected("Forbidden.")), verb="create", nth=1)
+    result = await submitter.submit_plan(DAY_PLAN, cause="1")
+    assert (result.status, result.created) == ("partial", 2)
+    assert result.transaction is not None
+    assert [r.error for r in result.transaction.records if r.state is OpState.FAILED] == ["Forbidden."]
+    assert (await submitter.undo_last(cause="2")).status == "undone"
+    assert world.managed() == []
+
+
+async def test_s83_nothing_is_deleted_after_a_failure(world: World) -> None:
+    """S83"""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    world.calendar.inject(Answer(Rejected("Forbidden.")), verb="create")
+    result = await submitter.submit_plan(plan_of(*DAY_PLAN.events[:2], block("d", "15:00", name="Zoo")), cause="2")
+    assert (result.status, result.deleted) == ("partial", 0)
+    assert event(world, "c").summary == "c"
+    assert "did not remove “c”" in " ".join(result.sentences)
+
+
+async def test_s237_s238_submit_undo_submit(world: World) -> None:
+    """S237, S238: the same plan again, under ids that were never used."""
+    submitter = world.submitter()
+    for n in range(4):
+        assert (await submitter.submit_plan(DAY_PLAN, cause=f"s{n}")).status == "changed"
+        view = world.managed()
+        await submitter.undo_last(cause=f"u{n}")
+        assert world.managed() == []
+    created = [c.event_id for c in world.calendar.writes if c.verb == "create"]
+    assert len(created) == len(set(created)) == 12
+    assert len(view) == 3
+    assert all(c.applied for c in world.calendar.writes)
+
+
+async def test_s237_a_lost_database_meets_used_ids(tmp_path: Path) -> None:
+    """S237: ids that an older database used up are answered with the next generation, within one submit."""
+    first = open_store(tmp_path / "old.db")
+    world = World(first.journal)
+    await world.submitter().submit_plan(DAY_PLAN, cause="1")
+    await world.submitter(owner="x").undo_last(cause="2")
+    await first.aclose()
+    second = open_store(tmp_path / "new.db")
+    world = World(second.journal, world.calendar, ids=itertools.count(100))
+    result = await world.submitter().submit_plan(DAY_PLAN, cause="1")
+    assert (result.status, result.created, len(world.managed())) == ("changed", 3, 3)
+    assert {e.marker.generation for e in world.store.shown().values() if e.marker} == {1}
+    await second.aclose()
+
+
+async def test_a_lost_database_adopts_what_is_there(tmp_path: Path) -> None:
+    """P5, fault "DB lost": live events of ours are recognised by their marks; nothing is deleted or doubled."""
+    first = open_store(tmp_path / "old.db")
+    world = World(first.journal)
+    await world.submitter().submit_plan(DAY_PLAN, cause="1")
+    await first.aclose()
+    second = open_store(tmp_path / "new.db")
+    world = World(second.journal, world.calendar, ids=itertools.count(100))
+    before = world.store.shown()
+    result = await world.submitter().submit_plan(without(DAY_PLAN, "c"), cause="1")
+    assert (result.status, result.created, result.updated, result.deleted) == ("unchanged", 0, 0, 0)
+    assert world.store.shown() == before
+    changed = plan_of(block("a", "08:00", notes="x"), block("b", "10:00"))
+    result = await world.submitter(owner="y").submit_plan(changed, cause="2")
+    assert (result.updated, len(world.managed())) == (1, 3)
+    await second.aclose()
+
+
+async def test_s239_undo_keeps_what_the_person_changed(world: World) -> None:
+    """S239, P7: told, and by field."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    await submitter.submit_plan(
+        plan_of(block("a", "08:00", notes="x"), *DAY_PLAN.events[1:], block("d", "13:00")), cause="2"
+    )
+    world.store.user_edit(event(world, "a").id, description="my own words")
+    world.store.user_edit(event(world, "d").id, summary="Mine now")
+    result = await submitter.undo_last(cause="3")
+    assert (event(world, "a").start, event(world, "a").description) == (at("09:00"), "my own words")
+    assert event(world, "d").summary == "Mine now"
+    assert result.status == "undone"
+    assert result.sentences[1:] == (
+        "I kept what you changed of “a” since: notes.",
+        "I left “d” on your calendar: you changed it since.",
+    )
+
+
+async def test_s239_guests_are_an_edit(world: World) -> None:
+    """S239: a block with guests is not deleted, unless it is forced."""
+    submitter = world.submitter()
+    done = await submitter.submit_plan(plan_of(block("a")), cause="1")
+    world.store.user_edit(event(world, "a").id, extras={"attendees": [{"email": "friend@example.com"}]})
+    result = await submitter.undo_last(cause="2")
+    assert result.sentences[1] == "I left “a” on your calendar: you added guests."
+    assert len(world.managed()) == 1
+    assert done.transaction is not None
+    with pytest.raises(NotUndoable):
+        await submitter.undo_since(done.transaction.id, cause="3")
+
+
+async def test_a_colour_that_the_person_took_away_stops_no_undo(world: World) -> None:
+    """K12: this calendar cannot take a colour away; ours stays, the rest goes back, and then all of it."""
+    submitter = world.submitter()
+    await submitter.submit_plan(plan_of(block("a")), cause="1")
+    world.store.user_edit(event(world, "a").id, color_id=None)
+    plan = plan_of(block("a", kind=ET.SHALLOW_WORK), block("b", "11:00"))
+    await submitter.submit_plan(plan, cause="2", choices=Choices(otherwise="plan"))
+    result = await submitter.undo_last(cause="3")
+    assert (result.status, [e.summary for e in world.store.shown().values()]) == ("undone", ["a"])
+    assert result.sentences[1].startswith("“a” keeps the colour I gave it.")
+    assert (await submitter.undo_last(cause="4")).status == "undone"
+    assert world.store.shown() == {}
+
+
+async def test_undo_by_force_removes_edited_blocks(world: World) -> None:
+    submitter = world.submitter()
+    await submitter.submit_plan(plan_of(block("a")), cause="1")
+    world.store.user_edit(event(world, "a").id, summary="Mine now")
+    await submitter.undo_last(cause="2", force=True)
+    assert world.managed() == []
+
+
+async def test_s240_after_undo_the_earlier_plan_agrees(world: World) -> None:
+    """S240, S90: the plan before is kept with the transaction, and submitting it writes nothing."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    after = plan_of(block("a", "08:00"), block("d", "14:00"))
+    context = {"plan_before": DAY_PLAN.model_dump(mode="json", by_alias=True)}
+    done = await submitter.submit_plan(after, cause="2", context=context)
+    undone = await submitter.undo_last(cause="3")
+    assert undone.transaction is not None
+    assert done.transaction is not None
+    assert undone.transaction.context == {"undoes": [done.transaction.id]}
+    before = read_plan(dict(done.transaction.context["plan_before"]))
+    assert before == DAY_PLAN
+    assert (await submitter.submit_plan(before, cause="4")).transactions == ()
+    ledger = await world.ledger()
+    live = {e.id for e in world.store.shown().values()}
+    assert {h.event_id for h in ledger.heads if h.standing == "held"} == live
+
+
+async def test_s241_undo_after_a_restart(tmp_path: Path) -> None:
+    """S241, P6c"""
+    first = open_store(tmp_path / "state.db")
+    world = World(first.journal)
+    await world.submitter().submit_plan(DAY_PLAN, cause="1")
+    await first.aclose()
+    second = open_store(tmp_path / "state.db")
+    world = World(second.journal, world.calendar, ids=itertools.count(100))
+    assert (await world.submitter().undo_last(cause="2")).status == "undone"
+    assert world.managed() == []
+    await second.aclose()
+
+
+async def test_s242_a_moved_block_stays_where_it_was_put(world: World) -> None:
+    """S242, P8: with the plan as it was, with another change in the plan, and after the plan took it over."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    world.store.user_edit(event(world, "b").id, start=at("16:00"), end=at("17:00"))
+    result = await submitter.submit_plan(DAY_PLAN, cause="2")
+    assert event(world, "b").start == at("16:00")
+    assert result.sentences[1] == "You changed “b” on your calendar, so I kept the start at 16:00 and the end at 17:00."
+    renamed = plan_of(DAY_PLAN.events[0], block("b", "10:00", name="B!"), DAY_PLAN.events[2])
+    await submitter.submit_plan(renamed, cause="3")
+    assert (event(world, "b").start, event(world, "b").summary) == (at("16:00"), "B!")
+    preview = await submitter.preview(renamed)
+    taken_over = adopt_all(renamed, preview)
+    result = await submitter.submit_plan(taken_over, cause="4")
+    assert (result.status, result.sentences) == ("unchanged", ("Your calendar is already up to date.",))
+    await submitter.submit_plan(renamed, cause="5")
+    assert event(world, "b").start == at("10:00")
+
+
+async def test_a_deleted_block_stays_deleted(world: World) -> None:
+    """P8: until the plan asks for something new, or drops it and asks again."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    world.store.user_delete(event(world, "b").id)
+    for n in range(3):
+        result = await submitter.submit_plan(DAY_PLAN, cause=f"2{n}")
+        assert result.sentences == (
+            "Your calendar is already up to date.",
+            "You deleted “b” on your calendar, so it stays deleted.",
+        )
+    assert [m[0] for m in world.managed()] == ["a", "c"]
+    await submitter.submit_plan(without(DAY_PLAN, "b"), cause="3")
+    result = await submitter.submit_plan(DAY_PLAN, cause="4")
+    assert (result.created, [m[0] for m in world.managed()]) == (1, ["a", "b", "c"])
+
+
+async def test_an_undo_answers_no_question(world: World) -> None:
+    """P8, S201: deleted by the person and changed by the plan is asked about, and after an undo it still is: the block is
+    not brought back as if the plan had asked for it anew."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    world.store.user_delete(event(world, "b").id)
+    disputed = plan_of(DAY_PLAN.events[0], block("b", "10:00", name="B!"), DAY_PLAN.events[2])
+    for cause in ("2", "4"):
+        await submitter.submit_plan(disputed, cause=cause)
+        assert [m[0] for m in world.managed()] == ["a", "c"]
+        await submitter.submit_plan(without(plan_of(*DAY_PLAN.events, block("d", "15:00")), "b"), cause=f"{cause}d")
+        await submitter.undo_last(cause=f"{cause}u")
+
+
+async def test_a_block_brought_back_from_the_bin_is_left_alone(world: World) -> None:
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    gone = event(world, "b").id
+    await submitter.submit_plan(without(DAY_PLAN, "b"), cause="2")
+    world.store.user_restore(gone)
+    for n in range(2):
+        await submitter.submit_plan(without(DAY_PLAN, "b"), cause=f"3{n}")
+        assert not world.store.events[gone].gone
+
+
+async def test_s84_nothing_is_written_when_the_day_cannot_be_read(world: World) -> None:
+    """S84, P13"""
+    world.calendar.inject(Answer(Unknown("down")), verb="window")
+    with pytest.raises(CalendarUnreachable):
+        await world.submitter().submit_plan(DAY_PLAN, cause="1")
+    assert world.calendar.writes == []
+    assert await world.journal.history(world.calendar.key) == ()
+
+
+async def test_s89_undo_twice_is_refused(world: World) -> None:
+    """S89"""
+    submitter = world.submitter()
+    with pytest.raises(NotUndoable, match="There is nothing to undo"):
+        await submitter.undo_last(cause="0")
+    done = await submitter.submit_plan(DAY_PLAN, cause="1")
+    assert done.transaction is not None
+    first = await submitter.undo_since(done.transaction.id, cause="2")
+    again = await submitter.undo_since(done.transaction.id, cause="2")
+    assert first.transaction is not None
+    assert again.transaction is not None
+    assert again.transaction.id == first.transaction.id
+    with pytest.raises(NotUndoable, match="undone already"):
+        await submitter.undo_since(done.transaction.id, cause="3")
+    with pytest.raises(NotUndoable, match="know of no such"):
+        await submitter.undo_since("nobody", cause="4")
+    with pytest.raises(NotUndoable):
+        await submitter.undo_last(cause="5")
+
+
+async def test_an_edit_that_an_undo_gives_back_is_told_again(world: World) -> None:
+    """P7, S242: the plan of before does not know it, and so learns of it, as it did when it was made."""
+    submitter = world.submitter()
+    await submitter.submit_plan(DAY_PLAN, cause="1")
+    world.store.user_edit(event(world, "a").id, start=at("07:00"), end=at("08:00"))
+    moved = plan_of(block("a", "08:00", notes="bring the red folder"), *DAY_PLAN.events[1:])
+    await submitter.submit_plan(moved, cause="2", choices=Choices(otherwise="plan"))
+    assert event(world, "a").start == at("08:00")
+    await submitter.undo_last(cause="3")
+    assert event(world, "a").start == at("07:00")
+    result = await submitter.submit_plan(DAY_PLAN, cause="4")
+    assert (result.status, [a.field for a in result.plan.adopted]) == ("unchanged", ["start", "end"])
+    assert adopt_all(DAY_PLAN, result.plan).block("a") != DAY_PLAN.block("a")
+
+
+async def test_a_create_that_lands_after_it_was_given_up_is_not_made_twice(world: World) -> None:
+    """P3, P18: what was tried and may still land is found out about before it is given up, not after."""
+    submitter = world.submitter()
+    world.store.lag = 1
+    world.calendar.inject(LandLate(calls=4), verb="create")
+    world.calendar.inject(Answer(Unauthorized("expired")), verb="create", nth=1)
+    assert (await submitter.submit_plan(plan_of(block("a")), cause="1")).status == "paused"
+    await submitter.submit_plan(plan_of(block("a", "10:00")), cause="2")
+    world.calendar.calm()
+    assert [e.start for e in world.store.shown().values()] == [at("10:00")]

@@ -1,0 +1,31 @@
+"""A house on a fresh database, and a person in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from tests.unit.conversation.person import House, Person, open_house_at
+
+from fateforger.conversation import turns
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    opened = await open_house_at(tmp_path)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(autouse=True)
+def kept(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """No turn of any test breaks a rule of the session: after each the program checks that itself, and logs it."""
+    yield
+    told = [record.getMessage() for record in caplog.get_records("call") if record.name == turns.__name__]
+    assert [line for line in told if " broke " in line] == []
+
+
+@pytest.fixture
+def anna(house: House) -> Person:
+    return Person(house)

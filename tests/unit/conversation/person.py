@@ -1,0 +1,488 @@
+"""A person at the door: presses what is on the card in front of them, fills in what a form asks, and reads."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+from tests.fakes.google_calendar import GoogleCalendarFake
+
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.calendar.access import CommitContext
+from fateforger.calendar.ports import Calendar
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.conversation.agent_proposals import ProposalService
+from fateforger.conversation.coordinator import CoordinatorPort, PlanningCoordinator
+from fateforger.conversation.language.rule_extraction import build_interpreter
+from fateforger.conversation.memory_service import Finder, MemoryService
+from fateforger.conversation.queue.service import QueueService
+from fateforger.conversation.queue.work import Tools
+from fateforger.conversation.task_offers import ExternalTaskList
+from fateforger.conversation.turn_log import RecordingSink, TurnLog
+from fateforger.memory.ports import Constraints
+from fateforger.ports.model import Model
+from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
+from fateforger.session.commands import Click, Command, Start, TimeboxingUserReply
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.model import CalendarWrite, Outgoing, Session
+from fateforger.session.store import Sent, Sessions
+from fateforger.tasks.ports import OpenTasks, Tasks
+from fateforger.workers.lane import LanePolicy, LaneWorkers
+from fateforger.workers.memory import build_extract_workers, build_memory_workers
+from fateforger.workers.turns import build_turn_workers
+
+MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
+"""Monday, eight in the morning in Amsterdam."""
+AMSTERDAM = "Europe/Amsterdam"
+CHANNEL = "C1"
+MONDAY = MORNING.date()
+ANNA = "U_ANNA"
+SHUT_DOWN = "Shut down"
+EXECUTOR = "house"
+"""The name of the program in its claims, the same after a restart."""
+
+
+@dataclass
+class HandClock:
+    """Stands still until it is moved."""
+
+    at: datetime = MORNING
+
+    def now(self) -> datetime:
+        return self.at
+
+
+@dataclass
+class House:
+    """The coordinator over real parts: the SQL store, the engine, a calendar with Google's semantics."""
+
+    store: Store
+    calendar: GoogleCalendarFake
+    clock: HandClock
+    calendar_write: CalendarWrite = "refine"
+    model: Model | None = None
+    kept: RecordingSink | None = None
+    sessions: Sessions | None = None
+    """What stands in for the store's own sessions, in the coordinator."""
+    constraints: Constraints | None = None
+    """What stands in for the store's own."""
+    tasks: Tasks | None = None
+    """What stands in for the store's own queue."""
+    elsewhere: OpenTasks | None = None
+    """Their list of tasks elsewhere."""
+    index: Finder | None = None
+    """The index of their words."""
+    extractor: Model | None = None
+    """Reads replies for rules, in the background."""
+    patience: float = 20.0
+    """Seconds that the store of constraints and the extractor are given."""
+    extract_seconds: float = 0.0
+    """How long a draft or a commit waits for the extractor, which works only while lanes do."""
+    coordinator: PlanningCoordinator = field(init=False)
+    submitter: CalendarSubmitter = field(init=False)
+    desk: QueueService = field(init=False)
+    outside: ExternalTaskList | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """A new process over the same database and calendar."""
+        ids = itertools.count()
+        prefix = f"tx{next(_RUNS)}"
+        outside = CommitContext(self.port, self.store.journal, self.clock, sleep=self.sleep, jitter=lambda: 0.5)
+        self.submitter = CalendarSubmitter(outside, owner=prefix, new_id=lambda: f"{prefix}-{next(ids)}")
+        memory = MemoryService(
+            self.remembered,
+            self.store.jobs,
+            self.clock,
+            index=self.index,
+            reads_words=self.extractor is not None,
+            seconds=self.patience,
+            extract_seconds=self.extract_seconds,
+        )
+        tools = Tools(
+            tasks=self.tasks or self.store.tasks,
+            sessions=self.store.sessions,
+            jobs=self.store.jobs,
+            clock=self.clock,
+            tz=AMSTERDAM,
+            rules=memory,
+            model=self.model,
+        )
+        self.desk = QueueService(tools, EXECUTOR)
+        self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
+        self.coordinator = PlanningCoordinator(
+            sessions=self.sessions or self.store.sessions,
+            submitter=self.submitter,
+            clock=self.clock,
+            calendar_write=self.calendar_write,
+            model=self.model,
+            memory=memory,
+            tasks=self.desk,
+            outside=self.outside,
+            proposals=ProposalService(self.store.proposals, self.store.jobs, self.clock),
+            logbook=TurnLog(self.clock, self.kept),
+        )
+
+    @property
+    def remembered(self) -> Constraints:
+        return self.constraints or self.store.constraints
+
+    def lanes(self) -> tuple[LaneWorkers, ...]:
+        """The workers of the program's background, not started yet."""
+        jobs, sessions, clock = self.store.jobs, self.store.sessions, self.clock
+        policy = LanePolicy(tries=3, backoff_seconds=0.01, idle_seconds=0.02)
+        turns = build_turn_workers(jobs, sessions, self.coordinator.handle, owner="w", clock=clock, policy=policy)
+        writers = build_memory_workers(jobs, self.remembered, sessions, owner="w", clock=clock, policy=policy)
+        if self.extractor is None:
+            return turns, writers
+        understand = build_interpreter(self.extractor, seconds=self.patience)
+        return turns, writers, build_extract_workers(jobs, sessions, understand, owner="w", clock=clock, policy=policy)
+
+    async def work(self) -> None:
+        """Let everything be done that waits on a lane and may run by now; a clock that stands still is moved on."""
+        async with self.working() as lanes:
+            await self.until(lambda: self.is_idle(lanes))
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[tuple[LaneWorkers, ...]]:
+        """Run the lanes for as long as the block runs."""
+        lanes = self.lanes()
+        for lane in lanes:
+            lane.start()
+        try:
+            yield lanes
+        finally:
+            for lane in lanes:
+                await lane.stop()
+
+    async def until(self, holds: Callable[[], Awaitable[bool]]) -> None:
+        """Wait for a condition while the clock goes on, so that what is tried again becomes due."""
+        async with asyncio.timeout(60):
+            while not await holds():
+                await asyncio.sleep(0.01)
+                self.clock.at += timedelta(milliseconds=10)
+
+    async def is_idle(self, lanes: Sequence[LaneWorkers]) -> bool:
+        return not await self.waiting() and not any(lane.busy for lane in lanes)
+
+    async def waiting(self) -> int:
+        """Jobs that are open."""
+        count = text("SELECT count(*) FROM job WHERE state = 'open'")
+        return await self.store.database.read(lambda connection: connection.execute(count).scalar_one())
+
+    async def sleep(self, seconds: float) -> None:
+        """Waiting takes no time."""
+        del seconds
+
+    @property
+    def port(self) -> Calendar:
+        """The calendar as the engine sees it."""
+        return self.calendar
+
+    def on_calendar(self, *, whole: bool = False) -> dict[str, str]:
+        """What the calendar shows: title to local times; the end of the day, which each draft has, only when ``whole``."""
+        return {
+            e.summary: f"{local(e.start)}-{local(e.end)}"
+            for e in self.calendar.store.shown().values()
+            if isinstance(e.start, datetime) and (whole or e.summary != SHUT_DOWN)
+        }
+
+    async def close(self) -> None:
+        await self.coordinator.aclose()
+        await self.store.aclose()
+
+
+_RUNS = itertools.count()
+
+
+def local(moment: datetime | date) -> str:
+    from fateforger.planning.timing import zone
+
+    assert isinstance(moment, datetime)
+    return f"{moment.astimezone(zone(AMSTERDAM)):%H:%M}"
+
+
+async def open_house_at(
+    path: Path,
+    *,
+    calendar_write: CalendarWrite = "refine",
+    model: Model | None = None,
+    kept: RecordingSink | None = None,
+) -> House:
+    """A house on a fresh database. Tables are made once and copied, which takes a tenth of the time."""
+    if not _EMPTY:
+        await open_store(path / "empty.db").aclose()
+        _EMPTY.append((path / "empty.db").read_bytes())
+    (path / "state.db").write_bytes(_EMPTY[0])
+    return House(open_store(path / "state.db"), GoogleCalendarFake(), HandClock(), calendar_write, model, kept)
+
+
+_EMPTY: list[bytes] = []
+
+
+@dataclass
+class Person:
+    """``messages`` are those that arrived, by slot; ``deeds`` counts commands, clicks and submits."""
+
+    house: House
+    user: str = ANNA
+    messages: dict[str, Outgoing] = field(default_factory=dict)
+    arrived: list[Outgoing] = field(default_factory=list)
+    asides: list[Card] = field(default_factory=list)
+    deeds: int = 0
+    session_id: str = ""
+
+    @property
+    def door(self) -> CoordinatorPort:
+        return self.house.coordinator
+
+    # --- acting ---
+
+    async def start(self, day: date | None = None, *, tz: str = AMSTERDAM, thread: str | None = None) -> None:
+        command = Start(
+            command_id=self._id(),
+            user_id=self.user,
+            at=self.house.clock.now(),
+            channel=CHANNEL,
+            thread_ts=thread,
+            tz=tz,
+            date=day,
+        )
+        await self.send(command)
+
+    async def says(self, text: str) -> None:
+        command = TimeboxingUserReply(
+            command_id=self._id(), user_id=self.user, at=self.house.clock.now(), session_id=self.session_id, text=text
+        )
+        await self.send(command)
+
+    async def press_beside(self, slot: str, label: str, *, row: str = "") -> None:
+        """Press the button with that label on the message beside the plan, in the row that shows the text."""
+        found = [button for text, button in self.buttons_beside(slot) if button.label == label and row in text]
+        assert len(found) == 1, f"{label!r} in {row!r} not among {self.buttons_beside(slot)}"
+        await self.click(found[0].action, found[0].target)
+
+    def buttons_beside(self, slot: str) -> list[tuple[str, Button]]:
+        """The buttons of a message beside the plan, each with the text of its row."""
+        found: list[tuple[str, Button]] = []
+        for part in self.messages[slot].card.parts:
+            if isinstance(part, Controls):
+                found += [("", c) for c in part.items if isinstance(c, Button)]
+            elif isinstance(part, Prose) and isinstance(part.control, Button):
+                found.append((part.text, part.control))
+        return found
+
+    def beside(self, slot: str) -> str:
+        """Everything that a message beside the plan says."""
+        return "\n".join(getattr(part, "text", "") for part in self.messages[slot].card.parts)
+
+    async def press(self, label: str) -> None:
+        """Press the button with that label on the card."""
+        found = [c for c in self.controls() if isinstance(c, Button) and c.label == label]
+        assert len(found) == 1, f"{label!r} not among {self.labels()}"
+        await self.click(found[0].action, found[0].target)
+
+    async def pick(self, action: str, value: str | date | time) -> None:
+        """Use the picker or select with that action."""
+        assert [c for c in self.controls() if getattr(c, "action", None) == action], action
+        await self.click(action, value=value)
+
+    async def choose(self, row: str, label: str) -> None:
+        """Choose from the menu of the row that shows the text."""
+        menu = self.menu(row)
+        choice = next(c for c in menu.choices if c.label == label)
+        await self.click(choice.value, menu.target)
+
+    async def click(self, action: str, target: str = "", value: str | date | time | None = None) -> str:
+        """Returns the id of the command."""
+        click = Click(
+            command_id=self._id(),
+            user_id=self.user,
+            at=self.house.clock.now(),
+            session_id=self.session_id,
+            action=action,
+            target=target,
+            value=value,
+        )
+        await self.send(self.door.read_click(click))
+        return click.command_id
+
+    async def fill(self, form: str, /, *, target: str = "", size: int = 0, **values: Any) -> FormErrors | None:
+        """Open a form, change the given fields of it, and send it."""
+        request = FormRequest(form=form, session_id=self.session_id, user_id=self.user, target=target, size=size)
+        shown = await self.door.open_form(request)
+        turned = {f.name: values[f.name] for f in shown.inputs if getattr(f, "turns", False) and f.name in values}
+        if turned:
+            request = request.model_copy(update={"target": shown.target, "chosen": turned})
+            shown = await self.door.open_form(request)
+        given = {f.name: f.value for f in shown.inputs}
+        unknown = values.keys() - given.keys()
+        assert not unknown, unknown
+        submission = FormSubmission(
+            form=shown.form,
+            session_id=shown.session_id,
+            user_id=self.user,
+            command_id=self._id(),
+            at=self.house.clock.now(),
+            target=shown.target,
+            size=shown.size,
+            values=given | values,
+        )
+        read = await self.door.read_form(submission)
+        if isinstance(read, FormErrors):
+            return read
+        assert not isinstance(read, Form), "it shows another form"
+        await self.send(read)
+        return None
+
+    async def look(self, form: str, *, target: str = "", done: str | None = None, **chosen: str) -> Form:
+        """Open a form, or show it anew with what was chosen in it."""
+        request = FormRequest(
+            form=form, session_id=self.session_id, user_id=self.user, target=target, chosen=chosen, done=done
+        )
+        return await self.door.open_form(request)
+
+    async def press_in(self, shown: Form, label: str) -> Form:
+        """Press a button of an open form, and see it as it is then."""
+        button = next(b for b in buttons_in(shown) if b.label == label)
+        command = await self.click(button.action, button.target)
+        return await self.look(shown.form, target=shown.target, done=command)
+
+    async def fill_row(self, row: str, form: str, **values: Any) -> FormErrors | None:
+        return await self.fill(form, target=self.menu(row).target, **values)
+
+    async def send(self, command: Command) -> None:
+        self.deeds += 1
+        await self.door.handle(command)
+        await self.read()
+
+    # --- reading ---
+
+    async def read(self) -> None:
+        """Let everything arrive that is owed."""
+        outbox, now = self.house.store.outbox, self.house.clock.now()
+        while due := await outbox.pending(now=now):
+            for message in due:
+                self._receive(message)
+                await outbox.mark_sent(message.id, Sent(CHANNEL, f"{len(self.arrived)}.0"), now=now)
+        if not self.session_id and self.arrived:
+            self.session_id = self.arrived[-1].session_id
+            session = await self.session()
+            if session.thread_ts is None:
+                await self.house.store.sessions.attach_thread(self.session_id, CHANNEL, "1.0")
+
+    def _receive(self, message: Outgoing) -> None:
+        self.arrived.append(message)
+        if message.ephemeral_to is not None:
+            self.asides.append(message.card)
+            return
+        self.messages[message.slot] = message
+        for slot in message.retire:
+            if slot != message.slot:
+                self.messages.pop(slot, None)
+
+    @property
+    def card(self) -> Card:
+        """The latest card of the thread."""
+        return next(m.card for m in reversed(self.arrived) if m.slot.startswith("stage:"))
+
+    @property
+    def root(self) -> str:
+        return self.messages["root"].card.text
+
+    @property
+    def words(self) -> str:
+        """Everything that the card says."""
+        return "\n".join(getattr(part, "text", "") for part in self.card.parts)
+
+    def controls(self) -> list[Control]:
+        found: list[Control] = []
+        for part in self.card.parts:
+            if isinstance(part, Controls):
+                found += part.items
+            elif isinstance(part, Prose) and part.control is not None:
+                found.append(part.control)
+        return found
+
+    def labels(self) -> list[str]:
+        return [c.label for c in self.controls() if isinstance(c, Button)]
+
+    def menu(self, row: str) -> Menu:
+        rows = [p for p in self.card.parts if isinstance(p, Prose) and row in p.text and isinstance(p.control, Menu)]
+        assert len(rows) == 1, f"{row!r} in {self.words}"
+        assert isinstance(rows[0].control, Menu)
+        return rows[0].control
+
+    def rows(self) -> list[str]:
+        return [p.text for p in self.card.parts if isinstance(p, Prose) and isinstance(p.control, Menu)]
+
+    async def session(self) -> Session:
+        session = await self.house.store.sessions.load(self.session_id)
+        assert session is not None
+        return session
+
+    def _id(self) -> str:
+        return f"cmd-{self.user}-{next(_COMMANDS)}"
+
+    # --- ways ---
+
+    async def to_frame(self) -> None:
+        await self.start()
+        await self.press("Plan this day")
+
+    async def to_tasks(self) -> None:
+        await self.to_frame()
+        await self.press("Proceed")
+
+    async def to_skeleton(self, *titles: str) -> None:
+        await self.to_tasks()
+        names = titles or ("Write report", "Review plans", "Mail")
+        values: dict[str, Any] = {}
+        for row, title in enumerate(names, start=1):
+            values |= {f"title_{row}": title, f"minutes_{row}": 60}
+        await self.fill("tasks", size=max(3, len(names)), one_thing="1", **values)
+
+    async def to_refine(self, *titles: str) -> None:
+        await self.to_skeleton(*titles)
+        await self.press("Refine")
+
+    async def to_committed(self, *titles: str) -> None:
+        await self.to_refine(*titles)
+        await self.press("Commit to calendar")
+
+
+_COMMANDS = itertools.count()
+
+
+def buttons_in(shown: Form) -> list[Button]:
+    """The buttons between the fields of a form."""
+    found: list[Control] = []
+    for part in shown.fields:
+        found += part.items if isinstance(part, Controls) else []
+        found += [part.control] if isinstance(part, Prose) and part.control is not None else []
+    return [control for control in found if isinstance(control, Button)]
+
+
+def words_in(shown: Form) -> str:
+    """Everything that stands between the fields of a form."""
+    return "\n".join(words for part in shown.fields if (words := getattr(part, "text", "")))
+
+
+def meeting(house: House, title: str, start: str, end: str, day: date = MONDAY, **extras: Any) -> str:
+    """An event of the person's own, by local times; an end before the start is on the next day."""
+    from fateforger.planning.timing import instant_of, zone
+
+    begin = instant_of(datetime.combine(day, time.fromisoformat(start)), zone(AMSTERDAM))
+    finish = instant_of(datetime.combine(day, time.fromisoformat(end)), zone(AMSTERDAM))
+    if finish < begin:
+        finish += timedelta(days=1)
+    return house.calendar.store.user_create(title, start=begin, end=finish, **extras).id

@@ -1,0 +1,163 @@
+"""A person with a queue: asks, presses what is on the newest card, fills in forms, and reads what comes."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.unit.conversation.person import AMSTERDAM, ANNA, EXECUTOR, House, Person
+
+from fateforger.session.cards import Button, Card, Controls, Prose
+from fateforger.session.commands import COMMAND, Click, InboxCommand
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, ShowTasks
+from fateforger.tasks.task import Origin, QueuedTask, TaskSpec
+from fateforger.workers.turns import NOTIFICATION_LANE, TURN_LANE
+
+DM = "D1"
+_NUMBERS = itertools.count()
+
+
+@dataclass
+class Desk:
+    """``letters`` are the cards that came, with where they belong."""
+
+    house: House
+    user: str = ANNA
+    letters: list[dict[str, Any]] = field(default_factory=list)
+
+    # --- acting ---
+
+    async def adds(self, title: str = "Buy milk", **spec: Any) -> QueuedTask:
+        """A task more in the queue."""
+        given = TaskSpec.model_validate({"title": title, **spec})
+        known = {task.id for task in await self.tasks()}
+        await self.send(EnqueueTask(**self.about(), spec=given, origin=Origin(door="slack")))
+        return next(task for task in await self.tasks() if task.id not in known)
+
+    async def pulls(self, task_id: str | None = None) -> Card:
+        return await self.send(PullTask(**self.about(), task_id=task_id))
+
+    async def lists(self) -> Card:
+        return await self.send(ShowTasks(**self.about()))
+
+    async def press(self, label: str, *, row: str = "") -> Card:
+        """Press a button of the newest card, in the row that shows the text."""
+        found = [button for text, button in buttons(self.card) if button.label == label and row in text]
+        assert len(found) == 1, f"{label!r} in {row!r} not among {buttons(self.card)}"
+        return await self.send(self.pressed(found[0]))
+
+    def pressed(self, button: Button) -> QueueCommand:
+        """The command of a button, from its card."""
+        about = self.about()
+        click = Click(
+            command_id=about["command_id"], user_id=self.user, at=about["at"], session_id="", action=button.action,
+            target=button.target,
+        )  # fmt: skip
+        command = self.house.coordinator.read_click(click)
+        here = {"channel": DM, "tz": AMSTERDAM, "ts": "9.0"}
+        return COMMAND.validate_python(command.model_copy(update=here).model_dump())  # type: ignore[return-value]  # one of the queue
+
+    async def fill(self, form: str, /, *, target: str = "", **values: Any) -> FormErrors | Card:
+        """Open a form, change the given fields of it, and send it."""
+        shown = await self.opens(form, target=target, **{k: v for k, v in values.items() if k == "kind"})
+        given = {f.name: f.value for f in shown.inputs}
+        assert values.keys() <= given.keys(), values.keys() - given.keys()
+        submission = FormSubmission(
+            form=shown.form, session_id="", user_id=self.user, command_id=self.about()["command_id"],
+            at=self.house.clock.now(), target=shown.target, values=given | values,
+        )  # fmt: skip
+        read = await self.house.coordinator.read_form(submission)
+        if isinstance(read, FormErrors):
+            return read
+        assert not isinstance(read, Form)
+        here = {"channel": DM, "tz": AMSTERDAM}
+        return await self.send(COMMAND.validate_python(read.model_copy(update=here).model_dump()))
+
+    async def opens(self, form: str, *, target: str = "", **chosen: str) -> Form:
+        request = FormRequest(form=form, session_id="", user_id=self.user, target=target, chosen=chosen)
+        return await self.house.coordinator.open_form(request)
+
+    async def send(self, command: InboxCommand) -> Card:
+        await self.house.coordinator.handle(command)
+        await self.read()
+        return self.card
+
+    async def reboot(self) -> None:
+        """The program died and starts anew: what it held is free again."""
+        self.house.restart()
+        await self.house.store.tasks.take_back(EXECUTOR, now=self.house.clock.now())
+
+    async def run_commands(self) -> None:
+        """Carry out what the queue has put into the inbox of sessions."""
+        jobs, now = self.house.store.jobs, self.house.clock.now()
+        while (job := await jobs.claim(TURN_LANE, "w", now=now, lease_seconds=60)) is not None:
+            await self.house.coordinator.handle(COMMAND.validate_python(job.payload))
+            await jobs.finish(job)
+
+    async def looks(self) -> None:
+        """A look at what waits."""
+        await self.house.desk.waiting.run_once()
+        await self.read()
+
+    # --- reading ---
+
+    async def read(self) -> None:
+        """Take in every card that came."""
+        jobs, now = self.house.store.jobs, self.house.clock.now()
+        while (job := await jobs.claim(NOTIFICATION_LANE, "w", now=now, lease_seconds=60)) is not None:
+            self.letters.append(dict(job.payload))
+            await jobs.finish(job)
+
+    async def tasks(self, *, ended: bool = False) -> tuple[QueuedTask, ...]:
+        return await self.house.store.tasks.of(self.user, ended=ended)
+
+    async def task(self, task_id: str) -> QueuedTask:
+        task = await self.house.store.tasks.get(self.user, task_id)
+        assert task is not None
+        return task
+
+    @property
+    def card(self) -> Card:
+        return Card.model_validate(self.letters[-1]["card"])
+
+    @property
+    def words(self) -> str:
+        return words_of(self.card)
+
+    def about(self) -> dict[str, Any]:
+        return {
+            "command_id": f"q-{next(_NUMBERS)}",
+            "user_id": self.user,
+            "at": self.house.clock.now(),
+            "channel": DM,
+            "tz": AMSTERDAM,
+        }
+
+    async def planner(self) -> Person:
+        """The person in the session that was begun last, with every card read."""
+        (session, *_) = await self.house.store.sessions.of_user(self.user)
+        person = Person(self.house, self.user, session_id=session.id)
+        await self.house.store.sessions.attach_thread(session.id, session.channel, "1.0")
+        await person.read()
+        return person
+
+
+def buttons(card: Card) -> list[tuple[str, Button]]:
+    """The buttons of a card, each with the text of its row."""
+    found: list[tuple[str, Button]] = []
+    for part in card.parts:
+        if isinstance(part, Controls):
+            found += [("", control) for control in part.items if isinstance(control, Button)]
+        elif isinstance(part, Prose) and isinstance(part.control, Button):
+            found.append((part.text, part.control))
+    return found
+
+
+def labels(card: Card) -> list[str]:
+    return [button.label for _, button in buttons(card)]
+
+
+def words_of(card: Card) -> str:
+    return "\n".join(getattr(part, "text", "") for part in card.parts)

@@ -1,0 +1,140 @@
+"""Time for a task, and rules that wait for a word: carried out by ordinary commands, verified by what is there (S162)."""
+
+from __future__ import annotations
+
+from datetime import time
+
+import pytest
+from tests.unit.conversation.person import ANNA, MONDAY, House, Person
+from tests.unit.conversation.queue.desk import DM, Desk, labels
+from tests.unit.conversation.test_parity import guessed
+
+from fateforger.session.forms import FormErrors
+from fateforger.session.model import Session
+from fateforger.tasks.task import BlockTime, ReviewConstraints, TaskState
+
+
+def an_hour(start: str | None = None) -> BlockTime:
+    return BlockTime(date=MONDAY, minutes=60, start=None if start is None else time.fromisoformat(start))
+
+
+async def in_stage(house: House, stage: str) -> Person:
+    person = Person(house)
+    await {"tasks": person.to_tasks, "refine": person.to_refine}[stage]()
+    return person
+
+
+@pytest.mark.parametrize("start", ["16:00", None])
+async def test_a_block_goes_into_the_open_plan_of_that_day(anna: Desk, house: House, start: str | None) -> None:
+    person = await in_stage(house, "refine")
+    task = await anna.adds("Call the bank", work=an_hour(start))
+    await anna.pulls()
+    assert "I put it into the plan of Monday 2 March at" in anna.words
+    await anna.run_commands()
+    await person.read()
+    session = await person.session()
+    assert session.plan is not None
+    assert [event.name for event in session.plan.events].count("Call the bank") == 1
+    await anna.looks()
+    assert (await anna.task(task.id)).state is TaskState.DONE
+
+
+async def test_where_no_draft_is_yet_it_is_something_to_do_on_that_day(anna: Desk, house: House) -> None:
+    person = await in_stage(house, "tasks")
+    task = await anna.adds("Call the bank", work=an_hour())
+    await anna.pulls()
+    await anna.run_commands()
+    await anna.looks()
+    assert (await anna.task(task.id)).state is TaskState.WAITING
+    await person.read()
+    await person.press("Proceed")
+    await anna.looks()
+    assert (await anna.task(task.id)).outcome == "It has its time in the plan of Monday 2 March."
+
+
+@pytest.mark.parametrize("stage", ["tasks", None])
+async def test_a_time_that_no_draft_keeps_is_not_lost_unsaid(anna: Desk, house: House, stage: str | None) -> None:
+    if stage is not None:
+        await in_stage(house, stage)
+    await anna.adds("Call the bank", work=an_hour("16:00"))
+    await anna.press("Do it now")
+    assert "The draft chooses when: you wanted 16:00, so move it there in Refine." in anna.words
+
+
+async def test_a_block_that_another_agent_saw_to_is_found_by_its_title(anna: Desk, house: House) -> None:
+    """S162: it had said so before anything was there; nobody has to say it again, and it is said in that thread."""
+    task = await anna.adds("Call the bank", work=an_hour())
+    now, waiting = house.clock.now(), {"state": TaskState.WAITING, "outcome": "mcp:robot: Asked for it."}
+    claimed = await house.store.tasks.claim(ANNA, "mcp:robot", now=now, lease_seconds=60, task_id=task.id)
+    assert claimed is not None
+    await house.store.tasks.settle(claimed, lambda it: it.model_copy(update=waiting), now=now)
+    person = await in_stage(house, "refine")
+    await anna.looks()
+    assert (await anna.task(task.id)).state is TaskState.WAITING
+    assert await person.fill("add_block", title="Call the bank", start="16:00", minutes=60) is None
+    await anna.looks()
+    after = await anna.task(task.id)
+    assert (after.state, after.place) == (TaskState.DONE, person.session_id)
+    assert "It has its time in the plan of Monday 2 March." in anna.words
+
+
+async def test_where_no_plan_is_open_one_is_opened_with_it(anna: Desk) -> None:
+    task = await anna.adds("Call the bank", work=an_hour())
+    await anna.pulls()
+    await anna.run_commands()
+    (session,) = await anna.house.store.sessions.of_user(ANNA)
+    assert isinstance(session, Session)
+    assert ([each.title for each in session.inputs.tasks], session.channel) == (["Call the bank"], DM)
+    assert (await anna.task(task.id)).place.startswith(session.id)
+
+
+async def test_a_block_that_finds_no_place_is_a_task_that_failed(anna: Desk, house: House) -> None:
+    """Its thread says why; it can be tried again."""
+    person = await in_stage(house, "refine")
+    task = await anna.adds("Night shift", work=BlockTime(date=MONDAY, minutes=24 * 60, start=time(9)))
+    await anna.pulls()
+    await anna.run_commands()
+    await person.read()
+    await anna.looks()
+    after = await anna.task(task.id)
+    session = await person.session()
+    assert session.plan is not None
+    assert "Night shift" not in [event.name for event in session.plan.events]
+    assert (after.state, after.outcome) == (
+        TaskState.FAILED,
+        "It found no place in the plan of Monday 2 March; its thread says why.",
+    )
+
+
+async def test_time_is_blocked_for_a_task_that_was_pulled(anna: Desk, house: House) -> None:
+    person = await in_stage(house, "refine")
+    task = await anna.adds("Report", work={"kind": "do", "minutes": 45})
+    await anna.pulls()
+    over = await anna.fill("queue_time", target=task.id, date=MONDAY.replace(day=1))
+    assert over == FormErrors(errors={"date": "That day is over; choose today or a later one."})
+    await anna.fill("queue_time", target=task.id, date=MONDAY)
+    assert labels(anna.card) == ["Done", "Block time", "Put it back"]
+    await anna.run_commands()
+    await person.read()
+    session = await person.session()
+    assert session.plan is not None
+    assert "Report" in [event.name for event in session.plan.events]
+
+
+async def test_rules_are_looked_through_until_none_waits_for_a_word(anna: Desk, house: House) -> None:
+    person = Person(house)
+    await person.to_frame()
+    await person.fill("rule_new", words="Gym")
+    (version,) = await house.store.constraints.of(ANNA)
+    await house.store.constraints.write([guessed(version)], cause="guess")
+    task = await anna.adds("Look through my rules", work=ReviewConstraints())
+    await anna.pulls()
+    assert "One rule waits for your word: right, or not?" in anna.words
+    assert labels(anna.card) == ["Review all", "Put it back"]
+    shown = await anna.opens("rules", target='{"status":"confirm"}')
+    assert "Gym" in str(shown)
+    await anna.looks()
+    assert (await anna.task(task.id)).state is TaskState.WAITING
+    await person.press_in(await person.look("rule", target=f"0 {version.uid}"), "Confirm")
+    await anna.looks()
+    assert (await anna.task(task.id)).outcome == "No rule waits for your word."

@@ -1,0 +1,129 @@
+"""A goal in parts: proposed by a model or written down, and nothing is worked on before its review (S168)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.scripted_model import Line, ScriptedModel
+from tests.unit.conversation.person import open_house_at
+from tests.unit.conversation.queue.desk import Desk, labels
+
+from fateforger.errors import ModelUnreachable
+from fateforger.session.forms import FormErrors
+from fateforger.session.queue_commands import DoTaskNow
+from fateforger.tasks.task import Decompose, QueuedTask, ReviewParts, TaskState
+
+PARTS = {
+    "goal": "A thesis that is handed in",
+    "assumptions": ["The topic stands"],
+    "probes": ["Ask the supervisor about the topic"],
+    "parts": [
+        {"title": "Literature review scope", "tag": "TBD", "minutes": None},
+        {"title": "Data source decisions", "tag": "CLARIFY", "minutes": None},
+        {"title": "Chapter outline", "tag": "", "minutes": 90},
+    ],
+}
+STEPS = [
+    ("claim_task",),
+    ("articulate_goal",),
+    ("document_assumptions",),
+    ("identify_probes",),
+    ("create_components", "create_placeholder", "create_probe"),
+    ("create_review_task",),
+]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
+    """With a model that says the line that the test gives."""
+    line: Line = request.param
+    house = await open_house_at(tmp_path, model=ScriptedModel(line, line))
+    yield Desk(house)
+    await house.close()
+
+
+async def goal(desk: Desk) -> QueuedTask:
+    return await desk.adds("Write my thesis", work=Decompose(), workflow="decompose")
+
+
+@pytest.mark.parametrize("desk", [PARTS], indirect=True)
+async def test_a_model_proposes_parts_that_wait_for_their_review(desk: Desk) -> None:
+    """S168: goal, assumptions, probes, tagged children, and a review that blocks the rest; S162: under the rules."""
+    task = await goal(desk)
+    await desk.pulls()
+    review, probe, scope, data, outline = (t for t in await desk.tasks() if t.goal == task.id)
+    assert isinstance(review.spec.work, ReviewParts)
+    assert [t.spec.tags for t in (probe, scope, data, outline)] == [("PROBE",), ("TBD",), ("CLARIFY",), ()]
+    assert {t.blocked_by for t in (probe, scope, data, outline)} == {(review.id,)}
+    after = await desk.task(task.id)
+    assert [step.do for step in after.steps] == STEPS
+    assert "## Assumptions\n- The topic stands" in after.spec.context
+    assert "[TBD] **Literature review scope**" in desk.words
+    assert labels(desk.card) == ["Pull the review", "Put it back"]
+    await desk.pulls(outline.id)
+    assert "has to wait: “Review: Write my thesis”" in desk.words
+
+
+@pytest.mark.parametrize("desk", [PARTS], indirect=True)
+async def test_approving_the_parts_lets_them_go_and_ends_the_goal(desk: Desk) -> None:
+    task = await goal(desk)
+    await desk.pulls()
+    await desk.press("Pull the review")
+    assert "Are these the right parts?" in desk.words
+    await desk.press("Approve the parts")
+    await desk.looks()
+    after = await desk.task(task.id)
+    assert (after.state, after.steps[-1].do) == (TaskState.DONE, ("approve_review",))
+    await desk.pulls()
+    assert "**Ask the supervisor about the topic**" in desk.words
+    assert labels(desk.card) == ["Done", "Block time", "Put it back"]
+
+
+@pytest.mark.parametrize("desk", [ModelUnreachable("Down."), "no idea"], indirect=True)
+async def test_where_no_model_can_the_person_writes_the_parts_down(desk: Desk) -> None:
+    task = await goal(desk)
+    await desk.pulls()
+    assert labels(desk.card) == ["Write down the parts", "Put it back"]
+    hidden = await desk.fill("queue_parts", target=task.id, parts="Outline\nData")
+    assert isinstance(hidden, FormErrors)
+    assert "Write down what you assume" in hidden.errors["parts"]
+    assert "Rule: Assumptions are documented and probes found before there are parts." in hidden.errors["parts"]
+    whole = {"assumptions": "The topic stands", "probes": "Ask", "parts": "Outline\nData", "open": "Method"}
+    assert not isinstance(await desk.fill("queue_parts", target=task.id, **whole), FormErrors)
+    titles = {t.spec.title: t.spec.tags for t in await desk.tasks() if t.goal == task.id}
+    assert titles == {
+        "Review: Write my thesis": (), "Ask": ("PROBE",), "Outline": (), "Data": (), "Method": ("TBD",),
+    }  # fmt: skip
+    assert labels(desk.card) == ["Pull the review", "Put it back"]
+
+
+@pytest.mark.parametrize("desk", [ModelUnreachable("Down.")], indirect=True)
+async def test_too_many_parts_at_once_are_refused_with_the_remedy(desk: Desk) -> None:
+    """S162: the rule of the workflow, in its own words."""
+    task = await goal(desk)
+    await desk.pulls()
+    many = {"assumptions": "a", "probes": "p", "parts": "\n".join(f"Part {n}" for n in range(9))}
+    refused = await desk.fill("queue_parts", target=task.id, **many)
+    assert refused == FormErrors(
+        errors={"parts": "Keep the parts coarse; three to seven are enough for a start. Rule: NEVER: over_decomposed."}
+    )
+
+
+@pytest.mark.parametrize("desk", [PARTS], indirect=True)
+async def test_a_goal_that_is_pulled_again_is_broken_up_once(desk: Desk) -> None:
+    task = await goal(desk)
+    await desk.pulls()
+    await desk.press("Put it back")
+    await desk.pulls(task.id)
+    assert len([t for t in await desk.tasks() if t.goal == task.id]) == 5
+
+
+@pytest.mark.parametrize("desk", [PARTS], indirect=True)
+async def test_who_insists_gets_the_parts_as_words(desk: Desk) -> None:
+    """S165: without a task, so nothing of it is kept."""
+    task = await goal(desk)
+    await desk.send(DoTaskNow(**desk.about(), task_id=task.id, insists=True))
+    assert "[TBD] Literature review scope" in desk.words.replace("\\", "")
+    assert [t.goal for t in await desk.tasks()] == []

@@ -1,0 +1,248 @@
+"""The queue on App Home: what it shows, and what can be done to it while something runs (S157, S160, S167)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.factories.tasks import task
+from tests.unit.conversation.person import ANNA, EXECUTOR, House
+from tests.unit.conversation.queue.desk import Desk, labels, words_of
+
+from fateforger.conversation.queue.cards import build_queue_parts
+from fateforger.errors import BadInput
+from fateforger.session.cards import Card, Menu, Prose, Select
+from fateforger.session.commands import COMMAND, Click, SessionCommand
+from fateforger.session.forms import Form, FormErrors, FormSubmission
+from fateforger.session.queue_commands import PullTask, QueueCommand
+from fateforger.slack.blocks import HOME, render
+from fateforger.tasks.task import QueuedTask, TaskState
+from fateforger.ui.session_cards import KEPT
+
+
+class Page:
+    """A person looks at their App Home, and presses what is on it."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.card = Card(text="", parts=())
+        self._clicks = 0
+
+    async def look(self) -> str:
+        """The words of the queue, which comes before what is kept about her."""
+        home = await self.house.coordinator.home(ANNA)
+        self.card = home.model_copy(update={"parts": home.parts[: -len(KEPT)]})
+        return words_of(self.card).partition("Your queue\n")[2]
+
+    def rows(self) -> list[tuple[str, Menu]]:
+        return [(p.text, p.control) for p in self.card.parts if isinstance(p, Prose) and isinstance(p.control, Menu)]
+
+    def choices(self, row: str) -> list[str]:
+        return [choice.label for text, menu in self.rows() if row in text for choice in menu.choices]
+
+    def chosen(self, label: str, row: str) -> QueueCommand:
+        """The command of a choice in the menu of a row."""
+        ((action, target),) = [
+            (choice.value, menu.target)
+            for text, menu in self.rows()
+            if row in text
+            for choice in menu.choices
+            if choice.label == label
+        ]
+        return self.command(action, target)
+
+    def command(self, action: str, target: str) -> QueueCommand:
+        self._clicks += 1
+        click = Click(
+            command_id=f"home-{self._clicks}",
+            user_id=ANNA,
+            at=self.house.clock.now(),
+            session_id="",
+            action=action,
+            target=target,
+        )
+        command = self.house.coordinator.read_click(click)
+        return COMMAND.validate_json(COMMAND.dump_json(command))  # type: ignore[return-value]  # one of the queue
+
+    async def choose(self, label: str, row: str) -> str:
+        await self.house.coordinator.handle(self.chosen(label, row))
+        return await self.look()
+
+
+@pytest.fixture
+async def page(house: House, anna: Desk) -> Page:
+    for title, priority in (("Ask Ann", 1), ("Buy milk", 2), ("Call Carl", 2)):
+        await anna.adds(title, priority=priority)
+    found = Page(house)
+    await found.look()
+    return found
+
+
+async def test_an_empty_queue_can_be_added_to(house: House) -> None:
+    """S160"""
+    page = Page(house)
+    assert await page.look() == "Your queue is empty. What there is to do, and not on which day, goes here.\n"
+    assert labels(page.card)[-1] == "Add a task"
+
+
+async def test_the_next_task_comes_first_with_where_each_stands(page: Page, anna: Desk) -> None:
+    """S157"""
+    a, b, c = (t.id for t in await anna.tasks())
+    assert await page.look() == (
+        "3 tasks, 3 ready. Next: **Ask Ann**.\n\n"
+        f"1. **Ask Ann** `{a}`\nhigh · ready\n2. **Buy milk** `{b}`\nnormal · ready\n3. **Call Carl** `{c}`\nnormal · ready\n"
+    )
+    assert page.choices("Ask Ann") == ["Pull", "Down", "Pause", "Stop"]
+    assert page.choices("Buy milk") == ["Pull", "Up", "Down", "Pause", "Stop"]
+    assert page.choices("Call Carl") == ["Pull", "Up", "Pause", "Stop"]
+    assert "Pull the next" in labels(page.card)
+    assert page.command("queue.pull", b) == PullTask(
+        command_id="home-1", user_id=ANNA, at=page.house.clock.now(), task_id=b
+    )
+
+
+async def test_what_keeps_a_task_is_said() -> None:
+    tasks = (
+        task("a", priority=0, after=("b", "c", "d")),
+        task("b", state="running"),
+        task("c", state="waiting").model_copy(update={"outcome": "It was pulled."}),
+        task("d", state="failed"),
+    )
+    card = Card(text="", parts=build_queue_parts(tasks))
+    assert words_of(card).splitlines()[2:] == [
+        "4 tasks, 0 ready. 1 waits for you. None can be pulled just now.",
+        "",
+        "1. **a** `a`",
+        "urgent · after “b” and 2 more",
+        "2. **b** `b`",
+        "normal · being done",
+        "3. **c** `c`",
+        "normal · waiting for you",
+        "_It was pulled._",
+        "4. **d** `d`",
+        "normal · failed",
+    ]
+    assert labels(card) == ["Add a task"]
+
+
+async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, house: House, anna: Desk) -> None:
+    first, *_ = await anna.tasks()
+    await anna.adds("Later")
+    later = (await anna.tasks())[-1]
+    after = later.model_copy(update={"blocked_by": (first.id,)})
+    await house.store.tasks.change(ANNA, later.id, lambda _: after, now=house.clock.now())
+    assert "“Ask Ann” is stopped. Nothing more happens to it unless you try it again. “Later” still waits for it." in (
+        await page.choose("Stop", "1. **Ask Ann")
+    )
+    assert "normal · after “Ask Ann” (which was stopped)" in await page.look()
+    assert page.choices("**Later**") == ["Up", "Pause", "Stop"]
+    listed = await anna.lists()
+    assert "after “Ask Ann”" in words_of(listed)
+    assert labels(listed) == ["Pull", "Pull", "Pull the next", "Add a task"]
+    assert [t.spec.title for t in [await anna.task(first.id)] if t.state is TaskState.STOPPED] == ["Ask Ann"]
+
+
+async def test_it_is_seen_reordered_and_stopped_while_something_runs(page: Page, house: House) -> None:
+    """S167"""
+    held = await house.store.tasks.claim(ANNA, EXECUTOR, now=house.clock.now(), lease_seconds=60)
+    assert held is not None
+    assert "high · being done" in await page.look()
+    assert page.choices("Ask Ann") == ["Down", "Stop"]
+    assert (await page.choose("Up", "Call Carl")).startswith("“Call Carl” is number 2 of 3 now.\n")
+    assert (await page.choose("Pause", "Buy milk")).startswith(
+        "“Buy milk” is paused. It keeps its place until you resume it.\n"
+    )
+    assert (await page.choose("Stop", "Ask Ann")).startswith("“Ask Ann” is stopped.")
+    assert [text.splitlines()[0][:13] for text, _ in page.rows()] == ["1. **Call Car", "2. **Buy milk"]
+    assert await house.store.tasks.settle(held, lambda t: t, now=house.clock.now()) is None
+    assert page.choices("Buy milk") == ["Up", "Resume", "Stop"]
+    assert "can be pulled again" in await page.choose("Resume", "Buy milk")
+    assert "can be pulled again" not in await page.look()
+
+
+async def test_a_deed_counts_once_also_after_a_restart(page: Page, house: House) -> None:
+    up = page.chosen("Up", "Call Carl")
+    await house.coordinator.handle(up)
+    house.restart()
+    await house.coordinator.handle(up)
+    await page.look()
+    assert [text.splitlines()[0][:13] for text, _ in page.rows()] == ["1. **Ask Ann*", "2. **Call Car", "3. **Buy milk"]
+    assert await house.coordinator.is_carried_out(up)
+
+
+async def test_what_makes_no_sense_any_more_is_said(page: Page, house: House, anna: Desk) -> None:
+    stop = page.chosen("Stop", "Ask Ann")
+    first, *_ = await anna.tasks()
+    await house.store.tasks.forget(ANNA)
+    await house.coordinator.handle(stop)
+    assert (await page.look()).startswith("That task is not in your queue any more.\n")
+    other = await anna.adds("Other")
+    await page.look()
+    pause = page.command("queue.do.pause", other.id)
+    await anna.pulls(other.id)
+    await house.coordinator.handle(pause)
+    assert (await page.look()).startswith("“Other” is in your hands already; say that it is done, or stop it.\n")
+    assert first.id != other.id
+
+
+async def test_a_long_queue_has_pages(house: House, anna: Desk) -> None:
+    for n in range(45):
+        await anna.adds(f"Task {n}")
+    page = Page(house)
+    await page.look()
+    assert len(page.rows()) == 20
+    assert labels(page.card)[-1:] == ["Next page"]
+    await house.coordinator.handle(page.command("queue.page", "3"))
+    words = await page.look()
+    assert "Tasks 41 to 45 of 45." in words
+    assert page.rows()[0][0].startswith("41. **Task 40**")
+    assert labels(page.card)[-1:] == ["Previous page"]
+    with pytest.raises(BadInput):
+        page.command("queue.page", "many")
+    blocks = render(page.card, session="", v="v", size=HOME).blocks
+    assert len(blocks) <= 100
+
+
+async def test_a_task_is_changed_by_form(page: Page, anna: Desk, house: House) -> None:
+    buy = (await anna.tasks())[1]
+    (select,) = [c for p in page.card.parts for c in getattr(p, "items", ()) if isinstance(c, Select)]
+    assert (select.action, select.choices[1].value) == ("form.queue_edit", buy.id)
+    form = await anna.opens("queue_edit", target=buy.id)
+    assert await submit(house, form, title="") == FormErrors(
+        errors={"title": "A task needs a title; a few words will do."}
+    )
+    given: dict[str, str | int] = {
+        "title": "Buy oat milk",
+        "priority": "0",
+        "minutes": 20,
+        "criteria": "Cold\n Two of them",
+        "project": "Home",
+    }
+    command = await submit(house, form, **given)
+    assert not isinstance(command, FormErrors | Form)
+    await house.coordinator.handle(command)
+    assert (await page.look()).startswith("“Buy oat milk” is saved.\n")
+    after = await anna.task(buy.id)
+    assert (after.spec.title, after.spec.priority, after.spec.project) == ("Buy oat milk", 0, "Home")
+    assert after.spec.acceptance_criteria == ("Cold", "Two of them")
+    assert after.state is TaskState.ACTIVE
+    assert (await anna.tasks())[0].id == buy.id
+
+
+async def submit(house: House, form: Form, **values: str | int) -> SessionCommand | QueueCommand | Form | FormErrors:
+    given = {field.name: field.value for field in form.inputs}
+    submission = FormSubmission(
+        form=form.form,
+        session_id="",
+        user_id=ANNA,
+        command_id="edit-1",
+        at=house.clock.now(),
+        target=form.target,
+        values=given | values,
+    )
+    return await house.coordinator.read_form(submission)
+
+
+def test_pages_that_are_not_there_show_the_nearest() -> None:
+    tasks = tuple(task(f"t{n}", rank=n) for n in range(21))
+    assert build_queue_parts(tasks, page=9) == build_queue_parts(tasks, page=2)
+    assert build_queue_parts(tasks, page=-1) == build_queue_parts(tasks, page=1)
+    assert isinstance(tasks[0], QueuedTask)

@@ -1,0 +1,221 @@
+"""A message outside of any plan: one question to a model, and then the way it goes (S147-S156, S163-S166)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.factories.words import opening, wanting, work
+from tests.fakes.scripted_model import Line, ScriptedModel
+from tests.unit.conversation.person import AMSTERDAM, ANNA, House, open_house_at
+from tests.unit.conversation.queue.desk import DM, Desk, labels
+
+from fateforger.session.commands import Opening
+from fateforger.tasks.task import BlockTime, Decompose, Mode, TaskState
+
+Begin = Callable[..., Awaitable["Talk"]]
+
+
+class Talk(Desk):
+    """A person's first messages, with a model that says its lines."""
+
+    model: ScriptedModel
+
+    async def says(self, text: str, ts: str = "1.0") -> bool:
+        command = Opening(
+            command_id=f"m-{ts}", user_id=ANNA, at=self.house.clock.now(), channel=DM, thread_ts=ts, tz=AMSTERDAM,
+            text=text,
+        )  # fmt: skip
+        done = await self.house.coordinator.on_opening(command)
+        await self.read()
+        return done
+
+
+@pytest.fixture
+async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
+    opened: list[House] = []
+
+    async def begin(*lines: Line) -> Talk:
+        model = ScriptedModel(*lines)
+        opened.append(await open_house_at(tmp_path, model=model))
+        talking = Talk(opened[-1])
+        talking.model = model
+        return talking
+
+    yield begin
+    for house in opened:
+        await house.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Add a dark mode toggle to the settings",
+        "Bitte einen Dunkelmodus in die Einstellungen einbauen",
+        "設定にダークモードを追加して",
+        "أضف وضعًا داكنًا إلى الإعدادات",
+    ],
+)
+async def test_work_is_put_into_the_queue_by_one_question(talk: Begin, text: str) -> None:
+    """S153, S154: in any language; the body has what was said, the files, the criteria and the workflow."""
+    anna = await talk(
+        work(
+            "Dark mode", workflow="feature-dev", simple=False, files=["settings.tsx"], criteria=["It persists"],
+            tags=["ui"], project="webapp", priority=1,
+        )
+    )  # fmt: skip
+    assert await anna.says(text) is True
+    (task,) = await anna.tasks()
+    spec = task.spec
+    assert (spec.title, spec.workflow, spec.project, spec.priority, spec.tags) == (
+        "Dark mode", "feature-dev", "webapp", 1, ("ui",),
+    )  # fmt: skip
+    assert (spec.context, spec.relevant_files, spec.acceptance_criteria) == (text, ("settings.tsx",), ("It persists",))
+    assert (task.state, task.mode, task.attempts) == (TaskState.ACTIVE, Mode.DISPOSITOR, 0)
+    assert anna.model.asked == ["start"]
+    assert f"Run `/pull {task.id}` to start it" in anna.words
+    assert anna.letters[-1]["thread_ts"] == "1.0"
+
+
+async def test_a_repeated_message_makes_one_task_and_one_answer(talk: Begin) -> None:
+    """K7: idempotent per message."""
+    anna = await talk(work("Buy milk"), work("Buy milk"))
+    await anna.says("milk!")
+    await anna.says("milk!")
+    assert len(await anna.tasks()) == 1
+    assert len(anna.letters) == 1
+
+
+async def test_a_question_changes_nothing_and_makes_no_task(talk: Begin) -> None:
+    """S149, S156: answered at once, in the person's language."""
+    anna = await talk(wanting("question", answer="Es wartet nichts."))
+    assert await anna.says("Was wartet auf mich?") is True
+    assert anna.words == "Es wartet nichts.\nMode: direct. It went around your queue."
+    assert await anna.tasks(ended=True) == ()
+
+
+async def test_a_question_in_which_a_model_sees_work_is_still_a_question(talk: Begin) -> None:
+    """S156: whatever else the model says."""
+    asked = {**work("Delete everything"), "wants": "question", "answer": "No."}
+    anna = await talk(asked)
+    await anna.says("Would you delete everything?")
+    assert await anna.tasks(ended=True) == ()
+
+
+async def test_what_changes_nothing_is_not_put_into_the_queue(talk: Begin) -> None:
+    """S152"""
+    anna = await talk({**work("Think"), "changes": False})
+    assert await anna.says("hm, thinking") is False
+    assert await anna.tasks() == ()
+
+
+async def test_conversation_is_answered_or_gets_the_welcome(talk: Begin) -> None:
+    """S150, S223: what is unclear counts as conversation and stays here."""
+    anna = await talk(wanting("conversation", answer="Gern geschehen!"), wanting("conversation"))
+    assert await anna.says("Danke dir") is True
+    assert anna.words.startswith("Gern geschehen!")
+    assert await anna.says("hello", "2.0") is False
+
+
+async def test_a_pull_in_words_names_its_task_by_its_row(talk: Begin) -> None:
+    """S148, S151: a skill that is called for goes directly."""
+    anna = await talk(wanting("pull", number=2), wanting("done", number=2), wanting("tasks"))
+    await anna.adds("First")
+    second = await anna.adds("Second")
+    await anna.says("let's begin the second one")
+    assert (await anna.task(second.id)).state is TaskState.WAITING
+    await anna.says("c'est fait", "2.0")
+    assert (await anna.task(second.id)).state is TaskState.DONE
+    await anna.says("what is left?", "3.0")
+    assert "1 task in your queue" in anna.words
+
+
+@pytest.mark.parametrize("wants", ["pull", "done"])
+async def test_what_names_no_task_that_is_there_starts_nothing(talk: Begin, wants: str) -> None:
+    """S223: a hand-over needs its target; where that is not there the queue is shown, and all stays as it is."""
+    anna = await talk(wanting(wants, number=7))
+    task = await anna.adds("First")
+    await anna.says("begin the seventh")
+    assert (await anna.task(task.id)).state is TaskState.ACTIVE
+    assert "1 task in your queue" in anna.words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("/tasks", "Your queue is empty."), ("/sing", "I don't know that command.")]
+)
+async def test_a_leading_slash_is_never_read_by_a_model(talk: Begin, text: str, words: str) -> None:
+    """S147, S152: first in the order."""
+    anna = await talk()
+    assert await anna.says(text) is True
+    assert words in anna.words
+    assert anna.model.asked == []
+
+
+async def test_a_pull_that_is_written_out_in_a_thread(talk: Begin) -> None:
+    """S151: Slack takes no commands in threads."""
+    anna = await talk()
+    task = await anna.adds()
+    await anna.says(f"/pull {task.id}")
+    assert (await anna.task(task.id)).state is TaskState.WAITING
+
+
+async def test_just_do_it_when_it_is_simple(talk: Begin) -> None:
+    """S163, option A: at once, with the note; no task."""
+    spec = work("Report", kind="block_time", date="2026-03-06", minutes=60, start="10:00", haste="asks")
+    anna = await talk(spec)
+    await anna.says("no task please, just block an hour on Friday at 10 for the report")
+    assert "isn't tracked in your queue" in anna.words
+    assert await anna.tasks(ended=True) == ()
+    await anna.run_commands()
+    (session,) = await anna.house.store.sessions.of_user(ANNA)
+    assert ([task.title for task in session.inputs.tasks], session.mode) == (["Report"], Mode.DIRECT)
+
+
+async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:
+    """S164, option B: queued, with a reason and the exact line."""
+    anna = await talk(work("Move the office", simple=False, haste="asks"))
+    await anna.says("just move the office now")
+    (task,) = await anna.tasks()
+    assert anna.words.startswith(
+        "This takes several steps, and the queue keeps track of which are done. I keep “Move the office” there: run "
+        f"`/pull {task.id}` to do it with all that."
+    )
+    assert labels(anna.card) == ["Pull it now", "Do it anyway"]
+
+
+async def test_just_do_it_on_insistence(talk: Begin) -> None:
+    """S165, option C: what is lost is said, then it is done; no task."""
+    anna = await talk(work("Move the office", simple=False, haste="insists"))
+    await anna.says("I don't care, do it now")
+    assert "no rule is checked, nobody can look up later what was done, and it cannot be paused" in anna.words
+    assert await anna.tasks(ended=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (work("Thesis", kind="decompose", workflow="tdd-cycle"), Decompose()),
+        (work("Gym", kind="block_time", date="2026-03-06", minutes=45), BlockTime.model_validate(
+            {"date": "2026-03-06", "minutes": 45})),
+    ],
+    ids=["decompose", "block time"],
+)  # fmt: skip
+async def test_what_kind_of_work_it_is(talk: Begin, said: Line, kind: object) -> None:
+    anna = await talk(said)
+    await anna.says("…")
+    assert (await anna.tasks())[0].spec.work == kind
+
+
+async def test_what_cannot_be_used_is_left_out(talk: Begin) -> None:
+    """A hostile or careless answer makes a plain task at most."""
+    anna = await talk(work("Nap", kind="block_time", minutes=-5, workflow="timeboxing", tags=["", "x"], files=[""]))
+    await anna.says("nap")
+    spec = (await anna.tasks())[0].spec
+    assert (spec.work.kind, spec.workflow, spec.tags, spec.relevant_files) == ("do", "", ("x",), ())
+
+
+async def test_a_day_is_still_planned_by_the_same_question(talk: Begin) -> None:
+    anna = await talk(opening(date="2026-03-03"))
+    assert await anna.says("plan tomorrow") is True
+    assert (len(await anna.house.store.sessions.of_user(ANNA)), await anna.tasks()) == (1, ())

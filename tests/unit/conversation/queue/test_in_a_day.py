@@ -1,0 +1,91 @@
+"""Stage 2 offers what stands in the queue; what is put into a day is in the person's hands until they say it is done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.queue.desk import Desk
+
+from fateforger.session.cards import Button, Prose
+from fateforger.session.queue_commands import SettleTask
+from fateforger.tasks.task import TaskState
+
+
+@pytest.fixture
+async def person(house: House, anna: Desk) -> Person:
+    await anna.adds("Ask Ann", priority=1, work={"kind": "do", "minutes": 30})
+    await anna.adds("Buy milk")
+    await anna.adds("Plan it", work={"kind": "plan_day", "date": "2026-03-05"})
+    await anna.adds("Call Carl")
+    found = Person(house)
+    await found.to_tasks()
+    return found
+
+
+async def planned(person: Person) -> list[str]:
+    return [task.title for task in (await person.session()).inputs.tasks]
+
+
+async def add(person: Person, title: str) -> None:
+    """Press Add beside a task of the queue."""
+    (part,) = [p for p in person.card.parts if isinstance(p, Prose) and p.text.startswith(f"In your queue: {title}")]
+    assert isinstance(part.control, Button)
+    await person.click(part.control.action, part.control.target)
+
+
+async def test_the_queue_is_offered_one_by_one_or_whole(person: Person, anna: Desk) -> None:
+    """What only a thread of its own can do is no task of a day."""
+    offered = (await person.session()).offered
+    assert [(each.task.title, each.task.minutes, each.source) for each in offered] == [
+        ("Ask Ann", 30, "queue"),
+        ("Buy milk", None, "queue"),
+        ("Call Carl", None, "queue"),
+    ]
+    assert "In your queue: Ask Ann (30 min)" in person.words
+    await add(person, "Buy milk")
+    assert await planned(person) == ["Buy milk"]
+    await person.press("Add all 2 from the queue")
+    assert await planned(person) == ["Buy milk", "Ask Ann", "Call Carl"]
+    assert "In your queue" not in person.words
+    states = {task.spec.title: task.state for task in await anna.tasks()}
+    assert states == {
+        "Ask Ann": TaskState.WAITING,
+        "Buy milk": TaskState.WAITING,
+        "Call Carl": TaskState.WAITING,
+        "Plan it": TaskState.ACTIVE,
+    }
+    milk = next(task for task in await anna.tasks() if task.spec.title == "Buy milk")
+    assert milk.outcome == "It is planned for Monday 2 March. Say here when it is done."
+    assert (milk.place, milk.claim) == (person.session_id, None)
+
+
+async def test_what_is_taken_off_the_day_can_be_pulled_again(person: Person, anna: Desk) -> None:
+    await add(person, "Buy milk")
+    await person.choose("Buy milk", "Remove")
+    milk = next(task for task in await anna.tasks() if task.spec.title == "Buy milk")
+    assert (milk.state, milk.outcome, milk.place) == (TaskState.ACTIVE, "", "")
+    await person.fill("tasks", title_1="Taxes", proceed=False)
+    assert "In your queue: Buy milk" in person.words
+
+
+async def test_a_day_that_is_given_up_gives_its_tasks_back(person: Person, anna: Desk) -> None:
+    await add(person, "Buy milk")
+    await person.press("Cancel")
+    assert {task.state for task in await anna.tasks()} == {TaskState.ACTIVE}
+
+
+async def test_the_person_says_that_it_is_done(person: Person, anna: Desk, house: House) -> None:
+    """And it is not offered again; what nobody said is offered the next day."""
+    await person.press("Add all 3 from the queue")
+    milk = next(task for task in await anna.tasks() if task.spec.title == "Buy milk")
+    await anna.send(SettleTask(**anna.about(), task_id=milk.id, word="done"))
+    assert (await anna.task(milk.id)).state is TaskState.DONE
+    house.clock.at += timedelta(days=1)
+    tomorrow = Person(house)
+    await tomorrow.to_tasks()
+    assert [each.task.title for each in (await tomorrow.session()).offered] == ["Ask Ann", "Call Carl"]
+    await add(tomorrow, "Ask Ann")
+    ann = next(task for task in await anna.tasks() if task.spec.title == "Ask Ann")
+    assert ann.outcome == "It is planned for Tuesday 3 March. Say here when it is done."

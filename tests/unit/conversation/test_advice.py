@@ -1,0 +1,95 @@
+"""What would make the plan better, on the card with a button each; a click is a change like any other (S50, S55)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tests.unit.conversation.person import House, Person, meeting
+
+from fateforger.session.cards import Button
+from fateforger.session.draft import STALE_FIX
+
+BREAK = "Add a break after “Report”"
+
+
+def fixes(anna: Person) -> list[Button]:
+    return [c for c in anna.controls() if isinstance(c, Button) and c.action == "plan.fix"]
+
+
+async def crowded(anna: Person) -> None:
+    """Mail right behind the report, no lunch, and no end to the day."""
+    await anna.to_refine("Report", "Mail")
+    await anna.choose("Lunch", "Remove")
+    await anna.choose("Shut down", "Remove")
+    await anna.fill_row("Mail", "edit_block", start="10:00")
+
+
+async def test_the_card_names_what_is_missing_and_offers_what_helps(anna: Person) -> None:
+    await crowded(anna)
+    assert "Quality 2 of 4, Okay. Leave ten minutes between “Report” and “Mail”." in anna.words
+    assert "What would make it better still:\n- Put a meal or a real pause into the day." in anna.words
+    assert [button.label for button in fixes(anna)] == [
+        BREAK,
+        "Add lunch at 12:30",
+        "Add 30 min to shut down at 17:30",
+    ]
+
+
+async def test_one_tap_makes_the_change_and_undo_takes_it_back(house: House, anna: Person) -> None:
+    """S49, S51, S55: said, on the calendar, one update."""
+    await crowded(anna)
+    before = house.on_calendar()
+    await anna.press(BREAK)
+    assert house.on_calendar() == {"Report": "09:00-10:00", "Break": "10:00-10:10", "Mail": "10:10-11:10"}
+    assert "“Break” is in, 10:00–10:10. “Mail” is now 10:10–11:10 (was 10:00–11:00)." in anna.words
+    assert BREAK not in [button.label for button in fixes(anna)]
+    await anna.press("Undo last update")
+    assert house.on_calendar() == before
+    assert BREAK in [button.label for button in fixes(anna)]
+
+
+async def test_an_offer_is_good_after_a_restart(house: House, anna: Person) -> None:
+    await crowded(anna)
+    house.restart()
+    await anna.press(BREAK)
+    assert house.on_calendar()["Break"] == "10:00-10:10"
+
+
+async def test_an_offer_for_a_plan_that_is_gone_changes_nothing(house: House, anna: Person) -> None:
+    """A second tap, or one on an older card: kindly refused, with what helps now."""
+    await crowded(anna)
+    old = next(button for button in fixes(anna) if button.label == BREAK)
+    await anna.fill_row("Mail", "edit_block", start="15:00")
+    before = house.on_calendar()
+    await anna.click(old.action, old.target)
+    assert STALE_FIX in anna.words
+    assert house.on_calendar() == before
+    assert [button.label for button in fixes(anna)] == ["Add lunch at 12:30", "Add 30 min to shut down at 17:30"]
+
+
+async def test_what_the_calendar_shows_by_now_decides(house: House, anna: Person) -> None:
+    """S200: a meeting came meanwhile where lunch was to be."""
+    await crowded(anna)
+    meeting(house, "Standup", "12:15", "14:00")
+    await anna.press("Add lunch at 12:30")
+    assert STALE_FIX in anna.words
+    assert "Lunch" not in house.on_calendar()
+
+
+async def test_what_is_past_is_left_alone(house: House, anna: Person) -> None:
+    """On the day itself, at ten past ten, no break can be put behind the report any more."""
+    await crowded(anna)
+    house.clock.at += timedelta(hours=3, minutes=10)
+    await anna.press("Redo step")
+    assert [button.label for button in fixes(anna)] == ["Add lunch at 12:30", "Add 30 min to shut down at 17:30"]
+
+
+async def test_only_the_step_that_changes_blocks_offers_changes(anna: Person) -> None:
+    await anna.to_skeleton("Report", "Mail")
+    assert fixes(anna) == []
+    await anna.press("Refine")
+    assert fixes(anna) == []  # a fresh draft has what its policy asks for
+    await anna.choose("Lunch", "Remove")
+    assert fixes(anna) != []
+    await anna.press("Commit to calendar")
+    assert (fixes(anna), (await anna.session()).fixes) == ([], ())

@@ -1,0 +1,380 @@
+"""What an agent proposes is nothing until its owner says yes: then it is an ordinary command of theirs, once. The whole
+way in one process: the agent's door, the person's word, the session, the calendar."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.factories.agents import Agents
+from tests.factories.constraints import record_of
+from tests.factories.words import wants
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.person import ANNA, House, Person, meeting, open_house_at
+
+from fateforger.agents.ports import PROPOSAL_LANE
+from fateforger.agents.proposals import ProposalState
+from fateforger.conversation.agent_proposals import DECIDED, OTHERWISE, TOO_OLD, UNKNOWN, Approvals
+from fateforger.conversation.language.message_commands import FIRST
+from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.stage_nodes import PASSED_ON
+from fateforger.errors import ModelRejected
+from fateforger.memory.documents import read_record
+from fateforger.memory.versions import select_newest
+from fateforger.ports.jobs import Job
+from fateforger.session.commands import COMMAND, RememberConstraint, ReviseConstraint
+from fateforger.workers.turns import TURN_LANE
+
+AFTERNOON = {"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}
+RENAMED = {"op": "ue", "i": 1, "n": "Read plans"}
+QUIET = {"name": "No calls before ten", "necessity": "must", "scope": "profile"}
+
+
+@dataclass
+class Town:
+    """A house with an agent before its door."""
+
+    house: House
+    anna: Person
+    agents: Agents
+
+    @property
+    def approvals(self) -> Approvals:
+        house = self.house
+        memory = MemoryService(house.store.constraints, house.store.jobs, house.clock)
+        return Approvals(
+            proposals=house.store.proposals,
+            sessions=house.store.sessions,
+            memory=memory,
+            jobs=house.store.jobs,
+            clock=house.clock,
+            carry_out=house.coordinator.handle,
+            said=house.coordinator.get_rule_reply,
+            tz="Europe/Amsterdam",
+        )
+
+    async def patch(self, *ops: dict[str, Any], reason: str = "It fits better.") -> str:
+        """A patch proposed for today's plan; the id of the proposal."""
+        plan = await self.agents.done("get_plan")
+        given = {"date": plan["date"], "version": plan["version"], "patch": {"ops": list(ops)}, "reason": reason}
+        return str((await self.agents.done("propose_patch", given))["proposal"]["id"])
+
+    async def constraint(self, record: dict[str, Any], **more: Any) -> str:
+        given = {"constraint_record": record, "reason": "You said so.", **more}
+        return str((await self.agents.done("propose_constraint", given))["proposal"]["id"])
+
+    async def click(self, proposal_id: str, answer: Any, user: str = ANNA) -> str | None:
+        """A click, and all that follows from it."""
+        words = await self.approvals.answer(proposal_id, user, answer)
+        store = self.house.store
+        while (job := await store.jobs.claim(TURN_LANE, "w", now=self.house.clock.now(), lease_seconds=60)) is not None:
+            await self.house.coordinator.handle(COMMAND.validate_python(job.payload))
+            await store.jobs.finish(job)
+        await self.anna.read()
+        return words
+
+    async def state(self, proposal_id: str) -> tuple[str, str]:
+        """How it stands, as the agent is told."""
+        found = (await self.agents.done("get_proposal", {"id": proposal_id}))["proposal"]
+        return found["state"], found["outcome"]
+
+    async def shown(self) -> list[str]:
+        plan = await self.agents.done("get_plan")
+        return [
+            f"{block['start'][11:16]} {block['title']}" for block in plan["blocks"] if block["title"] != "Shut down"
+        ]
+
+    async def rules(self) -> list[str]:
+        """What is in force, in the store itself."""
+        versions = select_newest(await self.house.store.constraints.of(ANNA), ANNA).values()
+        return sorted(version.record.name for version in versions if not version.retired)
+
+
+@pytest.fixture
+async def town(house: House, anna: Person) -> Town:
+    agents = Agents(house.store, house.clock)  # type: ignore[arg-type]  # one clock for both, of the same shape
+    await agents.let_in()
+    await anna.to_refine()
+    return Town(house, anna, agents)
+
+
+BEFORE = ["09:00 Write report", "10:10 Review plans", "11:20 Mail", "12:30 Lunch"]
+
+
+async def test_nothing_changes_before_the_click_and_undo_takes_it_back(town: Town) -> None:
+    """The whole way: preview, apply, calendar, undo."""
+    proposal = await town.patch(AFTERNOON)
+    found = await town.house.store.proposals.get(proposal)
+    assert found is not None
+    assert found.preview == ("“Write report” moves to 15:00–16:00 (now 09:00–10:00).",)
+    assert await town.shown() == BEFORE
+    assert town.house.on_calendar() == {}
+
+    assert await town.click(proposal, "apply") is None
+    assert await town.state(proposal) == ("approved", "The card of the plan says what came of it.")
+    assert "“Write report” is now 15:00–16:00 (was 09:00–10:00)." in town.anna.words
+    assert town.house.on_calendar()["Write report"] == "15:00-16:00"
+
+    await town.anna.press("Undo last update")
+    assert sorted(await town.shown()) == BEFORE
+    assert town.house.on_calendar() == {}
+
+
+async def test_a_second_click_and_a_replayed_one_do_nothing_more(town: Town) -> None:
+    """Also after Undo: an approval is good for one time."""
+    proposal = await town.patch(AFTERNOON)
+    await town.click(proposal, "apply")
+    await town.anna.press("Undo last update")
+    for answer in ("apply", "deny", "apply"):
+        assert await town.click(proposal, answer) == DECIDED
+    assert sorted(await town.shown()) == BEFORE
+
+
+@pytest.mark.parametrize(("intent", "state"), [("accept_pending", "approved"), ("refuse_pending", "denied")])
+async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, intent: str, state: str) -> None:
+    """S214: a yes or a no in the thread is the click on its card. Before the card stood there it is about something
+    else, and going on is no answer to it (S124). No word of the agent's reaches the model that reads the answer."""
+    answers = [wants("ask"), {"answer": "Nothing.", "block": None}, wants("proceed"), wants(intent)]
+    model = ScriptedModel(by=lambda p: ModelRejected("No.") if p.name.startswith("draft") else answers.pop(0))
+    (tmp_path / "spoken").mkdir()
+    house = await open_house_at(tmp_path / "spoken", model=model, calendar_write="commit")
+    agents, anna = Agents(house.store, house.clock), Person(house)  # type: ignore[arg-type]  # one clock, of one shape
+    await agents.let_in()
+    await anna.to_refine("Write report", "Mail")
+    town = Town(house, anna, agents)
+    proposal, before = await town.patch(AFTERNOON, RENAMED), await town.shown()
+    house.clock.at += timedelta(minutes=1)
+    await anna.says("what is it?")
+    assert "robot would like to change this plan" not in model.prompts[-2].user
+    await house.store.proposals.record_place(proposal, "C1", "5.0")
+    await anna.says("yes")
+    assert "robot would like to change this plan" in model.prompts[-1].user
+    shown_to_the_model = "".join(prompt.user for prompt in model.prompts)
+    assert ("It fits better." in shown_to_the_model, "Read plans" in shown_to_the_model) == (False, False)
+    assert FIRST in anna.words
+    assert (await town.state(proposal), await town.shown()) == (("pending", ""), before)
+    await anna.says("yes, do that")
+    assert PASSED_ON in anna.words
+    answered = [job async for job in _jobs(house) if job.payload["do"] == "answer"]
+    for job in answered:
+        await town.click(job.payload["proposal"], job.payload["answer"], user=job.payload["user_id"])
+    assert (await town.state(proposal))[0] == state
+    assert (await town.shown() != before) is (state == "approved")
+    assert house.on_calendar() == {}
+    await house.close()
+
+
+async def _jobs(house: House) -> AsyncIterator[Job]:
+    """What the program is told to do about proposals."""
+    now = house.clock.now()
+    while (job := await house.store.jobs.claim(PROPOSAL_LANE, "w", now=now, lease_seconds=60)) is not None:
+        await house.store.jobs.finish(job)
+        yield job
+
+
+async def test_only_the_owner_decides(town: Town) -> None:
+    proposal = await town.patch(AFTERNOON)
+    for answer in ("apply", "deny", "undo"):
+        assert await town.click(proposal, answer, user="U_BEN") == f"<@{ANNA}> is asked here, so only they can answer."
+    assert await town.click("another", "apply") == UNKNOWN
+    assert await town.state(proposal) == ("pending", "")
+    assert await town.shown() == BEFORE
+
+
+async def test_denied_is_denied(town: Town) -> None:
+    proposal = await town.patch(AFTERNOON)
+    assert await town.click(proposal, "deny") is None
+    assert await town.click(proposal, "apply") == DECIDED
+    assert (await town.state(proposal))[0] == "denied"
+    assert await town.shown() == BEFORE
+
+
+async def test_nothing_of_a_client_that_was_revoked_meanwhile_is_applied(town: Town) -> None:
+    await town.agents.let_in("auditor")
+    patch, rule = await town.patch(AFTERNOON), await town.constraint(QUIET)
+    await town.house.store.clients.revoke("robot", now=town.house.clock.now())
+    for proposal in (patch, rule):
+        assert await town.click(proposal, "apply") == DECIDED
+        found = await town.house.store.proposals.get(proposal)
+        assert found is not None
+        assert (found.state, found.outcome) == ("expired", "The agent's access was revoked.")
+    assert (await town.anna.session()).refine_undo == ()
+    assert await town.rules() == []
+
+
+async def test_after_a_day_it_is_too_late(town: Town) -> None:
+    proposal = await town.patch(AFTERNOON)
+    town.house.clock.at += timedelta(days=1)
+    assert await town.click(proposal, "apply") is None
+    assert await town.state(proposal) == ("expired", TOO_OLD)
+    assert (await town.anna.session()).refine_undo == ()
+
+
+async def test_a_plan_that_changed_elsewhere_still_takes_what_fits_exactly(town: Town) -> None:
+    proposal = await town.patch(AFTERNOON)
+    await town.anna.choose("Mail", "15 min later")
+    assert await town.click(proposal, "apply") is None
+    assert "15:00 Write report" in await town.shown()
+    assert (await town.state(proposal))[0] == "approved"
+
+
+async def test_a_plan_in_which_it_would_do_something_else_takes_nothing(town: Town) -> None:
+    """The same patch, but another block by now, or another one in its way."""
+    proposal = await town.patch(AFTERNOON)
+    await town.anna.choose("Write report", "15 min earlier")
+    there = await town.shown()
+    assert await town.click(proposal, "apply") is None
+    state, outcome = await town.state(proposal)
+    assert state == "superseded"
+    assert outcome.startswith("Your plan has changed since that was proposed, so I did nothing. Now it would do this:")
+    assert await town.shown() == there
+
+
+async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: Town) -> None:
+    """Between the click and its turn another change came first."""
+    proposal = await town.patch(AFTERNOON)
+    assert await town.approvals.answer(proposal, ANNA, "apply") is None
+    await town.anna.choose("Write report", "15 min earlier")
+    there = await town.shown()
+    assert await town.click(proposal, "apply") == DECIDED  # and the turn that waited is run
+    assert "Your plan has changed since that was proposed, so I did nothing." in town.anna.words
+    assert await town.shown() == there
+
+
+async def test_it_is_held_by_a_rule_like_any_change(town: Town) -> None:
+    """S22: the person's own rule stands against it, and only their own word sets it aside."""
+    rule = record_of("pm", name="No work from two", necessity="must", rule_kind="avoid_window")
+    rule["payload"]["windows"] = [{"kind": "avoid", "start_time_local": "14:00", "end_time_local": "23:00"}]
+    remember = RememberConstraint(
+        command_id="rule",
+        user_id=ANNA,
+        at=town.house.clock.now(),
+        session_id=town.anna.session_id,
+        record=read_record(rule),
+    )
+    await town.anna.send(remember)
+    proposal = await town.patch(AFTERNOON)
+    await town.click(proposal, "apply")
+    assert "I did not do that, because of a rule you want kept." in town.anna.words
+    assert await town.shown() == BEFORE
+    await town.anna.press("Do it anyway, for this day")
+    assert "15:00 Write report" in await town.shown()
+
+
+async def test_a_crash_after_the_yes_is_gone_on_with(town: Town) -> None:
+    """Approved, and dead before the command was on its lane: the job of the click is tried again."""
+    patch, rule = await town.patch(RENAMED), await town.constraint(QUIET)
+    for proposal in (patch, rule):
+        await town.house.store.proposals.settle(
+            proposal, ProposalState.APPROVED, outcome="", now=town.house.clock.now()
+        )
+        town.house.restart()
+        assert await town.click(proposal, "apply") is None
+        assert await town.click(proposal, "apply") == DECIDED
+    assert "10:10 Read plans" in await town.shown()
+    assert await town.rules() == ["No calls before ten"]
+    assert len(await town.house.store.constraints.of(ANNA)) == 1
+
+
+async def test_a_constraint_is_written_on_yes_and_taken_back(town: Town) -> None:
+    proposal = await town.constraint({**QUIET, "description": "Please, no calls before ten."})
+    found = await town.house.store.proposals.get(proposal)
+    assert found is not None
+    assert found.preview == (
+        "“No calls before ten”: it must be kept · always",
+        "“Please, no calls before ten.”",
+    )
+    assert await town.rules() == []
+    assert await town.click(proposal, "undo") == DECIDED
+    assert await town.click(proposal, "apply") is None
+    assert await town.rules() == ["No calls before ten"]
+    assert await town.state(proposal) == ("approved", "I'll remember “No calls before ten”.")
+    (version,) = await town.house.store.constraints.of(ANNA)
+    assert (version.record.status, version.session_id) == ("locked", None)
+    assert await town.click(proposal, "apply") == DECIDED
+    assert await town.click(proposal, "undo") is None
+    assert await town.rules() == []
+    assert await town.state(proposal) == ("undone", "Taken back: “No calls before ten”.")
+    assert await town.click(proposal, "undo") == DECIDED
+    assert await town.click(proposal, "apply") == DECIDED
+    assert await town.rules() == []
+
+
+async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(town: Town) -> None:
+    first = await town.constraint(QUIET)
+    await town.click(first, "apply")
+    uid = (await town.agents.done("list_constraints"))["constraints"][0]["uid"]
+    second = await town.constraint({**QUIET, "name": "No calls before eleven"}, replaces=uid)
+    await town.click(first, "undo")
+    assert await town.click(second, "apply") is None
+    assert (await town.state(second))[0] == "superseded"
+    third = await town.constraint({**QUIET, "name": "No work on Mondays"})
+    other = await town.constraint({**QUIET, "name": "no work on mondays", "description": "None at all."})
+    await town.click(other, "apply")
+    assert (await town.state(third))[0] == "superseded"
+    assert await town.rules() == ["no work on mondays"]
+
+
+async def test_a_constraint_whose_effect_reads_differently_by_now_is_not_written(town: Town) -> None:
+    """What it is to replace was changed by the person since the card was made."""
+    await town.click(await town.constraint(QUIET), "apply")
+    (version,) = await town.house.store.constraints.of(ANNA)
+    second = await town.constraint({**QUIET, "name": "No calls before eleven"}, replaces=version.uid)
+    mine = version.record.model_copy(update={"name": "No calls before nine"})
+    revise = ReviseConstraint(
+        command_id="mine",
+        user_id=ANNA,
+        at=town.house.clock.now(),
+        session_id=town.anna.session_id,
+        uid=version.uid,
+        record=mine,
+    )
+    await town.anna.send(revise)
+    assert await town.click(second, "apply") is None
+    assert await town.state(second) == ("superseded", OTHERWISE)
+    assert await town.rules() == ["No calls before nine"]
+
+
+async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
+    proposal = await town.patch(AFTERNOON)
+    await town.anna.press("Cancel")
+    assert await town.click(proposal, "apply") is None
+    assert await town.state(proposal) == (
+        "superseded",
+        "That session has ended; a plan is changed while its session is open.",
+    )
+
+
+async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
+    """One sentence for each, and nobody is asked."""
+    meeting(town.house, "Standup", "16:00", "16:30")
+    plan = await town.agents.done("get_plan")
+    base = {"date": plan["date"], "version": plan["version"], "reason": "Why not."}
+    refusals: dict[str, dict[str, Any]] = {
+        "There is no block at position 9": {"patch": {"ops": [{"op": "re", "i": 9}]}},
+        "“x” is not a field I know here": {"patch": {"ops": [], "x": 1}},
+        "That changes nothing": {"patch": {"ops": []}},
+        "The plan has changed since that version": {"version": "old", "patch": {"ops": [AFTERNOON]}},
+        "Nothing is planned for": {"date": "2026-03-09", "patch": {"ops": [AFTERNOON]}},
+        "cannot be looked through": {"patch": {"ops": [{"op": "ue", "i": 0, "d": "x" * 400}]}},
+        "“reason”": {"patch": {"ops": [AFTERNOON]}, "reason": "x" * 501},
+    }
+    for sentence, changes in refusals.items():
+        assert sentence in await town.agents.refusal("propose_patch", {**base, **changes})
+    rules = {
+        "for one session only": {**QUIET, "scope": "session"},
+        "Leave out uid": {**QUIET, "lifecycle": {"uid": "mine"}},
+        "declined from the start": {**QUIET, "status": "declined"},
+        "“colour” is not a field": {**QUIET, "colour": 1},
+        "password": {**QUIET, "description": f"sk-{'Ab1' * 10}"},
+    }
+    for sentence, record in rules.items():
+        assert sentence in await town.agents.refusal("propose_constraint", {"constraint_record": record, "reason": "x"})
+    assert "I don't know that constraint" in await town.agents.refusal(
+        "propose_constraint", {"constraint_record": QUIET, "replaces": "nothing", "reason": "x"}
+    )
+    assert await town.house.waiting() == 0

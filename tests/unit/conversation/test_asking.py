@@ -1,0 +1,92 @@
+"""A model's text becomes a value or an error, within its time and a bounded number of tries (S72, S98)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.conversation.language.model_calls import ModelQuestion, ask
+from fateforger.errors import BadInput, ModelAuthFailed, ModelTimedOut, ModelUnusable
+from fateforger.ports.model import Completion, Prompt, Role
+
+PROMPT = Prompt(name="pick/1", role=Role.DECIDE, system="Pick.", user="One or two?")
+
+
+class Pick(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    number: int
+
+
+@dataclass
+class Lines:
+    """A model that says its lines in order; an exception is raised, ``None`` never answers."""
+
+    lines: Sequence[str | Exception | None]
+    prompts: list[Prompt] = field(default_factory=list)
+
+    async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
+        line = self.lines[len(self.prompts)]
+        self.prompts.append(prompt)
+        if isinstance(line, Exception):
+            raise line
+        if line is None:
+            await asyncio.Event().wait()
+        return Completion(text=str(line), model="lines", seconds=0.0)
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+def question(*, seconds: float = 5, tries: int = 2) -> ModelQuestion[Pick]:
+    return ModelQuestion(PROMPT, Pick, seconds=seconds, tries=tries, accept=_small)
+
+
+def _small(pick: Pick) -> None:
+    if pick.number > 2:
+        raise BadInput("There is no such number.")
+
+
+async def test_a_right_answer_takes_one_call() -> None:
+    model = Lines(['{"number": 1}'])
+    asked = await ask(model, question())
+    assert (asked.value, len(asked.exchanges), len(model.prompts)) == (Pick(number=1), 1, 1)
+
+
+async def test_s72_a_wrong_answer_goes_back_with_what_is_wrong() -> None:
+    model = Lines(['{"number": "three"}', '{"number": 7}', '{"number": 2}'])
+    asked = await ask(model, question(tries=3))
+    assert asked.value == Pick(number=2)
+    assert model.prompts[2].history == (
+        (
+            '{"number": "three"}',
+            "“number” cannot be used: input should be a valid integer, unable to parse string as an integer. (at number)",
+        ),
+        ('{"number": 7}', "There is no such number."),
+    )
+
+
+async def test_s72_tries_are_bounded() -> None:
+    model = Lines(["no", "still no", '{"number": 1}'])
+    with pytest.raises(ModelUnusable) as caught:
+        await ask(model, question())
+    assert len(model.prompts) == 2
+    assert caught.value.message == (
+        "The language model's answer cannot be used: There is no JSON in the answer; answer with one JSON object and"
+        " nothing else."
+    )
+
+
+async def test_s72_a_refused_key_stops_at_once() -> None:
+    model = Lines([ModelAuthFailed("The key was refused."), '{"number": 1}'])
+    with pytest.raises(ModelAuthFailed):
+        await ask(model, question())
+    assert len(model.prompts) == 1
+
+
+async def test_s98_no_answer_in_time_is_an_error() -> None:
+    with pytest.raises(ModelTimedOut):
+        await ask(Lines([None]), question(seconds=0.05))

@@ -1,0 +1,164 @@
+"""Days of which nobody said how they went are caught up with in one step, which one Undo takes back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from tests.unit.conversation.person import MORNING, House, Person, words_in
+
+from fateforger.planning.plan import resolve
+from fateforger.session.forms import ManyField
+from fateforger.session.model import Session
+
+OPEN = "**From Monday**, 3 things are still open, as far as I know: Write report, Review plans, Mail."
+ON = ("Proceed", "Refine", "Commit to calendar")
+LATER = "You caught up with Monday: 2 things are on your list, one thing is settled."
+
+
+async def morning(house: House, days: int) -> Person:
+    """The person at Stage 2, so many days after Monday morning, with a program that was started anew."""
+    house.restart()
+    house.clock.at = MORNING + timedelta(days=days)
+    person = Person(house)
+    await person.to_tasks()
+    return person
+
+
+def listed(session: Session) -> list[tuple[str, int | None]]:
+    return [(task.title, task.minutes) for task in session.inputs.tasks]
+
+
+def block(session: Session, title: str) -> str:
+    assert session.plan is not None
+    return next(e.block_key for e in session.plan.events if e.name == title)
+
+
+async def asked(person: Person) -> dict[str, list[str]]:
+    """What the form asks of each day, all of it ticked."""
+    shown = await person.look("catch_up")
+    fields = [field for field in shown.inputs if isinstance(field, ManyField)]
+    assert all(field.boxes and field.value == tuple(c.value for c in field.choices) for field in fields)
+    return {field.label: [choice.label for choice in field.choices] for field in fields}
+
+
+async def ids(person: Person, *titles: str) -> tuple[str, ...]:
+    return tuple(each.task.id for each in (await person.session()).offered if each.task.title in titles)
+
+
+async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Person, house: House) -> None:
+    await anna.to_committed()
+    thursday = await morning(house, 3)
+    assert (OPEN in thursday.words, thursday.labels().count("Catch up…")) == (True, 1)
+    shown = await thursday.look("catch_up")
+    assert words_in(shown) == (
+        "What is ticked goes on your list for Thursday 5 March."
+        " Untick what you did, or do not want any more; I will not ask about that again."
+    )
+    assert await asked(thursday) == {
+        "Monday 2 March": ["Write report (1 h, planned)", "Review plans (1 h, planned)", "Mail (1 h, planned)"]
+    }
+    await thursday.fill("catch_up", day_1=await ids(thursday, "Write report", "Mail"))
+    assert listed(await thursday.session()) == [("Write report", 60), ("Mail", 60)]
+    assert (LATER in thursday.words, "still open" in thursday.words) == (True, False)
+    await thursday.press("Proceed")
+    plan = (await thursday.session()).plan
+    assert plan is not None
+    assert sorted(each.event.name for each in resolve(plan)) == ["Lunch", "Mail", "Shut down", "Write report"]
+    await thursday.press("Refine")
+    await thursday.press("Commit to calendar")
+    day = (await thursday.session()).date
+    assert len(await house.submitter.history(day)) == 1
+
+
+async def test_one_undo_takes_all_of_it_back(anna: Person, house: House) -> None:
+    await anna.to_committed()
+    thursday = await morning(house, 3)
+    before = await thursday.session()
+    await thursday.fill("tasks", title_1="Taxes", proceed=False)
+    await thursday.fill("catch_up", day_1=await ids(thursday, "Write report", "Mail"))
+    await thursday.press("Undo")
+    after = await thursday.session()
+    assert (listed(after), after.offered) == ([("Taxes", None)], before.offered)
+    assert (after.brought, after.settled, after.caught_up) == ((), (), None)
+    assert (OPEN in thursday.words, "Undo" in thursday.labels()) == (True, False)
+    await thursday.click("task.undo_catch_up")
+    assert "That is taken back already; please look at the newest card." in thursday.words
+    await thursday.fill("catch_up")
+    assert listed(await thursday.session())[1:] == [("Write report", 60), ("Review plans", 60), ("Mail", 60)]
+
+
+@pytest.mark.parametrize(("steps", "day"), [(ON, "Tuesday 3 March"), ((), "Monday 2 March")])
+async def test_what_was_left_unticked_is_not_asked_again(
+    anna: Person, house: House, steps: tuple[str, ...], day: str
+) -> None:
+    """Whether or not the day on which that was said ever reached the calendar; what was brought is asked anew."""
+    await anna.to_committed()
+    tuesday = await morning(house, 1)
+    await tuesday.fill("catch_up", day_1=await ids(tuesday, "Mail"))
+    for label in steps:
+        await tuesday.press(label)
+    thursday = await morning(house, 3)
+    assert await asked(thursday) == {day: ["Mail (1 h, planned)"]}
+
+
+async def test_nothing_is_asked_when_all_was_settled(anna: Person, house: House) -> None:
+    await anna.to_committed()
+    thursday = await morning(house, 3)
+    await thursday.fill("catch_up", day_1=())
+    session = await thursday.session()
+    assert (listed(session), session.offered) == ([], ())
+    assert "You caught up with Monday: 3 things are settled." in thursday.words
+    assert "open" not in (await morning(house, 4)).words.split("Nothing on your list")[0]
+
+
+async def test_what_came_up_on_several_days_is_asked_once(anna: Person, house: House) -> None:
+    await anna.to_committed()
+    wednesday = await morning(house, 2)
+    await wednesday.fill("catch_up", day_1=await ids(wednesday, "Write report", "Review plans", "Mail"))
+    await wednesday.choose("Mail", "Leave it for another day")
+    await wednesday.fill("tasks", title_1="Book", minutes_1=900, proceed=False)
+    for label in ON:
+        await wednesday.press(label)
+    friday = await morning(house, 4)
+    assert await asked(friday) == {
+        "Wednesday 4 March": [
+            "Mail (1 h, put off)",
+            "Write report (1 h, planned)",
+            "Review plans (1 h, planned)",
+            "Book (15 h, did not fit)",
+        ]
+    }
+
+
+async def test_what_was_said_to_be_done_is_not_asked_and_what_was_put_off_is(anna: Person, house: House) -> None:
+    await anna.to_committed()
+    house.clock.at = MORNING + timedelta(hours=2)
+    await anna.pick("replan.done", block(await anna.session(), "Write report"))
+    await anna.pick("replan.not_today", block(await anna.session(), "Mail"))
+    assert await asked(await morning(house, 1)) == {
+        "Monday 2 March": ["Mail (1 h, put off)", "Review plans (1 h, planned)"]
+    }
+
+
+async def test_done_by_mistake_is_asked_after_an_undo(anna: Person, house: House) -> None:
+    await anna.to_committed()
+    house.clock.at = MORNING + timedelta(hours=2)
+    await anna.pick("replan.done", block(await anna.session(), "Write report"))
+    await anna.press("Undo last update")
+    assert (await anna.session()).settled == ()
+    assert OPEN in (await morning(house, 1)).words
+
+
+async def test_a_day_that_is_not_over_is_not_missed(anna: Person, house: House) -> None:
+    await anna.to_committed()
+    house.clock.at = MORNING + timedelta(hours=12)
+    evening = Person(house)
+    await evening.to_tasks()
+    assert ((await evening.session()).date - MORNING.date(), (await evening.session()).offered) == (timedelta(1), ())
+
+
+async def test_a_plan_that_was_taken_off_the_calendar_misses_nothing(anna: Person, house: House) -> None:
+    await anna.to_committed()
+    await anna.press("Undo")
+    assert (await (await morning(house, 1)).session()).offered == ()

@@ -1,0 +1,97 @@
+"""A session that is done with and that nobody came back to is closed, without a word (S211)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.unit.conversation.person import House, Person
+
+from fateforger.conversation.session_lifecycle import SessionCloser, is_abandoned
+from fateforger.session.commands import COMMAND
+from fateforger.session.model import Session, SessionStatus
+
+MIDNIGHT = datetime(2026, 3, 2, 23, 0, tzinfo=UTC)
+"""The end of Monday in Amsterdam."""
+
+
+async def look(house: House) -> int:
+    """One round, and what it put on the lane; how many sessions were told."""
+    await SessionCloser(house.store.sessions, house.store.jobs, house.clock).run_once()
+    told, now = 0, house.clock.now()
+    while job := await house.store.jobs.claim("turn", "test", now=now, lease_seconds=60):
+        await house.coordinator.handle(COMMAND.validate_python(job.payload))
+        await house.store.jobs.finish(job)
+        told += 1
+    return told
+
+
+async def test_it_closes_once_its_day_is_over(house: House, anna: Person) -> None:
+    """S211: cards change where they are; nothing is posted, nothing is written, and what is on the calendar stays."""
+    await anna.to_committed()
+    shown, arrived, writes = house.on_calendar(), len(anna.arrived), len(house.calendar.writes)
+    before = await anna.session()
+    house.clock.at = MIDNIGHT
+    assert await look(house) == 1
+    await anna.read()
+    assert (await anna.session()).status is SessionStatus.CANCELLED
+    assert (await anna.session()).touched_at == before.touched_at
+    assert {message.slot for message in anna.arrived[arrived:]} == {"root", "stage:5"}
+    assert all(message.stays for message in anna.arrived[arrived:])
+    assert anna.root == "Monday 2 March: planned, on your calendar"
+    assert anna.labels() == []
+    assert house.on_calendar() == shown
+    assert len(house.calendar.writes) == writes
+    assert await look(house) == 0
+    await anna.says("and now?")
+    assert "This session has ended" in anna.asides[-1].text
+
+
+async def test_what_stands_beside_the_plan_is_put_away_too(house: House, anna: Person) -> None:
+    await anna.to_committed()
+    await anna.press("History")
+    house.clock.at = MIDNIGHT
+    await look(house)
+    await anna.read()
+    assert anna.buttons_beside("history") == []
+
+
+async def test_somebody_who_comes_back_in_between_keeps_it(house: House, anna: Person) -> None:
+    await anna.to_committed()
+    house.clock.at = MIDNIGHT
+    await SessionCloser(house.store.sessions, house.store.jobs, house.clock).run_once()
+    await anna.press("Back to refine")
+    assert await look(house) == 1
+    assert (await anna.session()).status is SessionStatus.ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("hours", "touched", "level", "closes"),
+    [
+        (0, 6, 2, True),
+        (0, 6, 4, True),
+        (0, 6, 1, False),
+        (0, 5.99, 2, False),
+        (-0.01, 12, 4, False),
+        (24, 30, 2, True),
+    ],
+    ids=["okay", "ultra", "not okay", "touched", "the day goes on", "a day later"],
+)
+async def test_when_it_is_left_alone(anna: Person, hours: float, touched: float, level: int, *, closes: bool) -> None:
+    """S211: Okay or better, its day over (until then it can be refitted and undone in its thread), idle for hours."""
+    await anna.to_refine("Report")
+    now = MIDNIGHT + timedelta(hours=hours)
+    session = await anna.session()
+    assert session.quality is not None
+    changes = {
+        "touched_at": now - timedelta(hours=touched),
+        "quality": session.quality.model_copy(update={"level": level}),
+    }
+    assert is_abandoned(session.model_copy(update=changes), now) is closes
+
+
+async def test_what_was_never_drafted_or_has_ended_is_left_as_it_is(anna: Person) -> None:
+    await anna.to_tasks()
+    assert not is_abandoned(await anna.session(), MIDNIGHT + timedelta(days=1))
+    ended: Session = (await anna.session()).model_copy(update={"status": SessionStatus.CANCELLED})
+    assert not is_abandoned(ended, MIDNIGHT + timedelta(days=1))

@@ -1,0 +1,152 @@
+"""Rules over the order of the day by form: added, refused at the door, shown, changed, taken back (S214)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.unit.conversation.person import ANNA, House, Person, buttons_in, meeting, words_in
+
+from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.vocabulary import Necessity, Scope, Status
+from fateforger.ui.rule_fields import NEEDED
+from fateforger.workflow.day_names import KINDS, WEEKDAYS
+
+LATE: dict[str, Any] = {"day_rule": "NEVER: meeting_after_17", "necessity": "must"}
+
+
+async def rules(house: House) -> list[Version]:
+    return list(select_newest(await house.store.constraints.of(ANNA), ANNA).values())
+
+
+async def test_the_form_shows_examples_and_every_name(anna: Person) -> None:
+    await anna.to_frame()
+    shown = await anna.look("rule_day")
+    assert [field.name for field in shown.inputs][:2] == ["day_rule", "words"]
+    words = words_in(shown)
+    assert all(name in words for name in (*KINDS, *WEEKDAYS, "_done", "_after_17", "_before_9", "_longer_than_60"))
+    assert (shown.title, shown.submit) == ("Add a rule", "Add")
+
+
+async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House) -> None:
+    """It is used, shown on the memory card and in the review like any rule, and taken back by one Undo."""
+    meeting(house, "Board", "17:00", "18:00")
+    await anna.to_frame()
+    assert await anna.fill("rule_day", **LATE) is None
+    [version] = await rules(house)
+    record = version.record
+    assert (record.name, record.description) == ("No meeting runs past 17:00", "No meeting runs past 17:00")
+    assert (record.payload.day_rule, record.payload.rule_kind) == ("NEVER: meeting_after_17", None)
+    assert (record.necessity, record.scope, record.status) == (Necessity.MUST, Scope.PROFILE, Status.LOCKED)
+    await anna.press("Your rules")
+    assert "Must · NEVER: meeting\\_after\\_17 · _used for this day_" in anna.beside("memory")
+    assert "No meeting runs past 17:00" in words_in(await anna.look("rules"))
+    await anna.press_beside("memory", "Undo")
+    assert [v.retired for v in await rules(house)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (" ", NEEDED),
+        (
+            "NEVER: meting",
+            "At line 1, column 8: Nothing is declared with the name “meting”. Did you mean meeting?",
+        ),
+        ("NEVER meeting", "At line 1, column 7: There should be “:” here, not “meeting”; it goes NEVER: x."),
+        (
+            "BEFORE deep_work: admin_done\nNEVER: meeting",
+            "At line 2, column 1: The rule should end here, or go on with AND or OR, but there is “NEVER”.",
+        ),
+        ("ON meeting: PROCEED_TO rest", "At line 1, column 13: Write INVOKE here; PROCEED_TO is no word of the rules."),
+        ("AFTER rest: break", "No block can keep “AFTER rest: break”."),
+    ],
+)
+async def test_a_mistake_is_said_beside_the_field_with_its_place(anna: Person, typed: str, sentence: str) -> None:
+    """What to write instead, while the form is still open; nothing is remembered."""
+    await anna.to_frame()
+    errors = await anna.fill("rule_day", day_rule=typed)
+    assert errors is not None
+    assert errors.errors == {"day_rule": sentence}
+    assert await rules(anna.house) == []
+
+
+async def test_a_rule_that_clashes_is_refused_with_both_texts(anna: Person, house: House) -> None:
+    """S143; where one takes the place of the other there is no clash."""
+    await anna.to_frame()
+    await anna.fill("rule_day", day_rule="BEFORE deep_work: admin_done")
+    errors = await anna.fill("rule_day", day_rule="BEFORE admin: deep_work_done")
+    assert errors is not None
+    assert errors.errors == {
+        "day_rule": "“BEFORE admin: deep_work_done” and your rule “BEFORE deep_work: admin_done” cannot be kept "
+        "together. Change this one, or archive the other first."
+    }
+    [old] = await rules(house)
+    shown = await anna.look("rule_new", target=f"{old.seq} {old.uid}")
+    assert await anna.fill("rule_new", target=shown.target, day_rule="BEFORE admin: deep_work_done") is None
+    assert len([v for v in await rules(house) if not v.retired]) == 1
+
+
+async def test_a_changed_rule_gets_new_words_where_it_had_none_of_its_own(anna: Person, house: House) -> None:
+    await anna.to_frame()
+    await anna.fill("rule_day", **LATE)
+    [old] = await rules(house)
+    shown = await anna.look("rule", target=f"{old.seq} {old.uid}")
+    assert {field.name: field.value for field in shown.inputs if field.name in {"day_rule", "words", "kind"}} == {
+        "day_rule": "NEVER: meeting_after_17",
+        "words": "",
+        "kind": "day_rule",
+    }
+    assert await anna.fill("rule", target=shown.target, day_rule="NEVER: meeting_after_18") is None
+    [new] = await rules(house)
+    assert (new.uid, new.record.name, new.record.description) == (
+        old.uid,
+        "No meeting runs past 18:00",
+        "No meeting runs past 18:00",
+    )
+    mine: dict[str, Any] = {"words": "Supper is at six", "name": "Supper"}
+    await anna.fill("rule", target=f"{new.seq} {new.uid}", **mine)
+    [worded] = await rules(house)
+    assert await anna.fill("rule", target=f"{worded.seq} {worded.uid}", day_rule="NEVER: meeting_after_19") is None
+    [last] = await rules(house)
+    assert (last.record.name, last.record.description) == ("Supper", "Supper is at six")
+
+
+async def test_a_rule_of_another_kind_can_become_one(anna: Person, house: House) -> None:
+    await anna.to_frame()
+    await anna.fill("rule_new", words="No calls late", kind="avoid_window", times="17-23", blocks=("M",))
+    [old] = await rules(house)
+    target = f"{old.seq} {old.uid}"
+    await anna.fill("rule", target=target, kind="day_rule", day_rule="NEVER: meeting_after_17")
+    [new] = await rules(house)
+    payload = new.record.payload
+    assert (payload.day_rule, payload.rule_kind, payload.windows) == ("NEVER: meeting_after_17", None, ())
+    assert new.record.applies_event_types == ()
+
+
+async def test_from_app_home_without_a_session(house: House) -> None:
+    """The same form, the same store."""
+    anna = Person(house)
+    home = await anna.door.home(ANNA)
+    assert "form.rule_day" in [getattr(c, "action", "") for p in home.parts for c in getattr(p, "items", ())]
+    assert [field.name for field in (await anna.look("rule_day")).inputs].count("reach") == 0
+    assert await anna.fill("rule_day", **LATE) is None
+    assert [v.record.payload.day_rule for v in await rules(house)] == ["NEVER: meeting_after_17"]
+    listed = await anna.look("rules")
+    assert [button.label for button in buttons_in(listed)][-2:] == ["Add a rule", "Add a day rule"]
+    errors = await anna.fill("rule_day", day_rule="ALWAYS: meeting_after_17")
+    assert errors is not None
+    assert list(errors.errors) == ["day_rule"]
+
+
+async def test_the_plan_is_held_to_it_in_refine(anna: Person, house: House) -> None:
+    """Set aside from the card, it does not count for this day."""
+    meeting(house, "Board", "17:00", "18:00")
+    await anna.to_frame()
+    await anna.fill("rule_day", **LATE)
+    await anna.press("Proceed")
+    await anna.fill("tasks", size=3, title_1="Report", minutes_1=60)
+    await anna.press("Refine")
+    assert "⚠️ Not kept, and it must be: No meeting runs past 17:00. Against it: “Board” (17:00–18:00)." in anna.words
+    await anna.press("Not for this day")
+    assert "Not kept" not in anna.words

@@ -1,0 +1,226 @@
+"""The first draft keeps a person's rules, without a model; what does not fit and what cannot be kept is named, with a
+button for each way out (S2, S22, S106, S121)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.factories.constraints import record_of
+from tests.unit.conversation.person import House, Person, meeting
+
+from fateforger.memory.record import ConstraintRecord
+from fateforger.planning.plan import resolve
+from fateforger.session.cards import Button
+from fateforger.session.commands import RememberConstraint
+
+FREE = ["09:00 Report", "10:10 Review", "11:20 Mail", "12:30 Lunch"]
+KINDS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "must avoid": (
+        {"kind": "avoid_window", "times": "0-10", "necessity": "must"},
+        ["10:00 Report", "11:10 Review", "12:30 Lunch", "13:25 Mail"],
+    ),
+    "must prefer": (
+        {"kind": "prefer_window", "times": "14-18", "necessity": "must", "blocks": ("SW",)},
+        ["09:00 Report", "10:10 Review", "12:30 Lunch", "14:00 Mail"],
+    ),
+    "should prefer": (
+        {"kind": "prefer_window", "times": "14-18", "necessity": "should", "blocks": ("SW",)},
+        ["09:00 Report", "10:10 Review", "12:30 Lunch", "14:00 Mail"],
+    ),
+    "if possible": (
+        {"kind": "prefer_window", "times": "14-18", "necessity": "prefer", "blocks": ("SW",)},
+        ["09:00 Report", "10:10 Review", "12:30 Lunch", "14:00 Mail"],
+    ),
+    "lunch": (
+        {"kind": "prefer_window", "times": "13:30-14:30", "necessity": "should", "blocks": ("R",)},
+        ["09:00 Report", "10:10 Review", "11:20 Mail", "13:30 Lunch"],
+    ),
+    "pause": (
+        {"kind": "buffer", "length": "20 min", "necessity": "must"},
+        ["09:00 Report", "10:20 Review", "11:40 Mail", "12:30 Lunch"],
+    ),
+    "capacity": (
+        {"kind": "capacity", "length": "1 h", "necessity": "must", "blocks": ("DW",)},
+        ["09:00 Report", "10:10 Mail", "12:30 Lunch"],
+    ),
+    "sequence": (
+        {"kind": "sequencing", "necessity": "must", "blocks": ("SW", "DW")},
+        ["09:00 Mail", "09:40 Report", "10:50 Review", "12:30 Lunch"],
+    ),
+}
+
+
+def shown(person_session: Any) -> list[str]:
+    return [
+        f"{block.start:%H:%M} {block.event.name}"
+        for block in resolve(person_session.plan)
+        if block.event.name != "Shut down"
+    ]
+
+
+async def drafted(anna: Person) -> list[str]:
+    """Two pieces of deep work, the first of them the one thing, and one that is not."""
+    values: dict[str, Any] = {
+        "title_1": "Report",
+        "title_2": "Review",
+        "title_3": "Mail",
+        "minutes_1": 60,
+        "minutes_2": 60,
+    }
+    await anna.fill("tasks", one_thing="1", minutes_3=30, depth_3="shallow", **values)
+    return shown(await anna.session())
+
+
+async def told(anna: Person, name: str, **fields: Any) -> None:
+    record = ConstraintRecord.model_validate(record_of(None, name=name, description=name, **fields))
+    envelope = {"command_id": f"told {name}", "user_id": anna.user, "session_id": anna.session_id}
+    await anna.send(RememberConstraint(**envelope, at=anna.house.clock.now(), record=record))
+
+
+def offers(anna: Person) -> list[str]:
+    """The buttons above those of the step."""
+    return [label for label in anna.labels() if label.startswith(("Another", "Drop", "In", "Make", "End", "Today"))]
+
+
+async def test_without_rules(anna: Person) -> None:
+    await anna.to_tasks()
+    assert await drafted(anna) == FREE
+    assert offers(anna) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_rule_of_each_kind_is_followed(anna: Person, kind: str) -> None:
+    values, expected = KINDS[kind]
+    await anna.to_tasks()
+    assert await anna.fill("rule_new", words="As I like it", **values) is None
+    assert await drafted(anna) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (
+            {"rule_kind": "fixed_bedtime", "windows": [{"kind": "prefer", "start": "12:00", "end": "20:00"}]},
+            ["09:00 Report", "10:10 Review", "11:15 Lunch"],
+        ),
+        ({"rule_kind": "min_sleep", "scalar_params": {"duration_min": 20 * 60}}, [*FREE[:3], "12:15 Lunch"]),
+    ],
+    ids=["bedtime", "sleep"],
+)
+async def test_a_rule_about_the_night_is_followed(anna: Person, fields: dict[str, Any], expected: list[str]) -> None:
+    await anna.to_tasks()
+    await told(anna, "Early to bed", necessity="must", **fields)
+    assert await drafted(anna) == expected
+
+
+async def test_rules_that_contradict_each_other_are_named_and_one_click_lets_one_go(anna: Person) -> None:
+    """The draft does without one meanwhile; setting one aside drafts anew, and Undo does, too."""
+    await anna.to_tasks()
+    windows = [{"kind": "prefer", "start": "14:00", "end": "15:00"}]
+    await told(anna, "Two hours of focus", necessity="must", rule_kind="capacity",
+               scalar_params={"duration_min": 120}, applies_event_types=["DW"])  # fmt: skip
+    await told(anna, "Focus after two", necessity="must", rule_kind="prefer_window", windows=windows,
+               applies_event_types=["DW"])  # fmt: skip
+    await drafted(anna)
+    assert (
+        "⚠️ **These rules cannot all be kept on that day.**\n"
+        "- On 2 March 2026 you said: “Focus after two”.\n"
+        "- On 2 March 2026 you said: “Two hours of focus”.\n"
+        "For now the draft does without “Focus after two”. Which one shall not count today?"
+    ) in anna.words
+    assert "“Focus after two” (must; the plan does without it), “Two hours of focus” (must)." in anna.words
+    assert offers(anna) == ["Today without “Focus after two”", "Today without “Two hours of focus”"]
+    await anna.press("Today without “Focus after two”")
+    assert shown(await anna.session()) == FREE
+    assert "cannot all be kept" not in anna.words
+    assert "Not counting today" not in anna.words
+    assert (await anna.session()).clash is None
+    await anna.press("Undo")
+    assert "cannot all be kept" in anna.words
+    await anna.press("Today without “Focus after two”")
+    await anna.press("Refine")
+    assert "**Not counting today:** “Focus after two”." in anna.words
+    assert "Your rules" in anna.labels()
+
+
+async def test_a_rule_that_cannot_be_kept_at_all_says_so(anna: Person) -> None:
+    await anna.to_tasks()
+    await told(anna, "Three hours of focus", necessity="must", rule_kind="capacity",
+               scalar_params={"duration_min": 180}, applies_event_types=["DW"])  # fmt: skip
+    assert await drafted(anna) == FREE
+    assert "There is no way to keep this rule on that day, so the draft does without it." in anna.words
+    assert offers(anna) == ["Today without “Three hours of focus”"]
+
+
+LEFT = ["Another day", "Drop it", "End the day at 19:00", "Today without “Nothing before ten”"]
+
+
+@pytest.mark.parametrize(
+    ("label", "mail", "said"),
+    [
+        ("Another day", None, "“Mail” waits for another day; I offer it again when you plan one."),
+        ("Drop it", None, "“Mail” is off your list."),
+        (LEFT[2], "10:00-11:00", "Your day ends at 19:00 now.\n“Mail” has a place now."),
+        (
+            LEFT[3],
+            "09:00-10:00",
+            "I redrafted your day, because your rules have changed.\n“Mail” has a place now.",
+        ),
+    ],
+)
+async def test_what_does_not_fit_has_a_way_out_for_each_button(
+    anna: Person, house: House, label: str, mail: str | None, said: str
+) -> None:
+    """Pressing one drafts the day anew, says what came of it, and everything that is left has its place."""
+    meeting(house, "Workshop", "13:30", "17:00")
+    await anna.to_tasks()
+    await anna.fill("rule_new", words="Nothing before ten", kind="avoid_window", times="0-10", necessity="must")
+    values: dict[str, Any] = {
+        "title_1": "Report",
+        "title_2": "Review",
+        "title_3": "Mail",
+        "minutes_1": 120,
+        "minutes_2": 50,
+    }
+    await anna.fill("tasks", one_thing="1", minutes_3=60, depth_3="shallow", **values)
+    assert "**Did not fit**\n- Mail: “Nothing before ten” rules out the time that is still free" in anna.words
+    assert offers(anna) == LEFT
+    assert [c.spoken for c in anna.controls() if isinstance(c, Button) and c.label == "Drop it"] == ["Drop “Mail”"]
+    await anna.press(label)
+    session = await anna.session()
+    times = {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(session.plan)} if session.plan else {}
+    assert times.get("Mail") == mail
+    assert session.notice is not None
+    assert "\n".join(session.notice.lines) == said
+    assert (session.unplaced, offers(anna)) == ((), [])
+
+
+async def test_a_day_that_is_full_names_five_with_buttons_and_the_rest_without(anna: Person) -> None:
+    await anna.to_tasks()
+    values: dict[str, Any] = {f"title_{n}": f"Task {n}" for n in range(1, 9)}
+    values |= {f"minutes_{n}": 600 for n in range(1, 9)}
+    await anna.fill("tasks", size=8, **values)
+    assert offers(anna) == ["Another day", "Drop it"] * 5
+    assert all(f"- Task {n}: it needs 10 h, and the whole day has 9 h" in anna.words for n in range(1, 9))
+    assert anna.words.count("Did not fit") == 1
+
+
+async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person, house: House) -> None:
+    """What is shallow is not split unless the person says so; what waits is kept, and off this day."""
+    meeting(house, "Workshop", "10:00", "12:30")
+    meeting(house, "Review", "14:15", "17:00")
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Mail", minutes_1=90, depth_1="shallow")
+    assert offers(anna)[:4] == ["Another day", "Drop it", "Make it 1 h", "In pieces"]
+    await anna.press("In pieces")
+    session = await anna.session()
+    assert shown(session) == ["09:00 Mail (1/2)", "12:30 Lunch", "13:25 Mail (2/2)"]
+    assert "“Mail” may be done in pieces now.\n“Mail” has a place now." in anna.words
+    assert (session.unplaced, offers(anna)) == ((), [])
+    await anna.press("Back")
+    await anna.choose("Mail", "Leave it for another day")
+    session = await anna.session()
+    assert [t.title for t in session.deferred] == ["Mail"]
+    assert (session.inputs.tasks, session.deferred[0].in_pieces) == ((), False)
+    assert "“Mail” waits for another day; I offer it again when you plan one." in anna.words

@@ -1,0 +1,177 @@
+"""What forms ask, what they take, and one sentence per field that cannot be used."""
+
+from __future__ import annotations
+
+from datetime import time
+from typing import Any
+
+import pytest
+from tests.unit.conversation.person import MORNING, Person
+
+from fateforger.errors import UserError
+from fateforger.session.forms import FormRequest, FormSubmission
+
+
+@pytest.mark.parametrize(
+    ("values", "errors"),
+    [
+        ({}, {"title_1": "Write down at least one thing to do."}),
+        ({"title_1": "   "}, {"title_1": "Write down at least one thing to do."}),
+        ({"minutes_2": 30}, {"title_2": "What are these 30 minutes for? Give the task a title."}),
+        (
+            {"title_1": "x" * 10_000},
+            {"title_1": "This has 10,000 characters; please keep it to 300."},
+        ),
+        (
+            {"title_1": "Report", "minutes_1": 2000},
+            {"minutes_1": "Please choose between 1 and 1,440 minutes."},
+        ),
+        ({"title_1": "Report", "minutes_1": "ninety"}, {"minutes_1": "Please write a whole number of minutes."}),
+        (
+            {"title_1": "Report", "one_thing": "3"},
+            {"one_thing": "Task 3 has no title; choose one of the tasks you wrote down."},
+        ),
+    ],
+)
+async def test_tasks_that_cannot_be_used(anna: Person, values: dict[str, Any], errors: dict[str, str]) -> None:
+    """Issue: 10,000-character titles and the like: a clear sentence each."""
+    await anna.to_tasks()
+    answer = await anna.fill("tasks", **values)
+    assert answer is not None
+    assert answer.errors == errors
+    assert (await anna.session()).inputs.tasks == ()
+
+
+async def test_more_rows(anna: Person) -> None:
+    await anna.to_tasks()
+
+    async def rows(size: int) -> tuple[int, str | None]:
+        form = await anna.door.open_form(
+            FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=size)
+        )
+        return sum(f.name.startswith("title_") for f in form.fields if f.kind == "text"), form.more
+
+    assert await rows(0) == (3, "More rows")
+    assert await rows(4) == (4, "More rows")
+    assert await rows(20) == (20, None)
+    assert await rows(50) == (20, None)
+
+
+@pytest.mark.parametrize(
+    ("form", "values", "errors"),
+    [
+        ("add_block", {"start": time(9)}, {"title": "A block needs a title."}),
+        (
+            "add_block",
+            {"title": "Gym", "start": None, "minutes": None},
+            {
+                "start": "Please say when the block starts.",
+                "minutes": "Please say how many minutes the block takes.",
+            },
+        ),
+        (
+            "add_block",
+            {"title": "y" * 301, "notes": "z" * 3001},
+            {
+                "title": "This has 301 characters; please keep it to 300.",
+                "notes": "This has 3,001 characters; please keep it to 3,000.",
+            },
+        ),
+        ("add_block", {"title": "Gym", "start": "noonish"}, {"start": "Please choose a time like 09:30."}),
+    ],
+)
+async def test_blocks_that_cannot_be_used(
+    anna: Person, form: str, values: dict[str, Any], errors: dict[str, str]
+) -> None:
+    await anna.to_refine("Report")
+    answer = await anna.fill(form, **values)
+    assert answer is not None
+    assert answer.errors == errors
+
+
+async def test_a_task_without_a_title(anna: Person) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Report", proceed=False)
+    answer = await anna.fill_row("Report", "task", title="")
+    assert answer is not None
+    assert answer.errors == {"title": "A task needs a title."}
+
+
+async def test_a_frame_without_ends(anna: Person) -> None:
+    await anna.to_frame()
+    answer = await anna.fill("frame", day_start=None, day_end=None, lunch_minutes=500)
+    assert answer is not None
+    assert answer.errors == {
+        "day_start": "Please say when your day starts.",
+        "day_end": "Please say when your day ends.",
+        "lunch_minutes": "Please choose between 0 and 240 minutes.",
+    }
+
+
+async def test_a_new_block_starts_where_there_is_room(anna: Person) -> None:
+    await anna.to_refine("Report", "Mail")
+    form = await anna.door.open_form(FormRequest(form="add_block", session_id=anna.session_id, user_id=anna.user))
+    assert [f.value for f in form.fields if f.kind == "time"] == [time(11, 10)]
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ("tasks", "That form belongs to another step; please use the newest card in this thread."),
+        ("poem", "I don't know that form any more; please use the newest card in this thread."),
+    ],
+)
+async def test_a_form_that_makes_no_sense_now(anna: Person, form: str, sentence: str) -> None:
+    await anna.to_frame()
+    with pytest.raises(UserError) as caught:
+        await anna.fill(form)
+    assert caught.value.message == sentence
+
+
+async def test_a_form_after_the_end(anna: Person) -> None:
+    """S57"""
+    await anna.to_frame()
+    await anna.press("Cancel")
+    with pytest.raises(UserError) as caught:
+        await anna.fill("frame")
+    assert caught.value.message == "The session for Monday 2 March has ended, so there is nothing to change here."
+
+
+async def test_a_form_about_something_that_is_gone(anna: Person) -> None:
+    await anna.to_refine("Report")
+    with pytest.raises(UserError) as caught:
+        await anna.fill("edit_block", target="nothing")
+    assert caught.value.message == "That block is not in the plan any more."
+    submission = FormSubmission(
+        form="tasks", session_id="s-unknown", user_id=anna.user, command_id="c", at=MORNING, values={}
+    )
+    with pytest.raises(UserError) as lost:
+        await anna.door.read_form(submission)
+    assert lost.value.message == "I don't know that session any more; start a new one with /timebox."
+
+
+async def test_an_edit_asks_only_for_what_differs(anna: Person) -> None:
+    """A form that was opened before the block moved does not move it back."""
+    await anna.to_refine("Report")
+    target = anna.menu("Report").target
+    shown = await anna.door.open_form(
+        FormRequest(form="edit_block", session_id=anna.session_id, user_id=anna.user, target=target)
+    )
+    values: dict[str, Any] = {f.name: f.value for f in shown.inputs}
+    submission = FormSubmission(
+        form="edit_block",
+        session_id=anna.session_id,
+        user_id=anna.user,
+        command_id="edit-1",
+        at=MORNING,
+        target=shown.target,
+        values=values | {"title": "Annual report"},
+    )
+    await anna.choose("Report", "15 min later")
+    command = await anna.door.read_form(submission)
+    assert command.model_dump(include={"title", "notes", "start", "minutes"}) == {
+        "title": "Annual report",
+        "notes": None,
+        "start": None,
+        "minutes": None,
+    }

@@ -1,0 +1,397 @@
+"""A person tells their rules, by form commands and in words: they count at once, are written for good, whatever goes
+wrong on the way, and no reply waits for any of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.factories.told_rules import NOTHING, found, rule
+from tests.factories.words import frame, wants
+from tests.fakes.memory_constraints import MemoryConstraints
+from tests.fakes.scripted_model import Line, ScriptedModel
+from tests.unit.conversation.person import AMSTERDAM, House, Person, open_house_at
+
+from fateforger.conversation.language.message_reader import NOTHING as NOTHING_FOR_THE_PLAN
+from fateforger.conversation.memory_service import WRITTEN_LATER
+from fateforger.errors import ModelAuthFailed, ModelUnreachable, StoreUnavailable
+from fateforger.memory.credentials import LEFT_OUT, REFUSED
+from fateforger.memory.documents import read_record
+from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.versions import Version, select_newest
+from fateforger.ports.model import Prompt
+from fateforger.session.commands import JudgeConstraint, RememberConstraint, UndoMemory
+from fateforger.session.memory import active, unsaved_versions
+from fateforger.session.model import Session
+from fateforger.workers.memory import UNREAD
+
+BUSY = {"intent": "ask", "number": None, "also": False}
+ANSWER = {"answer": "I see."}
+
+
+class Troubled(MemoryConstraints):
+    """A store that can fail, or hang, when it is asked or written to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = False
+        self.hung = False
+        self.dies = False
+
+    async def of(self, user_id: str) -> tuple[Version, ...]:
+        await self._trouble()
+        return await super().of(user_id)
+
+    async def write(
+        self, versions: Sequence[Version], *, cause: str, expected: Mapping[str, int] | None = None
+    ) -> tuple[Version, ...]:
+        await self._trouble()
+        written = await super().write(versions, cause=cause, expected=expected)
+        if self.dies:
+            raise KeyboardInterrupt
+        return written
+
+    async def _trouble(self) -> None:
+        if self.hung:
+            await asyncio.Event().wait()
+        if self.down:
+            raise StoreUnavailable("The store is away.")
+
+
+@pytest.fixture
+async def troubled(tmp_path: Path) -> AsyncIterator[tuple[House, Person, Troubled]]:
+    store = Troubled()
+    house = await open_house_at(tmp_path)
+    house.constraints, house.patience = store, 1.0
+    house.restart()
+    yield house, Person(house), store
+    await house.close()
+
+
+def talking(*rules: Line) -> ScriptedModel:
+    """The conversation's own model, which finds a question in everything."""
+    return ScriptedModel(by=lambda prompt: BUSY if prompt.name.startswith("decide") else ANSWER)
+
+
+def extracting(**by_text: Line) -> ScriptedModel:
+    """Answers by what is in the message; anything else holds nothing."""
+
+    def say(prompt: Prompt) -> Line:
+        return next((line for words, line in by_text.items() if words in prompt.user), NOTHING)
+
+    return ScriptedModel(by=say)
+
+
+async def spoken(
+    path: Path, extractor: ScriptedModel, *, constraints: Troubled | None = None, model: ScriptedModel | None = None
+) -> tuple[House, Person]:
+    """A house that reads words, and a person in a running session."""
+    house = await open_house_at(path, model=model or talking())
+    house.extractor, house.constraints = extractor, constraints
+    house.restart()
+    person = Person(house)
+    await person.to_tasks()
+    return house, person
+
+
+def bed(clock: str, **more: Any) -> dict[str, Any]:
+    window = {"kind": "prefer", "start": clock, "end": "06:00"}
+    return rule(f"Bed at {clock}", f"in bed by {clock}", rule_kind="fixed_bedtime", windows=[window], **more)
+
+
+async def remember(person: Person, name: str, clock: str, **fields: Any) -> str:
+    """By the command that a form makes; its id."""
+    command = RememberConstraint(**envelope(person), record=rule_of(name, clock, **fields))
+    await person.send(command)
+    return command.command_id
+
+
+def rule_of(name: str, clock: str, **fields: Any) -> ConstraintRecord:
+    return read_record(
+        {
+            "name": name,
+            "description": name,
+            "status": "locked",
+            "scope": "profile",
+            "payload": {"rule_kind": "fixed_bedtime", "windows": [{"kind": "prefer", "start": clock, "end": "06:00"}]},
+            "applicability": {"timezone": AMSTERDAM},
+            **fields,
+        }
+    )
+
+
+def envelope(person: Person) -> dict[str, Any]:
+    return {
+        "command_id": person._id(),
+        "user_id": person.user,
+        "at": person.house.clock.now(),
+        "session_id": person.session_id,
+    }
+
+
+def counting(session: Session) -> list[str]:
+    return [item.record.name for item in active(session).applicable]
+
+
+async def stored(house: House, person: Person) -> list[str]:
+    """Names of what is in force in the store."""
+    mine = select_newest(await house.remembered.of(person.user), person.user)
+    return sorted(version.record.name for version in mine.values() if not version.retired)
+
+
+# --- by form ---
+
+
+async def test_a_rule_is_written_and_counts_in_the_next_session_too(anna: Person, house: House) -> None:
+    await anna.to_tasks()
+    await remember(anna, "Bed at ten", "22:00")
+    assert counting(await anna.session()) == await stored(house, anna) == ["Bed at ten"]
+    later = Person(house)
+    await later.to_tasks()
+    assert counting(await later.session()) == ["Bed at ten"]
+
+
+async def test_a_contradiction_is_settled_and_taken_back(anna: Person, house: House) -> None:
+    """S179"""
+    await anna.to_tasks()
+    await remember(anna, "Bed at ten", "22:00")
+    cause = await remember(anna, "Bed at eleven", "23:00")
+    assert counting(await anna.session()) == ["Bed at eleven"]
+    await anna.send(UndoMemory(**envelope(anna), write=cause))
+    assert counting(await anna.session()) == ["Bed at ten"]
+    versions = await house.remembered.of(anna.user)
+    assert [version.event.action.value for version in versions] == [
+        "upsert", "upsert", "update", "supersede", "archive", "update",
+    ]  # fmt: skip
+
+
+async def test_a_command_that_is_repeated_writes_once(troubled: tuple[House, Person, Troubled]) -> None:
+    """Also when the program died between writing and saving: the same comes of it again, with its Undo."""
+    _, anna, store = troubled
+    await anna.to_tasks()
+    command = RememberConstraint(**envelope(anna), record=rule_of("Bed at ten", "22:00"))
+    store.dies = True
+    with pytest.raises(KeyboardInterrupt):
+        await anna.send(command)
+    assert (await anna.session()).memory_writes == ()
+    versions = await store.of(anna.user)
+    store.dies = False
+    await anna.send(command)
+    session = await anna.session()
+    assert await store.of(anna.user) == versions
+    assert [write.versions[0].uid for write in session.memory_writes] == [versions[0].uid]
+    assert (counting(session), unsaved_versions(session)) == (["Bed at ten"], ())
+    await anna.send(command)
+    assert await anna.session() == session
+
+
+async def test_a_secret_is_refused(anna: Person, house: House) -> None:
+    await anna.to_tasks()
+    await remember(anna, "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a", "22:00")
+    session = await anna.session()
+    assert session.notice is not None
+    assert session.notice.lines == (REFUSED,)
+    assert (session.said, await house.remembered.of(anna.user)) == ((), ())
+
+
+# --- the store in trouble ---
+
+
+async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[House, Person, Troubled]) -> None:
+    """S2, S117: it counts at once, the thread says so, and it lands once the store is back."""
+    house, anna, store = troubled
+    await anna.to_tasks()
+    store.down = True
+    await remember(anna, "Bed at ten", "22:00")
+    session = await anna.session()
+    assert counting(session) == ["Bed at ten"]
+    assert session.notice is not None
+    assert session.notice.lines == (WRITTEN_LATER,)
+    assert len(unsaved_versions(session)) == await house.waiting() == 1
+    store.down = False
+    await house.work()
+    assert await stored(house, anna) == ["Bed at ten"]
+    session = await anna.session()
+    assert (unsaved_versions(session), counting(session)) == ((), ["Bed at ten"])
+
+
+async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[House, Person, Troubled]) -> None:
+    house, anna, store = troubled
+    await anna.to_tasks()
+    store.down = True
+    await remember(anna, "Bed at ten", "22:00")
+    store.down = False
+    (version,) = unsaved_versions(await anna.session())
+    await anna.send(JudgeConstraint(**envelope(anna), uid=version.uid, verdict="archive"))
+    await house.work()
+    assert await stored(house, anna) == []
+    assert counting(await anna.session()) == []
+
+
+async def test_no_reply_waits_for_a_hung_store(troubled: tuple[House, Person, Troubled]) -> None:
+    """S4: planning goes on with what is known, and says why."""
+    house, anna, store = troubled
+    await anna.to_tasks()
+    await remember(anna, "Bed at ten", "22:00")
+    store.hung = True
+    async with asyncio.timeout(60):
+        await remember(anna, "Bed at eleven", "23:00")
+    session = await anna.session()
+    assert counting(session) == ["Bed at eleven"]
+    assert session.recalled is not None
+    assert session.recalled.trouble is not None
+    store.hung = False
+    await house.work()
+    assert await stored(house, anna) == ["Bed at eleven"]
+    assert counting(await anna.session()) == ["Bed at eleven"]
+
+
+# --- in words ---
+
+
+async def test_rules_said_in_words_count_for_good(tmp_path: Path) -> None:
+    """S1, S2: each reply is read once, in the background, and what it says is said and written."""
+    extractor = extracting(elf=found(bed("23:00")))
+    house, anna = await spoken(tmp_path, extractor)
+    await anna.says("um elf ins Bett")
+    assert counting(await anna.session()) == []
+    await house.work()
+    assert counting(await anna.session()) == await stored(house, anna) == ["Bed at 23:00"]
+    await house.work()
+    assert extractor.asked == ["rules"]
+    await house.close()
+
+
+async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) -> None:
+    """S2: nothing in it was for the plan, which is said at once; once the rule is found in it, that is taken back."""
+    extractor = extracting(elf=found(bed("23:00")))
+    house, anna = await spoken(
+        tmp_path,
+        extractor,
+        model=ScriptedModel(by=lambda p: wants("answer") if p.name.startswith("decide") else frame()),
+    )
+    await anna.says("um elf ins Bett")
+    assert NOTHING_FOR_THE_PLAN in anna.words
+    await house.work()
+    await anna.read()
+    assert (NOTHING_FOR_THE_PLAN in anna.words, "I'll remember “Bed at 23:00”." in anna.words) == (False, True)
+    await house.close()
+
+
+async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
+    """S4, S100: in the end it is said, once, and nothing but that is lost."""
+    house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))
+    house.patience = 600.0
+    lanes = house.lanes()
+    for lane in lanes:
+        lane.start()
+    async with asyncio.timeout(60):
+        await anna.says("um elf ins Bett")
+    for lane in lanes:
+        await lane.stop(grace_seconds=0.01)
+    house.patience = 0.01
+    await house.work()
+    session = await anna.session()
+    assert session.notice is not None
+    assert session.notice.lines.count(UNREAD) == 1
+    await house.close()
+
+
+@pytest.mark.parametrize("trouble", [ModelUnreachable("Down."), ModelAuthFailed("No.")])
+async def test_a_model_that_fails_for_good_is_said(tmp_path: Path, trouble: Exception) -> None:
+    house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: trouble))
+    await anna.says("um elf ins Bett")
+    await house.work()
+    assert UNREAD in ((await anna.session()).notice or pytest.fail("nothing said")).lines
+    await house.close()
+
+
+async def test_without_a_model_nothing_is_queued(anna: Person, house: House) -> None:
+    await anna.to_tasks()
+    await anna.says("in bed by eleven")
+    assert await house.waiting() == 0
+
+
+async def test_what_says_nothing_changes_nothing(tmp_path: Path) -> None:
+    """S1: greetings; not even the session is saved."""
+    house, anna = await spoken(tmp_path, extracting())
+    await anna.says("Hi!")
+    before = await anna.session()
+    await house.work()
+    assert await anna.session() == before
+    await house.close()
+
+
+async def test_a_program_that_dies_while_it_reads_reads_again(tmp_path: Path) -> None:
+    """Idempotent per reply: the job is claimed again, what it found is taken in once."""
+    extractor = extracting(elf=found(bed("23:00")))
+    house, anna = await spoken(tmp_path, extractor)
+    await anna.says("um elf ins Bett")
+    job = await house.store.jobs.claim("extract", "dead", now=house.clock.now(), lease_seconds=60)
+    assert job is not None
+    await house.store.jobs.take_back("dead")
+    await house.work()
+    assert len(await house.remembered.of(anna.user)) == 1
+    assert counting(await anna.session()) == ["Bed at 23:00"]
+    await house.close()
+
+
+async def test_a_secret_in_words_is_kept_nowhere(tmp_path: Path) -> None:
+    """What the model recognises as one; what has a form was taken out before it came here."""
+    told = found(rule("Wifi", "the password is hunter2")) | {"holds_secret": True, "question": "hunter2?"}
+    house, anna = await spoken(tmp_path, extracting(hunter2=told))
+    await anna.says("the password is hunter2")
+    await house.work()
+    session = await anna.session()
+    assert session.notice is not None
+    assert session.notice.lines[-1] == REFUSED
+    assert "hunter2" not in session.model_dump_json()
+    assert await house.remembered.of(anna.user) == ()
+    dump = await house.store.database.read(
+        lambda connection: "".join(str(row) for row in connection.exec_driver_sql("SELECT payload FROM job"))
+    )
+    assert "hunter2" not in dump
+    await house.close()
+
+
+async def test_a_message_with_something_taken_out_is_not_read_for_rules(tmp_path: Path) -> None:
+    from fateforger.session.commands import TimeboxingUserReply
+
+    extractor = extracting()
+    house, anna = await spoken(tmp_path, extractor)
+    await anna.send(TimeboxingUserReply(**envelope(anna), text="use [withheld]", withheld=True))
+    assert LEFT_OUT in anna.words
+    await house.work()
+    assert extractor.prompts == []
+    await house.close()
+
+
+async def test_a_contradiction_said_in_words_is_said_with_its_sentence(tmp_path: Path) -> None:
+    """S179, in two languages."""
+    house, anna = await spoken(tmp_path, extracting(zehn=found(bed("22:00")), elf=found(bed("23:00"))))
+    await anna.says("um zehn ins Bett")
+    await house.work()
+    await anna.says("doch lieber um elf")
+    await house.work()
+    session = await anna.session()
+    assert counting(session) == ["Bed at 23:00"]
+    write = session.memory_writes[-1]
+    assert write.lines[-1] == "“Bed at 23:00” takes the place of “Bed at 22:00” from now on."
+    await anna.send(UndoMemory(**envelope(anna), write=write.cause))
+    assert counting(await anna.session()) == ["Bed at 22:00"]
+    await anna.says("doch lieber um elf")
+    await house.work()
+    assert counting(await anna.session()) == ["Bed at 22:00"]
+    await house.close()
+
+
+async def test_a_secret_in_a_form_is_said_beside_its_field(anna: Person, house: House) -> None:
+    """It becomes no command, so no queue and no recording ever holds it."""
+    await anna.to_frame()
+    errors = await anna.fill("rule_new", words="deploy with ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+    assert errors is not None
+    assert errors.errors == {"words": REFUSED}
+    assert await house.waiting() == 0

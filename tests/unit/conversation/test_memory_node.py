@@ -1,0 +1,449 @@
+"""What a person says about their constraints, at any stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.factories.constraints import record_of, version_of
+from tests.unit.conversation.sessions import MORNING, planned, said, session
+
+from fateforger.conversation.memory_node import apply_understood
+from fateforger.conversation.stage_nodes import run_stage
+from fateforger.conversation.turn_values import MemoryReading, StageInput, StageOutput, WriteMemory, with_memory
+from fateforger.memory.documents import read_record
+from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.vocabulary import Action, Status
+from fateforger.session.commands import AddExtracted
+from fateforger.session.draft import draft_day
+from fateforger.session.memory import active, unsaved_versions
+from fateforger.session.model import Session
+from fateforger.session.stages import Move, TimeboxingStage
+
+BED = {"rule_kind": "fixed_bedtime", "applies_event_types": ["R"]}
+
+
+def bed(clock: str, uid: str | None = None, **fields: Any) -> dict[str, Any]:
+    windows = [{"kind": "prefer", "start": clock, "end": "06:00"}]
+    return record_of(uid, name=f"Bed at {clock}", description=f"in bed by {clock}", windows=windows, **BED, **fields)
+
+
+def record(**fields: Any) -> ConstraintRecord:
+    return read_record(bed("23:00", **fields))
+
+
+def stored(document: dict[str, Any], seq: int = 1, **fields: Any) -> Version:
+    return version_of(document["lifecycle"]["uid"], seq=seq, **fields).model_copy(
+        update={"record": read_record(document)}
+    )
+
+
+def do(now: Session, kind: str, *versions: Version, wrote: tuple[Version, ...] = (), **values: Any) -> StageOutput:
+    """A command carried out with these versions in the store."""
+    reading = MemoryReading(versions=versions, wrote=wrote)
+    command = said(kind, **values)
+    begun = with_memory(now, reading, command.at)
+    return run_stage(
+        StageInput(
+            session=begun, asked=Move.STAY, command=command, cause=command.command_id, now=command.at, memory=reading
+        )
+    )
+
+
+def lines(out: StageOutput) -> tuple[str, ...]:
+    notice = () if out.session.notice is None else out.session.notice.lines
+    return (*notice, *(line for write in out.session.memory_writes[-1:] if write.fresh for line in write.lines))
+
+
+def landed(out: StageOutput, *versions: Version) -> tuple[Version, ...]:
+    """The store once it has written what a turn asked for."""
+    (effect,) = out.effects
+    assert isinstance(effect, WriteMemory)
+    seq = max((version.seq for version in versions), default=0)
+    return (*versions, *(v.model_copy(update={"seq": seq + n}) for n, v in enumerate(effect.versions, 1)))
+
+
+@pytest.mark.parametrize("stage", list(TimeboxingStage))
+def test_a_new_rule_counts_at_once_and_leaves_plan_and_stage_alone(stage: TimeboxingStage) -> None:
+    """S2, S24: at every stage. A draft that the rule leaves as it is stays, too."""
+    before = draft_day(planned(stage)) if stage is TimeboxingStage.SKELETON else planned(stage)
+    out = do(before, "remember_constraint", record=bed("23:00"))
+    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    (effect,) = out.effects
+    assert isinstance(effect, WriteMemory)
+    assert effect.versions == out.session.said == unsaved_versions(out.session)
+    assert effect.expected == {effect.versions[0].uid: 0}
+    assert lines(out) == ("I'll remember “Bed at 23:00”.",)
+    kept = {"plan", "stage", "inputs", "frame", "refine_undo"}
+    assert out.session.model_dump(include=kept) == before.model_dump(include=kept)
+    assert out.move is Move.STAY
+
+
+def test_what_is_for_the_day_is_never_written() -> None:
+    """S3: scope session lives in the session only."""
+    out = do(session(), "remember_constraint", record=bed("23:00", scope="session"))
+    assert out.effects == ()
+    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    assert lines(out) == ("Noted for this day: “Bed at 23:00”.",)
+
+
+def test_what_is_for_the_day_goes_before_what_lasts() -> None:
+    """S22: the lasting one does not count in this session, and only there; Undo brings it back."""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "remember_constraint", old, record=bed("23:00", scope="session"))
+    assert out.session.set_aside == ("old",)
+    assert out.effects == ()
+    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    assert lines(out)[1:] == ("For this day it takes the place of “Bed at 22:00”.",)
+    back = do(out.session, "undo_memory", old, write="c1")
+    assert [item.record.name for item in active(back.session).applicable] == ["Bed at 22:00"]
+
+
+def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
+    """S179: visibly, by new versions each way, and back again."""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "remember_constraint", old, record=bed("23:00"))
+    assert lines(out)[1:] == ("“Bed at 23:00” takes the place of “Bed at 22:00” from now on.",)
+    store = landed(out, old)
+    assert len(store) == 4
+    gone = select_newest(store, "U1")["old"]
+    reason = f"superseded by {new_uid(store)}"
+    assert (gone.retired, gone.event.action, gone.event.reason) == (True, Action.SUPERSEDE, reason)
+    assert [
+        item.record.name for item in active(with_memory(out.session, MemoryReading(versions=store), MORNING)).applicable
+    ] == ["Bed at 23:00"]
+    back = do(out.session, "undo_memory", *store, write="c1")
+    assert lines(back) == ("Taken back: “Bed at 23:00”.", "“Bed at 22:00” counts again.")
+    store = landed(back, *store)
+    assert {version.event.reason for version in store[-2:]} == {"taken back"}
+    shown = with_memory(back.session, MemoryReading(versions=store), MORNING)
+    assert [item.record.name for item in active(shown).applicable] == ["Bed at 22:00"]
+    assert shown.said == ()
+    forth = do(shown, "undo_memory", *store, write="c1")
+    names = [item.record.name for item in active(forth.session).applicable]
+    assert names == ["Bed at 23:00"]
+
+
+def replaced() -> tuple[Session, tuple[Version, ...]]:
+    """A bedtime that took the place of another one, in a session and in the store."""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "remember_constraint", old, record=bed("23:00"))
+    store = landed(out, old)
+    return with_memory(out.session, MemoryReading(versions=store), MORNING), store
+
+
+def new_uid(store: Sequence[Version]) -> str:
+    (uid,) = {version.uid for version in store} - {"old"}
+    return uid
+
+
+def counting(out: StageOutput, *store: Version) -> list[str]:
+    shown = with_memory(out.session, MemoryReading(versions=landed(out, *store)), MORNING)
+    return [item.record.name for item in active(shown).applicable]
+
+
+@pytest.mark.parametrize("verdict", ["decline", "archive"])
+def test_what_was_replaced_counts_again_when_its_successor_is_put_away(verdict: str) -> None:
+    """S29, A4: not only by Undo."""
+    at, store = replaced()
+    out = do(at, "judge_constraint", *store, uid=new_uid(store), verdict=verdict)
+    assert lines(out)[-1] == "“Bed at 22:00” counts again."
+    assert counting(out, *store) == ["Bed at 22:00"]
+    again = select_newest(landed(out, *store), "U1")["old"]
+    assert (again.retired, again.record) == (False, store[0].record)
+
+
+def test_what_was_replaced_can_be_brought_back_itself() -> None:
+    """Then it takes the place of its successor in turn, and neither is lost."""
+    at, store = replaced()
+    out = do(at, "judge_constraint", *store, uid="old", verdict="restore")
+    assert counting(out, *store) == ["Bed at 22:00"]
+    after = select_newest(landed(out, *store), "U1")
+    assert {uid: version.retired for uid, version in after.items()} == {"old": False, new_uid(store): True}
+
+
+def test_what_begins_later_leaves_the_old_one_in_force_until_then() -> None:
+    old = stored(bed("22:00", "old"))
+    later = bed("23:00", start_date="2026-03-09")
+    out = do(session(), "remember_constraint", old, record=later)
+    assert counting(out, old) == ["Bed at 22:00"]
+    assert not select_newest(landed(out, old), "U1")["old"].retired
+
+
+def test_a_write_of_another_conversation_is_taken_back_by_what_the_store_knows() -> None:
+    """What wrote it need not be of this session."""
+    old = stored(bed("22:00", "old"))
+    gone = old.model_copy(
+        update={
+            "record": old.record.model_copy(update={"status": Status.DECLINED}),
+            "event": old.event.model_copy(update={"action": Action.ARCHIVE, "reason": "expired"}),
+            "updated_at": old.updated_at + timedelta(days=1),
+            "seq": 2,
+        }
+    )
+    out = do(session(), "undo_memory", old, gone, wrote=(gone,), write="tidy")
+    assert [item.uid for item in active(out.session).applicable] == ["old"]
+
+
+def test_what_was_changed_since_is_not_taken_back() -> None:
+    out = do(session(), "remember_constraint", record=bed("23:00"))
+    (new,) = landed(out)
+    store = landed(do(out.session, "judge_constraint", new, uid=new.uid, verdict="decline"), new)
+    late = do(out.session, "undo_memory", *store, write="c1")
+    assert lines(late) == ("“Bed at 23:00” was changed since, so I left it as it is.",)
+    assert late.effects == ()
+
+
+def test_nothing_to_take_back() -> None:
+    out = do(session(), "undo_memory", write="x")
+    assert out.session.notice is not None
+    assert out.session.notice.refused
+
+
+def test_less_binding_is_asked_and_settled() -> None:
+    """A weaker rule replaces nothing by itself; the answer does, either way."""
+    old = stored(bed("22:00", "old", necessity="must"))
+    out = do(session(), "remember_constraint", old, record=bed("23:00", necessity="prefer"))
+    (question,) = out.session.memory_questions
+    assert question.names == ("Bed at 23:00", "Bed at 22:00")
+    store = landed(out, old)
+    for keep, left in zip(question.uids, ("Bed at 23:00", "Bed at 22:00"), strict=True):
+        chosen = do(out.session, "settle_constraints", *store, uids=question.uids, keep=keep)
+        assert [item.record.name for item in active(chosen.session).applicable] == [left]
+        assert chosen.session.memory_questions == ()
+    both = do(out.session, "settle_constraints", *store, uids=question.uids, keep=None)
+    assert len(active(both.session).applicable) == 2
+    assert both.session.memory_questions == ()
+
+
+def test_saying_it_again() -> None:
+    """S6: the same rule keeps its uid, and is written once."""
+    first = do(session(), "remember_constraint", record=bed("23:00"))
+    store = landed(first)
+    again = do(first.session, "remember_constraint", *store, record=bed("23:00"))
+    assert again.effects == ()
+    assert lines(again)[0] == "I know that already: “Bed at 23:00”."
+    reworded = do(
+        first.session, "remember_constraint", *store, record=bed("23:00") | {"description": "lights out at 11"}
+    )
+    (effect,) = reworded.effects
+    assert isinstance(effect, WriteMemory)
+    assert [version.uid for version in effect.versions] == [store[0].uid]
+
+
+def test_going_back_to_an_older_rule() -> None:
+    """No circle: what took its place lets go of it, and is replaced in turn."""
+    one = do(session(), "remember_constraint", record=bed("22:00"))
+    store = landed(one)
+    two = do(one.session, "remember_constraint", *store, record=bed("23:00"))
+    store = landed(two, *store)
+    three = do(two.session, "remember_constraint", *store, record=bed("22:00"))
+    shown = with_memory(three.session, MemoryReading(versions=landed(three, *store)), MORNING)
+    assert [item.record.name for item in active(shown).applicable] == ["Bed at 22:00"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status", "applies"),
+    [("accept", "locked", True), ("decline", "declined", False), ("archive", "declined", False)],
+)
+def test_verdicts(verdict: str, status: str, applies: bool) -> None:  # noqa: FBT001  a table of cases
+    """S29, S35: a decline and an archive keep the row; accepting locks it."""
+    old = stored(bed("22:00", "old", status="proposed", confidence=0.4))
+    out = do(session(), "judge_constraint", old, uid="old", verdict=verdict, reason="because", seen=1)
+    (effect,) = out.effects
+    assert isinstance(effect, WriteMemory)
+    (version,) = effect.versions
+    assert (version.record.status.value, version.event.reason, effect.expected) == (status, "because", {"old": 1})
+    assert bool(active(out.session).applicable) is applies
+    if not applies:
+        back = do(out.session, "judge_constraint", *landed(out, old), uid="old", verdict="restore")
+        assert [item.uid for item in active(back.session).applicable] == ["old"]
+
+
+def test_setting_aside_is_for_the_session_and_writes_nothing() -> None:
+    """S22"""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "judge_constraint", old, uid="old", verdict="set_aside")
+    assert (out.effects, out.session.set_aside, active(out.session).applicable) == ((), ("old",), ())
+    again = do(out.session, "judge_constraint", old, uid="old", verdict="use_again")
+    assert (again.effects, again.session.set_aside) == ((), ())
+
+
+def test_a_card_that_is_out_of_date_changes_nothing() -> None:
+    """S186: of two revisions one wins."""
+    old = stored(bed("22:00", "old"), seq=5)
+    for command in ("judge_constraint", "revise_constraint"):
+        more: dict[str, Any] = (
+            {"verdict": "archive"} if command == "judge_constraint" else {"record": bed("21:00", "old")}
+        )
+        out = do(session(), command, old, uid="old", seen=4, **more)
+        assert out.effects == ()
+        assert out.session.notice is not None
+        assert out.session.notice.refused
+
+
+def test_a_constraint_nobody_knows() -> None:
+    """S28"""
+    out = do(session(), "judge_constraint", uid="x", verdict="archive")
+    assert out.session.notice is not None
+    assert out.session.notice.refused
+
+
+def test_revising() -> None:
+    """S35: the uid stays, whatever becomes of the rest."""
+    old = stored(bed("22:00", "old"))
+    out = do(session(), "revise_constraint", old, uid="old", seen=1, record=bed("21:30", "old"))
+    assert [(item.uid, item.record.name) for item in active(out.session).applicable] == [("old", "Bed at 21:30")]
+    assert lines(out) == ("“Bed at 21:30” is changed.",)
+
+
+def test_the_card_lists_what_is_known() -> None:
+    """S32, S36: what applies first, with what the buttons need to know; it follows each change."""
+    one, other = stored(bed("22:00", "one", confidence=0.5)), stored(bed("23:00", "two", days_of_week=["SU"]), seq=2)
+    out = do(session(), "show_memory", one, other)
+    view = out.session.memory
+    assert view is not None
+    assert [(row.uid, row.seq, row.used, row.unsure) for row in view.rows] == [
+        ("one", 1, True, True),
+        ("two", 2, False, False),
+    ]
+    assert view.rows[1].why_not == "It is for Sunday only."
+    after = do(out.session, "judge_constraint", one, other, uid="one", verdict="decline").session.memory
+    assert after is not None
+    assert ([row.uid for row in after.rows], after.total, after.lines[0][:6]) == (["two"], 1, "“Bed a")
+    assert do(out.session, "hide_memory").session.memory is None
+
+
+# --- what is understood in the background ---
+
+
+def heard(*records: ConstraintRecord, of: str = "r1", **more: Any) -> AddExtracted:
+    return AddExtracted(command_id="u1", session_id="s1", of=of, at=MORNING, records=records, **more)
+
+
+def uttered(clock: str, **fields: Any) -> ConstraintRecord:
+    from fateforger.memory.record import compute_uid
+
+    plain = read_record(bed(clock, status="proposed", **fields))
+    return plain.with_uid(compute_uid(plain, "U1", "s1"))
+
+
+def test_what_was_understood_counts() -> None:
+    """S2: lasting ones are to be written, with what they replace."""
+    old = stored(bed("22:00", "old"))
+    reading = MemoryReading(versions=(old,))
+    now = with_memory(session(), reading, MORNING)
+    after, (effect,) = apply_understood(now, reading, heard(uttered("23:00")))
+    assert isinstance(effect, WriteMemory)
+    assert [item.record.name for item in active(after).applicable] == ["Bed at 23:00"]
+    assert after.memory_writes[-1].cause == "u1"
+
+
+def test_what_the_message_wrote_itself_is_not_written_twice() -> None:
+    """S6: the command of the same message named it otherwise."""
+    out = do(session(), "remember_constraint", record=bed("23:00"))
+    store = MemoryReading(versions=landed(out))
+    renamed = uttered("23:00").model_copy(update={"name": "Sleep early"})
+    after, effects = apply_understood(out.session, store, heard(renamed, of="c1"))
+    assert (after, effects) == (out.session, ())
+
+
+def test_what_the_person_did_not_want_is_not_proposed_again() -> None:
+    record = uttered("23:00")
+    first, (effect,) = apply_understood(session(), MemoryReading(), heard(record))
+    assert isinstance(effect, WriteMemory)
+    back = do(first, "judge_constraint", *effect.versions, uid=record.uid, verdict="decline")
+    after, effects = apply_understood(back.session, MemoryReading(), heard(record, of="r2"))
+    assert effects == ()
+    assert active(after).applicable == ()
+
+
+def test_a_question_and_a_trouble_are_said() -> None:
+    """S94"""
+    after, effects = apply_understood(session(), None, heard(question="Which Tuesday?"))
+    assert effects == ()
+    assert after.notice is not None
+    assert after.notice.lines == ("Which Tuesday?",)
+
+
+# --- what follows for others ---
+
+
+def week(name: str, clock: str, **fields: Any) -> dict[str, Any]:
+    return bed(clock, **fields) | {"name": name}
+
+
+def in_force(*versions: Version) -> list[str]:
+    return sorted(v.record.name for v in select_newest(versions, "U1").values() if not v.retired)
+
+
+def test_an_exception_that_is_put_away_leaves_the_rule_as_it_was() -> None:
+    rule = stored(bed("22:00", "old"))
+    store = landed(do(session(), "remember_constraint", rule, record=bed("23:30", days_of_week=["FR"])), rule)
+    exception = next(version for version in store if version.record.name == "Bed at 23:30")
+    assert len(store[-1].record.applicability.days_of_week) == 6
+    store = landed(do(session(), "judge_constraint", *store, uid=exception.uid, verdict="archive"), *store)
+    assert store[-1].record.applicability.days_of_week == ()
+    assert in_force(*store) == ["Bed at 22:00"]
+
+
+def test_what_comes_back_leaves_out_what_was_said_since() -> None:
+    """The Fridays that were excepted from the later rule are excepted from the earlier one, too."""
+    at, store = replaced()
+    out = do(at, "remember_constraint", *store, record=bed("23:30", days_of_week=["FR"]))
+    store = landed(out, *store)
+    later = next(version for version in store if version.record.name == "Bed at 23:00")
+    store = landed(do(out.session, "judge_constraint", *store, uid=later.uid, verdict="archive"), *store)
+    assert in_force(*store) == ["Bed at 22:00", "Bed at 23:30"]
+    assert len(select_newest(store, "U1")["old"].record.applicability.days_of_week) == 6
+
+
+def test_a_rule_for_a_week_gives_the_days_after_it_back() -> None:
+    """A4: and at once, when it is put away before its time."""
+    old = stored(bed("22:00", "old"))
+    limited = bed("23:00", scope="datespan", start_date="2026-03-02", end_date="2026-03-08")
+    out = do(session(), "remember_constraint", old, record=limited)
+    store = landed(out, old)
+    shown = with_memory(out.session, MemoryReading(versions=store), MORNING)
+    assert [item.record.name for item in active(shown).applicable] == ["Bed at 23:00"]
+    gone = do(shown, "judge_constraint", *store, uid=store[1].uid, verdict="archive")
+    assert [item.record.name for item in active(gone.session).applicable] == ["Bed at 22:00"]
+
+
+def test_the_same_in_another_language_is_the_same() -> None:
+    """S6: all that it asks for is in its fields. A wish that is in the words only is not taken for another one."""
+    old = stored(bed("22:00", "old"))
+    reading = MemoryReading(versions=(old,))
+    german = uttered("22:00").model_copy(update={"name": "Um zehn ins Bett", "description": "um zehn ins Bett"})
+    german = german.with_uid("tb_german")
+    after, effects = apply_understood(with_memory(session(), reading, MORNING), reading, heard(german))
+    assert (effects, len(active(after).applicable)) == ((), 1)
+    gym, yoga = (
+        read_record(
+            record_of(
+                uid, name=uid, rule_kind="prefer_window", windows=[{"kind": "prefer", "start": "18:00", "end": "19:00"}]
+            )
+        )
+        for uid in ("Gym", "Yoga")
+    )
+    after, _ = apply_understood(session(), MemoryReading(), heard(gym, yoga))
+    assert sorted(item.record.name for item in active(after).applicable) == ["Gym", "Yoga"]
+
+
+def test_a_secret_is_refused_by_every_command() -> None:
+    old = stored(bed("22:00", "old"))
+    secret = bed("22:00", "old") | {"description": "token ghp_16C7e42F292c6912E7710c838347Ae178B4a"}
+    for out in (
+        do(session(), "remember_constraint", old, record=secret),
+        do(session(), "revise_constraint", old, uid="old", record=secret),
+    ):
+        assert out.effects == ()
+        assert out.session.notice is not None
+        assert out.session.notice.refused
+        assert "ghp" not in out.session.model_dump_json()
+    after, effects = apply_understood(session(), MemoryReading(), heard(read_record(secret)))
+    assert effects == ()
+    assert "ghp" not in after.model_dump_json()

@@ -1,0 +1,287 @@
+"""Now is now: a plan for today starts at the current time, and nothing is put into the past (K11)."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import pytest
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.person import MONDAY, MORNING, House, Person, local, meeting
+from tests.unit.conversation.test_drafts import listed, listening, until_kept
+from tests.unit.conversation.test_replanning import planned
+
+from fateforger.planning.plan import resolve
+from fateforger.session.day import frame_of
+from fateforger.session.draft import basis
+from fateforger.session.stages import TimeboxingStage
+
+TUESDAY = MONDAY + timedelta(days=1)
+
+
+def at(house: House, clock: str, day: date = MONDAY) -> None:
+    """Set the local time."""
+    wanted = time.fromisoformat(clock)
+    days = (day - MONDAY).days
+    house.clock.at = MORNING + timedelta(days=days, hours=wanted.hour - 8, minutes=wanted.minute)
+
+
+def earliest(house: House) -> datetime:
+    starts = [e.start for e in house.calendar.store.shown().values() if isinstance(e.start, datetime)]
+    return min(start.astimezone(UTC) for start in starts)
+
+
+async def test_at_three_the_frame_is_what_is_left_of_the_day(anna: Person, house: House) -> None:
+    """K11: the frame begins now, rounded up; lunch is over; meetings that are over are shown and take no time."""
+    meeting(house, "Stand-up", "09:30", "10:00")
+    meeting(house, "Call", "16:00", "16:30")
+    at(house, "15:02")
+    await anna.to_frame()
+    assert "15:05–18:00 (2 h 55 min)" in anna.words
+    assert "lunch" not in anna.words.replace("Edit frame and lunch", "")
+    assert "Stand-up (over)" in anna.words
+    assert "Call (over)" not in anna.words
+    assert "That leaves 2 h 25 min without meetings." in anna.words
+    assert "I plan from 15:05 on" in anna.words
+
+
+async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, house: House) -> None:
+    """K11: from the first card to the calendar, without a model."""
+    at(house, "15:02")
+    await anna.to_committed("Write report", "Mail")
+    assert house.on_calendar(whole=True) == {
+        "Write report": "15:05-16:05",
+        "Mail": "16:15-17:15",
+        "Shut down": "17:30-18:00",
+    }
+    session = await anna.session()
+    assert session.stage is TimeboxingStage.REVIEW_COMMIT
+    assert session.quality is not None
+    assert session.quality.level >= 2
+
+
+async def lies_ahead(anna: Person, house: House) -> bool:
+    """Check whether no block of the plan begins in the past."""
+    plan = (await anna.session()).plan
+    return plan is not None and all(b.start.astimezone(UTC) >= house.clock.now() for b in resolve(plan))
+
+
+async def test_ways_out_lie_ahead(anna: Person, house: House) -> None:
+    """K11: a longer day is filled from now on."""
+    at(house, "15:02")
+    await anna.to_skeleton("Write report", "Mail", "Read papers", "Call the bank")
+    assert (await anna.session()).unplaced
+    await anna.press(next(label for label in anna.labels() if label.startswith("End the day at")))
+    assert await lies_ahead(anna, house)
+
+
+async def test_fixes_lie_ahead(anna: Person, house: House) -> None:
+    """K11: each change that the card offers at eleven is after eleven."""
+    at(house, "11:02")
+    await anna.to_refine("Write report", "Mail")
+    await anna.choose("Lunch", "Remove")
+    await anna.choose("Shut down", "Remove")
+    await anna.fill_row("Mail", "edit_block", start="12:05")
+    fixes = (await anna.session()).fixes
+    assert fixes
+    for fix in fixes:
+        await anna.press(fix.label)
+        assert await lies_ahead(anna, house)
+        await anna.press("Undo last update")
+
+
+async def test_minutes_that_pass_make_no_draft_stale(anna: Person, house: House) -> None:
+    """S46: reading a card for a while is no change of what the draft was made from."""
+    at(house, "15:02")
+    await anna.to_skeleton("Write report", "Mail")
+    before = await anna.session()
+    assert basis(before.at_time(house.clock.now() + timedelta(minutes=40))) == before.draft_basis
+    assert before.draft_basis is not None
+
+
+async def test_a_draft_that_began_while_it_was_read_is_moved_when_it_is_accepted(anna: Person, house: House) -> None:
+    """K11: at Proceed, with one sentence."""
+    at(house, "15:02")
+    await anna.to_skeleton("Write report", "Mail")
+    assert planned(await anna.session())["Write report"] == "15:05-16:05"
+    at(house, "15:31")
+    await anna.press("Refine")
+    assert (
+        "“Write report” would have begun before now, so I replanned the rest of your day from 15:35 on." in anna.words
+    )
+    session = await anna.session()
+    assert session.plan is not None
+    assert min(b.start.astimezone(UTC) for b in resolve(session.plan)) >= house.clock.now()
+
+
+async def test_a_plan_that_began_before_it_was_committed_is_moved_at_commit(anna: Person, house: House) -> None:
+    """K11"""
+    at(house, "15:02")
+    await anna.to_refine("Write report", "Mail")
+    at(house, "15:20")
+    await anna.press("Commit to calendar")
+    assert earliest(house) >= house.clock.now()
+    assert "“Write report” would have begun before now" in anna.words
+    assert set(house.on_calendar()) >= {"Write report", "Mail"}
+
+
+async def test_what_is_on_the_calendar_stays_when_its_time_has_come(anna: Person, house: House) -> None:
+    """K11: only what is not on the calendar yet is moved."""
+    at(house, "15:02")
+    await anna.to_committed("Write report", "Mail")
+    written = house.on_calendar()
+    at(house, "15:40")
+    await anna.press("Back to refine")
+    await anna.press("Commit to calendar")
+    assert house.on_calendar() == written
+
+
+async def test_a_block_that_the_person_puts_into_the_past_stays_there(anna: Person, house: House) -> None:
+    """K11: nothing is placed in the past unless the person says when it was."""
+    meeting(house, "Call", "15:20", "16:00")
+    at(house, "15:02")
+    await anna.to_refine("Write report")
+    at(house, "15:31")
+    assert await anna.fill("add_block", title="Mails", minutes=15, start=time(15, 5), kind="SW") is None
+    await anna.press("Commit to calendar")
+    shown = house.on_calendar()
+    assert (shown["Mails"], shown["Write report"]) == ("15:05-15:20", "16:00-17:00")
+    assert "before now" not in anna.words
+
+
+async def test_a_start_before_now_that_the_person_says_is_the_frame(anna: Person, house: House) -> None:
+    """K11: it is what they said, and nothing new goes there; tomorrow starts as usual."""
+    at(house, "15:02")
+    await anna.to_frame()
+    await anna.pick("set_day_start", time(8))
+    assert "08:00–18:00 (10 h)" in anna.words
+    assert "I plan from 15:05 on" in anna.words
+    await anna.press("Proceed")
+    await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
+    assert planned(await anna.session())["Write report"] == "15:05-16:05"
+    later = Person(house)
+    await later.start(TUESDAY, thread="9.0")
+    assert (await later.session()).frame.day_start == time(9)
+
+
+async def test_the_frame_form_shows_now_and_keeps_the_usual_start(anna: Person, house: House) -> None:
+    """K11: changing only lunch says nothing about the start."""
+    at(house, "15:02")
+    await anna.to_frame()
+    assert await anna.fill("frame", lunch_minutes=0) is None
+    frame = (await anna.session()).frame
+    assert (frame.day_start, frame.usual_start, frame.lunch_minutes) == (time(9), None, 0)
+    assert "15:05–18:00" in anna.words
+
+
+async def test_a_day_that_has_ended_says_so_and_offers_the_next_or_a_later_end(anna: Person, house: House) -> None:
+    """K11: no frame error; both buttons lead on."""
+    at(house, "17:30")
+    await anna.start()
+    await anna.press("Plan this day")
+    at(house, "18:20")
+    await anna.press("Redo step")
+    assert "Proceed" not in anna.labels()
+    session = await anna.session()
+    assert session.stage is TimeboxingStage.COLLECT_CONSTRAINTS
+    assert "Your day ended at 18:00, so nothing is left of it to plan." in anna.words
+    assert {"Plan Tuesday 3 March", "End at 20:00", "End at 22:00"} <= set(anna.labels())
+    await anna.press("End at 20:00")
+    assert "18:20–20:00 (1 h 40 min)" in anna.words
+    assert frame_of(await anna.session())[0].hour == 18
+
+
+async def test_the_next_day_is_one_press_away_when_this_one_has_ended(anna: Person, house: House) -> None:
+    """K11"""
+    at(house, "17:30")
+    await anna.to_frame()
+    at(house, "18:20")
+    await anna.press("Redo step")
+    await anna.press("Plan Tuesday 3 March")
+    session = await anna.session()
+    assert (session.date, session.stage) == (TUESDAY, TimeboxingStage.COLLECT_CONSTRAINTS)
+    assert "09:00–18:00 (9 h)" in anna.words
+    assert session.snapshot is not None
+    assert session.snapshot.day == TUESDAY
+
+
+async def test_tomorrow_knows_no_clock(anna: Person, house: House) -> None:
+    """K11: a plan for another day begins when that day begins, however late it is."""
+    at(house, "15:02")
+    await anna.start(TUESDAY)
+    await anna.press("Plan this day")
+    assert "09:00–18:00 (9 h), lunch around 12:30 for 45 min" in anna.words
+    await anna.press("Proceed")
+    await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
+    assert planned(await anna.session())["Write report"] == "09:00-10:00"
+    at(house, "23:50")
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    assert house.on_calendar()["Write report"] == "09:00-10:00"
+    assert "before now" not in anna.words
+
+
+async def test_a_night_shift_that_began_yesterday_is_planned_from_now_on(anna: Person, house: House) -> None:
+    """K11, S230: at half past one the day is the one that began yesterday evening."""
+    await anna.to_frame()
+    assert await anna.fill("frame", day_start=time(22), day_end=time(6), lunch_minutes=0) is None
+    await anna.press("Proceed")
+    at(house, "01:32", TUESDAY)
+    night = Person(house)
+    await night.start(thread="9.0")
+    assert (await night.session()).date == MONDAY
+    await night.press("Plan this day")
+    assert "01:35–06:00 (4 h 25 min, until the next day)" in night.words
+    await night.press("Proceed")
+    await night.fill("tasks", size=3, title_1="Write report", minutes_1=60)
+    session = await night.session()
+    assert session.plan is not None
+    first = min(resolve(session.plan), key=lambda block: block.start.astimezone(UTC))
+    assert (local(first.start), first.start.astimezone(UTC).date()) == ("01:35", TUESDAY)
+
+
+@pytest.mark.parametrize("clock", ["12:40", "13:20"])
+async def test_lunch_is_now_or_over(anna: Person, house: House, clock: str) -> None:
+    """K11: a lunch that would have begun begins now; one that is over is left out."""
+    at(house, clock)
+    await anna.to_skeleton("Write report")
+    shown = planned(await anna.session())
+    assert shown.get("Lunch") == ("12:40-13:25" if clock == "12:40" else None)
+
+
+def answered(*starts: str) -> dict[str, Any]:
+    """A model's draft of two tasks."""
+    return {
+        "blocks": [
+            {"task": number, "title": None, "type": "DW", "start": start, "minutes": 60}
+            for number, start in enumerate(starts, 1)
+        ]
+    }
+
+
+async def test_a_model_is_told_the_time_and_its_past_is_refused(anna: Person, house: House) -> None:
+    """K11: a draft of the morning goes back with what is left of the day."""
+    model = ScriptedModel(answered("10:00", "11:10"), answered("15:30", "16:40"))
+    at(house, "15:02")
+    anna = listening(house, model)
+    await anna.to_skeleton("Write report", "Mail")
+    assert "2026-03-02 15:02" in model.prompts[0].system + model.prompts[0].user
+    ((_, mistake),) = model.prompts[1].history
+    assert "leaves the day, which is 15:05–18:00." in mistake
+    assert planned(await anna.session()) == {"Write report": "15:30-16:30", "Mail": "16:40-17:40"}
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    assert earliest(house) >= house.clock.now()
+
+
+async def test_a_model_draft_that_was_made_a_while_ago_begins_now(anna: Person, house: House) -> None:
+    """K11, S45: the draft made ahead is used, and what would have begun before now is moved."""
+    model = ScriptedModel(answered("15:05", "16:30"))
+    at(house, "15:02")
+    anna = listening(house, model)
+    await listed(anna)
+    await until_kept(anna)
+    at(house, "15:18")
+    await anna.press("Proceed")
+    assert len(model.prompts) == 1
+    assert planned(await anna.session()) == {"Report": "15:20-16:20", "Mail": "16:30-17:30"}

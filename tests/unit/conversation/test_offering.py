@@ -1,0 +1,27 @@
+"""A task that was left for another day comes up when the next one is planned, after a restart, too."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tests.unit.conversation.person import House, Person
+
+
+async def test_it_is_offered_and_brought_along(anna: Person, house: House) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Taxes", minutes_1=60, title_2="Plants", title_3="Report", proceed=False)
+    await anna.choose("Taxes", "Leave it for another day")
+    await anna.choose("Plants", "Leave it for another day")
+    house.restart()
+    house.clock.at += timedelta(days=1)
+    next_day = Person(house)
+    await next_day.to_tasks()
+    assert "**Left for another day** on Monday 2 March: Taxes (1 h), Plants" in next_day.words
+    form = await next_day.look("bring")
+    assert [choice.label for field in form.inputs for choice in getattr(field, "choices", ())] == ["Taxes", "Plants"]
+    assert await next_day.fill("bring", tasks=()) is not None
+    await next_day.fill("bring", tasks=((await next_day.session()).offered[1].task.id,))
+    assert [t.title for t in (await next_day.session()).inputs.tasks] == ["Plants"]
+    await next_day.press("Bring it along")
+    assert [t.title for t in (await next_day.session()).inputs.tasks] == ["Plants", "Taxes"]
+    assert "Left for another day" not in next_day.words

@@ -1,0 +1,79 @@
+"""Writing by itself once a plan is Okay: only for those who chose it (S210, K1)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.fakes.google_calendar import Fail
+from tests.unit.conversation.person import House, Person, open_house_at
+
+BY_ITSELF = "so it goes to your calendar by itself."
+WAITS = "Nothing more goes to your calendar until this plan is Okay (2 of 4) again."
+
+
+@pytest.fixture
+async def okay(tmp_path: Path) -> AsyncIterator[House]:
+    opened = await open_house_at(tmp_path, calendar_write="okay")
+    yield opened
+    await opened.close()
+
+
+async def test_an_okay_plan_is_written_without_a_commit(okay: House) -> None:
+    """S210: it is said, each change follows, and all of it can be taken off again."""
+    anna = Person(okay)
+    await anna.to_refine("Report", "Mail")
+    assert okay.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    assert "(4 of 4), " + BY_ITSELF in anna.words
+    assert "Calendar: 4 created." in anna.words
+    await anna.choose("Mail", "15 min later")
+    assert okay.on_calendar()["Mail"] == "10:25-11:25"
+    await anna.press("Undo last update")
+    assert okay.on_calendar()["Mail"] == "10:10-11:10"
+    await anna.press("Take all of it off the calendar")
+    assert okay.on_calendar() == {}
+
+
+async def test_a_plan_that_is_less_waits_until_it_is_okay(okay: House) -> None:
+    """S210: what waited goes to the calendar as one, and is taken back as one."""
+    anna = Person(okay)
+    await anna.to_refine("Report", "Mail")
+    written = okay.on_calendar()
+    await anna.fill_row("Report", "edit_block", start="16:00")
+    assert "Quality 1 of 4, Minimal." in anna.words
+    assert WAITS in anna.words
+    await anna.fill_row("Mail", "edit_block", start="11:00")
+    assert okay.on_calendar() == written
+    await anna.fill_row("Report", "edit_block", start="09:00")
+    assert okay.on_calendar() == written | {"Mail": "11:00-12:00"}
+    await anna.press("Undo last update")
+    assert okay.on_calendar() == written
+    assert anna.rows()[0].startswith("**09:00–10:00** Report ⭐")
+
+
+@pytest.mark.parametrize("when", ["refine", "commit"])
+async def test_it_is_not_so_unless_it_was_chosen(tmp_path: Path, when: str) -> None:
+    """S210: opt-in; by the same select it begins at once, and the next session begins with it."""
+    house = await open_house_at(tmp_path, calendar_write=when)  # type: ignore[arg-type]  # both are
+    anna = Person(house)
+    await anna.to_refine("Report", "Mail")
+    assert house.calendar.writes == []
+    await anna.pick("set_calendar_write", "okay")
+    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    later = Person(house)
+    await later.start()
+    assert (await later.session()).calendar_write == "okay"
+    await house.close()
+
+
+async def test_a_day_that_could_not_be_read_is_not_written_by_itself(okay: House) -> None:
+    """S210: nobody knows which meetings the plan runs into."""
+    for nth in range(20):
+        okay.calendar.inject(Fail(), verb="window", nth=nth)
+    anna = Person(okay)
+    await anna.to_refine("Report", "Mail")
+    assert BY_ITSELF not in anna.words
+    okay.calendar.calm()
+    await anna.press("Redo step")
+    assert okay.calendar.writes == []

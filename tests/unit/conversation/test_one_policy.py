@@ -1,0 +1,95 @@
+"""One policy for a day: the thread drafts as ``plan draft`` does, and is judged by what it was drafted by (K10)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from tests.unit.conversation.person import MONDAY, House, Person, meeting
+
+from fateforger.cli.plan import plan_command
+from fateforger.drafting.day_draft import instance_of
+from fateforger.drafting.instance import Lunch, Policy
+from fateforger.planning.plan import TBPlan, resolve
+from fateforger.planning.wire import read_plan
+from fateforger.quality.rubric import Criterion
+from fateforger.session.draft import day_of, draft_constraints, grading_instance
+
+PLAN_A = [
+    "09:00-11:00 DW Thesis (1/2)",
+    "11:10-11:40 SW E-mail",
+    "12:30-13:15 R Lunch",
+    "13:25-15:25 DW Thesis (2/2)",
+    "17:30-18:00 PR Shut down",
+]
+
+
+def shown(plan: TBPlan | None) -> list[str]:
+    assert plan is not None
+    return [f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.type} {b.event.name}" for b in resolve(plan)]
+
+
+def from_the_command_line(document: dict[str, Any]) -> list[str]:
+    result = CliRunner().invoke(plan_command, ["draft", "-", "--json"], input=json.dumps(document))
+    assert result.exit_code == 0, result.output
+    return shown(read_plan(json.loads(result.stdout)["plan"]))
+
+
+async def to_plan_a(anna: Person) -> None:
+    await anna.to_tasks()
+    given: dict[str, Any] = {
+        "title_1": "Thesis",
+        "minutes_1": 240,
+        "title_2": "E-mail",
+        "minutes_2": 30,
+        "depth_2": "shallow",
+    }
+    assert await anna.fill("tasks", size=3, one_thing="1", **given) is None
+
+
+async def test_the_thread_and_the_command_line_draft_the_same_day(anna: Person) -> None:
+    """K10, S206, S207: an empty day of nine hours, four hours of the one thing and half an hour of mail."""
+    await to_plan_a(anna)
+    tasks = [
+        {"id": "thesis", "title": "Thesis", "minutes": 240, "type": "DW", "one_thing": True},
+        {"id": "mail", "title": "E-mail", "minutes": 30, "type": "SW"},
+    ]
+    frame = {"start": "09:00", "end": "18:00"}
+    day = {"date": MONDAY.isoformat(), "tz": "Europe/Amsterdam", "frame": frame, "tasks": tasks}
+    assert shown((await anna.session()).plan) == PLAN_A
+    assert from_the_command_line(day) == PLAN_A
+
+
+async def test_a_draft_is_judged_by_what_it_was_drafted_by(anna: Person) -> None:
+    """K10: nothing is missed that the draft's own policy left out."""
+    await to_plan_a(anna)
+    session = await anna.session()
+    assert (
+        instance_of(day_of(session), draft_constraints(session)).policy
+        == grading_instance(session).policy
+        == Policy(lunch=Lunch())
+    )
+    assert session.quality is not None
+    assert (session.quality.level, session.quality.findings) == (4, ())
+
+
+@pytest.mark.parametrize(
+    "titles", [("Write report",), ("Write report", "Review plans", "Mail", "Slides", "Read papers")]
+)
+async def test_the_day_of_a_thread_is_an_instance_that_drafts_the_same(
+    anna: Person, house: House, titles: tuple[str, ...]
+) -> None:
+    """K10: around meetings, with lunch where the person set it."""
+    for title, start, end in (("Stand-up", "09:30", "10:00"), ("Review", "12:15", "13:00"), ("Call", "15:00", "16:00")):
+        meeting(house, title, start, end)
+    await anna.to_skeleton(*titles)
+    session = await anna.session()
+    document = instance_of(day_of(session), draft_constraints(session)).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
+    assert from_the_command_line(document) == shown(session.plan)
+    assert session.quality is not None
+    missed = {finding.criterion for finding in session.quality.findings}
+    assert not missed & {Criterion.FOCUS, Criterion.MEAL}

@@ -1,0 +1,154 @@
+"""A first message in words: it starts a day, on the day it names, once; or it is answered with the welcome (S94, S227,
+S228)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import date, time, timedelta
+from pathlib import Path
+
+import pytest
+from tests.factories.words import day, frame_of, inputs_of, new, opening, wants
+from tests.fakes.scripted_model import Line, ScriptedModel
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, open_house_at
+
+from fateforger.errors import ModelUnreachable
+from fateforger.session.commands import Opening
+
+TUESDAY = date(2026, 3, 3)
+
+
+class Talk:
+    """A person's first messages, with a model that says its lines."""
+
+    def __init__(self, house: House, model: ScriptedModel) -> None:
+        self.house, self.model = house, model
+        self.person = Person(house)
+
+    async def opens(self, text: str, ts: str = "1.0", **more: object) -> bool:
+        given = {"command_id": f"m-{ts}", "thread_ts": ts, "at": self.house.clock.now(), **more}
+        command = Opening.model_validate({"user_id": ANNA, "channel": CHANNEL, "tz": AMSTERDAM, "text": text, **given})
+        began = await self.house.coordinator.on_opening(command)
+        await self.person.read()
+        return began
+
+
+Begin = Callable[..., Awaitable[Talk]]
+
+
+@pytest.fixture
+async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
+    """Opens a house whose model says the given lines."""
+    opened: list[House] = []
+
+    async def begin(*lines: Line) -> Talk:
+        model = ScriptedModel(*lines)
+        opened.append(await open_house_at(tmp_path, model=model))
+        return Talk(opened[-1], model)
+
+    yield begin
+    for house in opened:
+        await house.close()
+
+
+async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -> None:
+    """One question to the model; what the day card does not show is said."""
+    said = opening(date="2026-03-03", frame=frame_of(day_start="08:00"), inputs=inputs_of(add=[new("Report", 90)]))
+    anna = await talk(said)
+    assert await anna.opens("plan tomorrow from 8, I have to write the report, 90 minutes") is True
+    session = await anna.person.session()
+    assert (session.date, session.frame.day_start, session.stage.number) == (TUESDAY, time(8), 0)
+    assert [(t.title, t.minutes) for t in session.inputs.tasks] == [("Report", 90)]
+    assert anna.model.asked == ["start"]
+    assert anna.person.card.text == "Shall we plan Tuesday 3 March?"
+    assert "I noted that for the step “Your day's frame”.\nI noted that for the step “What to do”." in anna.person.words
+    assert session.thread_ts == "1.0"
+
+
+async def test_a_day_that_is_not_clear_is_asked(talk: Begin) -> None:
+    """S94: it stays as it was, and the card of Stage 0 asks."""
+    anna = await talk(opening(question="Which Friday, the 6th or the 13th?"))
+    assert await anna.opens("Vrijdag plannen") is True
+    assert "Which Friday, the 6th or the 13th?" in anna.person.words
+    assert (await anna.person.session()).date == MONDAY
+
+
+async def test_a_day_that_is_over_is_said(talk: Begin) -> None:
+    anna = await talk(opening(date="2026-03-01"))
+    assert await anna.opens("plan yesterday") is True
+    assert "⚠️ Sunday 1 March is over; choose today or a later day." in anna.person.words
+
+
+async def test_what_makes_no_sense_starts_the_day_and_is_said(talk: Begin) -> None:
+    anna = await talk(opening(inputs=inputs_of(add=[new("Nap", 2_000)])))
+    assert await anna.opens("plan a nap of 2000 minutes") is True
+    assert "A task takes between 1 minute and 24 hours, not 2000 minutes." in anna.person.words
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [(opening(plan=False),), (ModelUnreachable("It is down."),), ("no idea", "no idea")],
+    ids=["something else", "model down", "nonsense"],
+)
+async def test_anything_else_is_for_the_welcome(talk: Begin, lines: tuple[Line, ...]) -> None:
+    anna = await talk(*lines)
+    assert await anna.opens("hello there") is False
+    assert anna.person.arrived == []
+
+
+async def test_an_empty_mention_is_not_read(talk: Begin) -> None:
+    anna = await talk()
+    assert await anna.opens("") is False
+
+
+async def test_without_a_model_nothing_is_read(house: House) -> None:
+    assert house.coordinator.reads_words is False
+    assert await Talk(house, ScriptedModel()).opens("plan tomorrow") is False
+
+
+async def test_a_repeated_message_starts_once(talk: Begin) -> None:
+    """K7: a job that is tried again asks nobody again."""
+    anna = await talk(opening())
+    assert [await anna.opens("plan"), await anna.opens("plan")] == [True, True]
+    assert len(await anna.house.store.sessions.of_user(ANNA)) == 1
+
+
+async def test_two_rapid_first_messages_start_once(talk: Begin) -> None:
+    """S228: the second one, in a thread of its own, belongs to the session that the first began."""
+    anna = await talk(opening(), wants("answer"), day(date="2026-03-03"))
+    await anna.opens("plan my day", "1.0")
+    anna.house.clock.at += timedelta(seconds=3)
+    assert await anna.opens("tomorrow I mean", "2.0") is True
+    assert len(await anna.house.store.sessions.of_user(ANNA)) == 1
+    assert (await anna.person.session()).date == TUESDAY
+    assert anna.model.asked == ["start", "decide", "date"]
+
+
+async def test_a_later_first_message_starts_another(talk: Begin) -> None:
+    anna = await talk(opening(), opening(date="2026-03-03"))
+    await anna.opens("plan my day", "1.0")
+    anna.house.clock.at += timedelta(minutes=5)
+    await anna.opens("plan tomorrow", "2.0")
+    assert {s.date for s in await anna.house.store.sessions.of_user(ANNA)} == {MONDAY, TUESDAY}
+
+
+async def test_what_follows_in_the_thread_counts_once_the_session_runs(talk: Begin) -> None:
+    """Also without a mention; where none runs, and nobody spoke to us, nothing is read."""
+    anna = await talk(opening(), wants("proceed"))
+    assert await anna.opens("a talk of others", "9.0", addressed=False) is True
+    await anna.opens("plan my day", "1.0")
+    assert await anna.opens("that one, yes", "1.0", addressed=False, command_id="m2") is True
+    assert (await anna.person.session()).stage.number == 1
+    assert anna.model.asked == ["start", "decide"]
+
+
+async def test_s101_a_request_to_start_is_not_read_for_rules(talk: Begin) -> None:
+    """What is said once the day is being planned is."""
+    anna = await talk(opening(date="2026-03-03"), wants("answer"), day())
+    anna.house.extractor = ScriptedModel(by=lambda _: None)
+    anna.house.model = anna.model
+    anna.house.restart()
+    assert await anna.opens("plan tomorrow, and never before ten") is True
+    assert await anna.house.waiting() == 0
+    await anna.person.says("never before ten")
+    assert await anna.house.waiting() == 1

@@ -1,0 +1,94 @@
+"""Stage 2 offers what is open in TickTick, through a real MCP server, and plans on without it when it cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from tests.fakes.task_server import TOKEN, TaskServer
+from tests.unit.conversation.person import AMSTERDAM, House, Person
+
+from fateforger.adapters.tasklists import TickTick
+from fateforger.conversation import task_offers
+from fateforger.conversation.task_offers import ExternalTaskList
+
+SENTENCE = "I could not read your TickTick list just now."
+ROWS = [
+    {"id": "1", "title": "Read a book"},
+    {"id": "2", "title": "Call Ann", "priority": 5, "dueDate": "2026-03-09"},
+    {"id": "3", "title": "Taxes", "content": "The blue folder", "dueDate": "2026-03-02"},
+    {"id": "4", "title": "Paid", "status": 2},
+    *({"id": f"m{n}", "title": f"Maybe {n}"} for n in range(40)),
+]
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[TaskServer]:
+    async with TaskServer(answer={"tasks": ROWS}, token=TOKEN).listening() as opened:
+        yield opened
+
+
+def subscribed(house: House, url: str) -> ExternalTaskList:
+    """The house with that list, begun anew."""
+    house.elsewhere = TickTick(url, tz=AMSTERDAM, token=TOKEN, seconds=30)
+    house.restart()
+    assert house.outside is not None
+    return house.outside
+
+
+async def offered(person: Person) -> list[str]:
+    return [each.task.title for each in (await person.session()).offered]
+
+
+async def test_it_is_offered_and_brought_along(house: House, anna: Person, server: TaskServer) -> None:
+    """The most urgent first, bounded; a task of the day says where it is from. Another program offers the same before
+    it has read the list itself, and nothing is ever written there."""
+    listed = subscribed(house, server.url)
+    listed.begin()
+    await listed.wait()
+    await anna.to_tasks()
+    assert (await offered(anna))[:4] == ["Taxes", "Call Ann", "Read a book", "Maybe 0"]
+    rows = [line for line in anna.words.splitlines() if line.startswith("In TickTick: ")]
+    assert rows == [f"In TickTick: {title}" for title in ("Taxes", "Call Ann", "Read a book", "Maybe 0", "Maybe 1")]
+    assert "Choose from TickTick (25 more)…" in anna.labels()
+    server.stalled = True
+    listed = subscribed(house, server.url)
+    await anna.fill("bring", tasks=((await anna.session()).offered[0].task.id,))
+    assert listed.state.tasks is None
+    (task,) = (await anna.session()).inputs.tasks
+    assert (task.title, task.notes) == ("Taxes", "From TickTick, due on Monday 2 March.\n\nThe blue folder")
+    assert (await offered(anna))[0] == "Call Ann"
+    assert {name for name, _ in server.called} == {"get_all_tasks"}
+    await house.coordinator.aclose()
+
+
+async def test_no_reply_waits_for_it(house: House, anna: Person, server: TaskServer) -> None:
+    """S224: while it does not answer there is nothing to offer, and nothing to say."""
+    server.stalled = True
+    listed = subscribed(house, server.url)
+    await anna.to_tasks()
+    assert (listed.state.tasks, await offered(anna), SENTENCE in anna.words) == (None, [], False)
+    await house.coordinator.aclose()
+
+
+async def test_a_list_that_is_gone_is_one_sentence(
+    house: House, anna: Person, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Planning goes on, what was known stays on offer, and the log says why without a secret."""
+    server = TaskServer(answer={"tasks": ROWS[:2]}, token=TOKEN)
+    async with server.listening():
+        listed = subscribed(house, server.url)
+        listed.begin()
+        await listed.wait()
+    house.clock.at += timedelta(minutes=2)
+    listed.begin()
+    await listed.wait()
+    await anna.to_tasks()
+    assert (await offered(anna), anna.words.count(SENTENCE)) == (["Call Ann", "Read a book"], 1)
+    told = [record.getMessage() for record in caplog.records if record.name == task_offers.__name__]
+    assert set(told) == {"a list of tasks could not be read: no connection (ConnectError)"}
+    house.elsewhere = None
+    house.restart()
+    await anna.fill("tasks", title_1="Write", minutes_1=60, proceed=False)
+    assert (await offered(anna), SENTENCE in anna.words) == ([], False)

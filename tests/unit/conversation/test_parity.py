@@ -1,0 +1,288 @@
+"""Every control leads to one executor, every executor is offered somewhere, and every legal move can be reached (S59,
+S214, K7)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import time, timedelta
+from typing import Any
+
+import pytest
+from tests.fakes.google_calendar import Answer, Fail
+from tests.unit.conversation.person import MORNING, House, Person, buttons_in, meeting
+
+from fateforger.calendar.ports import Rejected
+from fateforger.conversation.clicks import EXECUTORS, UNKNOWN, read_click
+from fateforger.errors import BadInput, CalendarUnreachable
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import Status
+from fateforger.session.cards import Button, Menu
+from fateforger.session.commands import Click
+from fateforger.session.gates import offered_moves
+from fateforger.session.pending import LEAVE_PLAN
+from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
+from fateforger.ui.forms import RULES, SESSION_FORMS
+from fateforger.ui.session_cards import ended_reply, home_card, welcome_card
+
+START = {"start"}
+BESIDE = ("history", "preview", "memory")
+LOOKED_AT = {"notice", "handled", "version", "touched_at", "recalled"}
+"""What a turn that does nothing may change: that it happened, and what it looked up."""
+
+
+def actions(person: Person) -> Iterator[str]:
+    for control in person.controls():
+        if isinstance(control, Menu):
+            yield from (choice.value for choice in control.choices)
+        else:
+            yield control.action
+
+
+async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
+    """Every action that a card offers, on a way through all stages and all their troubles."""
+    found: set[tuple[TimeboxingStage, str]] = set()
+
+    async def look() -> None:
+        session = await anna.session()
+        found.update((session.stage, action) for action in actions(anna))
+        found.update(
+            (session.stage, b.action) for slot in BESIDE if slot in anna.messages for _, b in anna.buttons_beside(slot)
+        )
+        shown = {c.action for c in anna.controls() if isinstance(c, Button)} | {"proceed"}
+        assert {m.value for m in offered_moves(session)} <= shown | {"commit_date"}
+
+    await _left_over(Person(house))
+    await anna.start()
+    await look()
+    await anna.press("Plan this day")
+    await look()
+    await _rules(anna, found)
+    await look()
+    await anna.press("Proceed")
+    await look()
+    await anna.fill("tasks", title_1="A", minutes_1=60, title_2="B", minutes_2=30, proceed=False)
+    await look()
+    await anna.press("Proceed")
+    await look()
+    for minutes in (420, 300):
+        await _too_much(anna, minutes)
+        await look()
+        await anna.press("Drop it")
+    await anna.press("Refine")
+    await _worse(anna, look)
+    for nth in range(8):
+        house.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="window", nth=nth)
+    await anna.choose("B", "15 min later")
+    await look()
+    house.calendar.calm()
+    await anna.press("Preview")
+    await look()
+    await anna.press("Try again")
+    await _back_and_forth(anna)
+    await anna.press("History")
+    await look()
+    await anna.press("Undo last update")
+    await look()
+    house.calendar.inject(Answer(Rejected("No.")), verb="update")
+    await anna.press("Back")
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    await look()
+    event = next(e for e in house.calendar.store.shown().values() if e.summary == "A")
+    house.calendar.store.user_edit(event.id, summary="A, my way")
+    await anna.press("Back to refine")
+    house.calendar.store.user_edit(event.id, summary="A, my own way")
+    await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
+    await _in_the_way(anna, house)
+    await look()
+    return found | await _caught_up(house) | await _held_back(house) | await _full(house) | await _over(house)
+
+
+async def _worse(anna: Person, look: Callable[[], Awaitable[None]]) -> None:
+    """A plan as it is drafted, and one that the card offers to make better."""
+    await look()
+    await anna.choose("Shut down", "Remove")
+    await look()
+    await anna.press("Undo last update")
+
+
+async def _left_over(anna: Person) -> None:
+    """A day on which two things were left for another one."""
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="X", title_2="Y", proceed=False)
+    for title in "XY":
+        await anna.choose(title, "Leave it for another day")
+
+
+async def _caught_up(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """The morning after that day, of which nobody said how it went: all of it is brought along in one step."""
+    house.clock.at = MORNING + timedelta(days=1)
+    tuesday = Person(house)
+    await tuesday.to_tasks()
+    stage, missed = (await tuesday.session()).stage, set(actions(tuesday))
+    await tuesday.fill("catch_up")
+    return {(stage, action) for action in (*missed, *actions(tuesday))}
+
+
+async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A day that a longer evening would make room on."""
+    house.clock.at = MORNING + timedelta(days=2)
+    person = Person(house)
+    await person.to_tasks()
+    tasks: dict[str, Any] = {
+        "title_1": "Report",
+        "minutes_1": 300,
+        "title_2": "Mail",
+        "minutes_2": 150,
+        "depth_2": "shallow",
+    }
+    await person.fill("tasks", proceed=True, **tasks)
+    return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _over(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A day that is planned after it ended."""
+    house.clock.at = MORNING + timedelta(days=3)
+    person = Person(house)
+    await person.start()
+    house.clock.at += timedelta(hours=11)
+    await person.press("Plan this day")
+    return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _held_back(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A change that a rule stands against, and the plan left as it is."""
+    person = Person(house)
+    await person.to_refine("Z")
+    await person.fill("rule_new", words="Nothing at night", kind="avoid_window", times="3-4", necessity="must")
+    await person.fill_row("Z", "edit_block", start=time(3, 15))
+    shown = {((await person.session()).stage, action) for action in actions(person)}
+    await person.press(LEAVE_PLAN)
+    return shown
+
+
+async def _back_and_forth(anna: Person) -> None:
+    for _ in range(4):
+        await anna.choose("B", "15 min later")
+        await anna.choose("B", "15 min earlier")
+
+
+async def _in_the_way(anna: Person, house: House) -> None:
+    """A meeting where each block is, so that moving blocks does not help."""
+    meeting(house, "New", "00:00", "23:55")
+    await anna.press("Redo step")
+
+
+async def _too_much(anna: Person, minutes: int) -> None:
+    """One more task than there is room for."""
+    await anna.press("Back")
+    await anna.fill("tasks", title_1="C", minutes_1=minutes, depth_1="shallow", proceed=True)
+
+
+async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:
+    """Two rules of which one is in doubt, one that is put away, and what can be pressed in their forms."""
+    await anna.fill("rule_new", words="No calls early", kind="avoid_window", times="0-10", necessity="must")
+    await anna.fill("rule_new", words="Calls early", kind="prefer_window", times="8-9", necessity="prefer")
+    await anna.fill("rule_new", words="Gym")
+    await anna.press("Your rules")
+    stage = (await anna.session()).stage
+    version = next(v for v in await anna.house.store.constraints.of(anna.user) if v.record.name == "Gym")
+    shown = await anna.look("rule", target=f"0 {version.uid}")
+    await anna.house.store.constraints.write([guessed(version)], cause="guess")
+    for label in ("Confirm", "Not for this day", "Use it for this day again", "Decline", "Restore", "Archive"):
+        shown = await anna.look("rule", target=shown.target)
+        found.update((stage, button.action) for button in buttons_in(shown))
+        await anna.press_in(shown, label)
+
+
+def guessed(version: Version) -> Version:
+    """The same rule as an assumption that the person should confirm."""
+    record = version.record.model_copy(update={"status": Status.PROPOSED, "confidence": 0.4})
+    return version.model_copy(update={"record": record, "updated_at": version.updated_at + timedelta(seconds=1)})
+
+
+async def test_every_control_has_an_executor_or_a_form(anna: Person, house: House) -> None:
+    """S214: nothing on a card is dead, and no action exists that no card offers."""
+    found = {action for _, action in await cards(anna, house)}
+    forms = {f"form.{name}" for name in (*SESSION_FORMS, *RULES)}
+    assert found - forms <= EXECUTORS.keys()
+    assert EXECUTORS.keys() - found == set()
+    assert forms - found == set()
+
+
+async def test_every_legal_move_is_offered_where_it_is_legal(anna: Person, house: House) -> None:
+    """S59: the table and the buttons agree, Stage 0's Proceed being called ``commit_date``. Retry in Stage 5 appears
+    when a commit fails; its test is with the troubles."""
+    found = await cards(anna, house)
+    legal = {(stage, move) for stage, moves in TRANSITIONS.items() for move in moves}
+    shown = {(stage, Move(action)) for stage, action in found if action in set(Move)}
+    shown |= {(stage, Move.PROCEED) for stage, action in found if action == "commit_date"}
+    always = {(stage, move) for stage in TimeboxingStage for move in (Move.CANCEL, Move.REDO)}
+    assert shown - always == legal - {(TimeboxingStage.REVIEW_COMMIT, Move.RETRY)}
+    assert always - shown == {(TimeboxingStage.DATE, Move.REDO)}
+
+
+ILLEGAL = [
+    (stage, move)
+    for stage in TimeboxingStage
+    for move in Move
+    if move not in TRANSITIONS[stage] and move not in {Move.STAY, Move.REDO, Move.CANCEL}
+]
+
+
+@pytest.mark.parametrize(("stage", "move"), ILLEGAL, ids=[f"{s.value}-{m.value}" for s, m in ILLEGAL])
+async def test_an_illegal_move_is_refused_with_a_sentence(anna: Person, stage: TimeboxingStage, move: Move) -> None:
+    """S56: the server refuses it, whatever a card shows, and nothing changes."""
+    ways = (anna.start, anna.to_frame, anna.to_tasks, anna.to_skeleton, anna.to_refine, anna.to_committed)
+    await ways[stage.number]()
+    before = await anna.session()
+    await anna.click(move.value)
+    after = await anna.session()
+    assert after.notice is not None
+    assert after.notice.refused
+    assert after.notice.lines[0].endswith(".")
+    assert after.model_dump(exclude=LOOKED_AT) == before.model_dump(exclude=LOOKED_AT)
+
+
+@pytest.mark.parametrize("action", ["start", "nonsense", "form.tasks", "stay"])
+def test_a_control_that_nobody_knows(action: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_click(Click(command_id="c", user_id="u", at=MORNING, session_id="s", action=action))
+    assert caught.value.message == UNKNOWN
+
+
+@pytest.mark.parametrize("action", ["choose_date", "set_day_start"])
+def test_a_choice_that_cannot_be_read(action: str) -> None:
+    with pytest.raises(BadInput):
+        read_click(Click(command_id="c", user_id="u", at=MORNING, session_id="s", action=action, value="soon"))
+
+
+async def test_cards_outside_of_a_session_only_start_one(anna: Person) -> None:
+    await anna.to_frame()
+    session = await anna.session()
+    for card in (welcome_card(), home_card([]), home_card([session]), ended_reply(session)):
+        buttons = [b for p in card.parts for b in getattr(p, "items", ())]
+        others = {"form.rules", "form.rule_day", "form.queue_add", "person.export", "person.erase"}
+        assert {b.action for b in buttons} - others == START
+
+
+async def test_home_lists_the_days(anna: Person) -> None:
+    await anna.to_committed("Report")
+    card = await anna.door.home(anna.user)
+    words = [getattr(p, "text", "") for p in card.parts]
+    assert "**Monday 2 March**: on your calendar, 3 blocks" in words
+    empty = await anna.door.home("U_NEW")
+    assert [p.kind for p in empty.parts] == [
+        *("heading", "prose", "controls"),
+        *("divider", "heading", "prose", "controls"),
+        *("divider", "note", "controls"),
+    ]
+
+
+async def test_who_and_where(anna: Person) -> None:
+    await anna.to_frame()
+    assert await anna.door.owner(anna.session_id) == anna.user
+    assert await anna.door.owner("s-unknown") is None
+    assert await anna.door.session_in_thread("C1", "1.0") == anna.session_id
+    assert await anna.door.session_in_thread("C1", "2.0") is None
+    assert anna.door.welcome() == welcome_card()

@@ -1,0 +1,193 @@
+"""What the person changes on the calendar itself is theirs: it flows into the plan, and is said (S200, S202, S242)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.conversation.person import House, Person, meeting, open_house_at
+
+from fateforger.calendar.event import EventImage
+from fateforger.errors import StoreUnavailable
+from fateforger.session.model import Outgoing, Session
+from fateforger.session.store import Sessions
+
+
+def event(house: House, title: str) -> EventImage:
+    return next(e for e in house.calendar.store.shown().values() if e.summary == title)
+
+
+def drag(house: House, title: str, minutes: int) -> None:
+    image = event(house, title)
+    assert isinstance(image.start, datetime)
+    assert isinstance(image.end, datetime)
+    by = timedelta(minutes=minutes)
+    house.calendar.store.user_edit(image.id, start=image.start + by, end=image.end + by)
+
+
+async def test_a_dragged_block_moves_in_the_plan(house: House, anna: Person) -> None:
+    """S242: adopted before the next change, and not reverted by it."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", 240)
+    await anna.press("Back to refine")
+    assert "**14:10–15:10** Mail" in anna.words
+    assert "You changed “Mail” on your calendar" in anna.words
+    await anna.choose("Report", "15 min later")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
+    assert "Calendar: 1 updated." in anna.words
+
+
+async def test_a_deleted_block_stays_deleted(house: House, anna: Person) -> None:
+    await anna.to_committed("Report", "Mail", "Calls")
+    house.calendar.store.user_delete(event(house, "Mail").id)
+    await anna.press("Redo step")
+    assert "You deleted “Mail” on your calendar, so it stays deleted." in anna.words
+    assert sorted(house.on_calendar()) == ["Calls", "Lunch", "Report"]
+    await anna.press("Back to refine")
+    assert [row.split("** ")[1].split(" ·")[0] for row in anna.rows()] == ["Report ⭐", "Calls", "Lunch", "Shut down"]
+
+
+async def test_a_renamed_block_is_renamed_in_the_plan(house: House, anna: Person) -> None:
+    await anna.to_committed("Report")
+    house.calendar.store.user_edit(event(house, "Report").id, summary="Annual report")
+    await anna.press("Back to refine")
+    assert "**09:00–10:00** Annual report" in anna.words
+
+
+async def test_undo_keeps_what_the_person_changed(house: House, anna: Person) -> None:
+    """S239: an edited block stays on the calendar, and that is said."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", 60)
+    await anna.press("Undo")
+    assert house.on_calendar() == {"Mail": "11:10-12:10"}
+    assert "I left “Mail” on your calendar: you changed it since." in anna.words
+
+
+async def test_a_new_meeting_is_seen_before_the_next_change(house: House, anna: Person) -> None:
+    """S202, K9: the day is read again; the change is made on what the person saw, and then mended for what came."""
+    await anna.to_refine("Report")
+    meeting(house, "Fire drill", "09:30", "10:30")
+    await anna.choose("Report", "15 min later")
+    assert "“Report” is now 09:15–10:15 (was 09:00–10:00)." in anna.words
+    assert "I changed your plan, because this is on your calendar now: “Fire drill, 09:30–10:30”." in anna.words
+    assert "Meetings: 09:30–10:30 Fire drill" in anna.words
+    assert house.on_calendar()["Report"] == "10:30-11:30"
+    await anna.press("Undo last update")
+    assert "**09:00–10:00** Report" in anna.words
+
+
+async def test_a_new_meeting_makes_the_draft_stale(house: House, anna: Person) -> None:
+    """S46: going on from the tasks again drafts around it."""
+    await anna.to_skeleton("Report")
+    meeting(house, "Fire drill", "09:00", "10:00")
+    await anna.press("Back")
+    await anna.press("Proceed")
+    assert "- **09:00–10:00** Fire drill\n- **10:00–11:00** Report ⭐" in anna.words
+
+
+async def test_a_block_dragged_onto_another_does_not_lock_the_plan(house: House, anna: Person) -> None:
+    """Two blocks overlap because the person wants it so; the others can still be changed once they are apart again, and
+    the plan says what is in the way."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", -40)
+    await anna.press("Back to refine")
+    assert "**09:30–10:30** Mail" in anna.words
+    await anna.choose("Lunch", "15 min later")
+    assert "**12:45–13:30** Lunch" in anna.words
+    assert "“Mail” starts at 09:30, but “Report” runs until 10:00." in anna.words
+    for _ in range(2):
+        await anna.choose("Mail", "15 min later")
+    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:00-11:00", "Lunch": "12:45-13:30"}
+    assert "⚠️" not in anna.words
+
+
+async def test_a_meeting_put_over_a_block_by_its_title_is_linked_and_said(house: House, anna: Person) -> None:
+    await anna.to_refine("Report")
+    meeting(house, "Report", "09:00", "10:00")
+    await anna.press("Commit to calendar")
+    assert "“Report” is on your calendar already, 09:00–10:00." in anna.words
+    assert "**2 created, 0 updated, 0 deleted, 1 unchanged**" in anna.words
+
+
+async def test_moving_a_dragged_block_back_is_a_wish(house: House, anna: Person) -> None:
+    """S201: the person drags a block, sees it in the plan, and puts it back where it was with a button."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", 15)
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "15 min earlier")
+    assert house.on_calendar()["Mail"] == "10:10-11:10"
+    assert "**10:10–11:10** Mail" in anna.words
+
+
+async def test_dragging_and_changing_another_block_in_one_go(house: House, anna: Person) -> None:
+    """S202: the drag is seen just before the change, and both stand."""
+    await anna.to_refine("Report", "Mail")
+    await anna.choose("Mail", "15 min later")
+    drag(house, "Mail", 180)
+    await anna.choose("Report", "15 min later")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "13:25-14:25", "Lunch": "12:30-13:15"}
+    assert "You changed “Mail” on your calendar" in anna.words
+    assert "“Report” is now 09:15–10:15 (was 09:00–10:00)." in anna.words
+    await anna.press("Commit to calendar")
+    assert house.on_calendar()["Mail"] == "13:25-14:25"
+
+
+async def test_a_draft_that_waits_is_not_reset_to_what_was_shown(tmp_path: Path) -> None:
+    """K1 commit: a change made after the drag was shown stands at the next looks, and wins at the commit, said so."""
+    house = await open_house_at(tmp_path, calendar_write="commit")
+    anna = Person(house)
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", 180)
+    await anna.press("Back to refine")
+    assert "**13:10–14:10** Mail" in anna.words
+    await anna.choose("Report", "15 min later")
+    await anna.choose("Mail", "15 min later")
+    await anna.choose("Report", "15 min later")
+    assert "**13:25–14:25** Mail" in anna.words
+    await anna.press("Commit to calendar")
+    assert house.on_calendar() == {"Report": "09:30-10:30", "Mail": "13:25-14:25", "Lunch": "12:30-13:15"}
+    await house.close()
+
+
+async def test_dragging_a_block_back_where_an_earlier_look_saw_it_is_news(house: House, anna: Person) -> None:
+    """S242: what we wrote in between counts as seen."""
+    await anna.to_committed("Report", "Mail")
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "15 min later")
+    drag(house, "Mail", -15)
+    await anna.press("Redo step")
+    assert "**10:10–11:10** Mail" in anna.words
+    assert "You changed “Mail” on your calendar" in anna.words
+
+
+class FullDisk:
+    """The sessions of a store that cannot be written to when a card goes along."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sessions, name)
+
+    async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
+        if outgoing:
+            raise StoreUnavailable("The disk is full.")
+        return await self._sessions.save(session, expected=expected)
+
+
+async def test_a_change_that_was_seen_survives_a_crash_before_the_card(house: House, anna: Person) -> None:
+    """S200, S242: the engine has noted the person's own change, the session was not saved; it is theirs all the same."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", 240)
+    house.sessions = FullDisk(house.store.sessions)
+    house.restart()
+    with pytest.raises(StoreUnavailable):
+        await anna.press("Back to refine")
+    house.sessions = None
+    house.restart()
+    await anna.press("Back to refine")
+    await anna.choose("Report", "15 min later")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}

@@ -1,0 +1,177 @@
+"""A day that goes otherwise: the rest is fitted anew, as one change that one Undo takes back, plan and calendar alike."""
+
+from __future__ import annotations
+
+from datetime import time, timedelta
+
+import pytest
+from tests.unit.conversation.person import MORNING, SHUT_DOWN, House, Person, meeting
+
+from fateforger.planning.plan import resolve
+from fateforger.session.model import Session
+from fateforger.session.stages import TimeboxingStage
+
+WRITTEN = {
+    "Write report": "09:00-10:00",
+    "Review plans": "10:10-11:10",
+    "Mail": "11:20-12:20",
+    "Lunch": "12:30-13:15",
+}
+LATE = {**WRITTEN, "Write report": "09:00-10:30", "Review plans": "13:15-14:15"}
+
+
+def at(house: House, clock: str) -> None:
+    """Local time on the planned day, which is an hour ahead of UTC."""
+    wanted = time.fromisoformat(clock)
+    house.clock.at = MORNING + timedelta(hours=wanted.hour - 8, minutes=wanted.minute)
+
+
+def planned(session: Session) -> dict[str, str]:
+    assert session.plan is not None
+    return {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(session.plan) if b.event.name != SHUT_DOWN}
+
+
+def key(session: Session, title: str) -> str:
+    assert session.plan is not None
+    return next(e.block_key for e in session.plan.events if e.name == title)
+
+
+async def committed(anna: Person, house: House, clock: str) -> None:
+    await anna.to_committed()
+    assert planned(await anna.session()) == WRITTEN
+    at(house, clock)
+
+
+async def writes(house: House) -> int:
+    return len(await house.submitter.history(MORNING.date()))
+
+
+@pytest.mark.parametrize("mode", ["refine", "commit"])
+async def test_running_late_is_one_change_that_one_undo_takes_back(anna: Person, house: House, mode: str) -> None:
+    await anna.to_refine()
+    await anna.pick("set_calendar_write", mode)
+    await anna.press("Commit to calendar")
+    at(house, "09:50")
+    before = await anna.session()
+    count = await writes(house)
+    await anna.pick("replan.late", "30")
+    session = await anna.session()
+    assert (session.stage, planned(session), house.on_calendar()) == (TimeboxingStage.REFINE, LATE, LATE)
+    assert await writes(house) == count + 1
+    assert "“Write report” is now 09:00–10:30 (was 09:00–10:00)." in anna.words
+    assert "“Review plans” is now 13:15–14:15 (was 10:10–11:10)." in anna.words
+    await anna.press("Undo last update")
+    after = await anna.session()
+    assert (planned(after), house.on_calendar()) == (WRITTEN, WRITTEN)
+    assert (after.inputs, after.unplaced, after.draft_basis) == (before.inputs, before.unplaced, before.draft_basis)
+    assert after.refine_undo == before.refine_undo
+
+
+async def test_what_no_longer_fits_has_its_ways_out(anna: Person, house: House) -> None:
+    """It is off the calendar in the same write; leaving it for another day keeps it, and so does an undo of that."""
+    meeting(house, "Workshop", "13:15", "18:00")
+    await committed(anna, house, "09:50")
+    await anna.pick("replan.late", "60")
+    session = await anna.session()
+    assert planned(session) == {"Write report": "09:00-11:00", "Mail": "11:20-12:20", "Lunch": "12:30-13:15"}
+    assert [u.title for u in session.unplaced] == ["Review plans"]
+    assert "**Did not fit**\n- Review plans: " in anna.words
+    labels = anna.labels()
+    assert labels.index("Another day") < labels.index("Drop it")
+    await anna.press("Another day")
+    left = await anna.session()
+    assert ([t.title for t in left.deferred], left.unplaced) == (["Review plans"], ())
+    assert [t.title for t in left.inputs.tasks] == ["Write report", "Mail"]
+    await anna.press("Undo last update")
+    back = await anna.session()
+    assert (back.deferred, [u.title for u in back.unplaced], back.inputs) == ((), ["Review plans"], session.inputs)
+
+
+async def test_done_early_leaves_the_others_where_they_are(anna: Person, house: House) -> None:
+    await committed(anna, house, "09:20")
+    session = await anna.session()
+    await anna.pick("replan.done", key(session, "Write report"))
+    after = await anna.session()
+    assert house.on_calendar() == {**WRITTEN, "Write report": "09:00-09:20"}
+    assert [t.title for t in after.inputs.tasks] == ["Review plans", "Mail"]
+    assert "“Write report” is done." in anna.words
+    assert "Say which task is the one thing" not in anna.words
+
+
+async def test_not_today_is_offered_on_the_next_day(anna: Person, house: House) -> None:
+    await committed(anna, house, "10:30")
+    await anna.pick("replan.not_today", key(await anna.session(), "Mail"))
+    assert house.on_calendar() == {title: when for title, when in WRITTEN.items() if title != "Mail"}
+    house.restart()
+    house.clock.at += timedelta(days=1)
+    tomorrow = Person(house)
+    await tomorrow.to_tasks()
+    assert "**From Monday**, 3 things are still open, as far as I know: Mail, Write report" in tomorrow.words
+
+
+async def test_what_began_before_now_stays_but_for_what_is_named(anna: Person, house: House) -> None:
+    await committed(anna, house, "11:30")
+    missed = key(await anna.session(), "Write report")
+    await anna.fill("replan", missed=(missed,))
+    assert house.on_calendar() == {**WRITTEN, "Write report": "13:15-14:15"}
+    assert await anna.fill("replan", missed=(missed,), done=(missed,)) is not None
+
+
+async def test_what_is_on_now_begins_only_now(anna: Person, house: House) -> None:
+    await committed(anna, house, "09:20")
+    await anna.pick("replan.late", "0")
+    shown = house.on_calendar()
+    assert shown["Write report"] == "09:20-10:20"
+    assert (shown["Mail"], shown["Lunch"]) == (WRITTEN["Mail"], WRITTEN["Lunch"])
+
+
+async def test_a_meeting_that_was_moved_onto_a_block_offers_to_refit(anna: Person, house: House) -> None:
+    await committed(anna, house, "09:50")
+    assert "Refit the rest" not in anna.labels()
+    meeting(house, "Stand-up", "11:30", "12:00")
+    await anna.press("Redo step")
+    assert "Refit the rest" in anna.labels()
+    await anna.press("Refit the rest")
+    assert {**house.on_calendar()} == {**WRITTEN, "Stand-up": "11:30-12:00", "Mail": "13:15-14:15"}
+    assert "Refit the rest" not in anna.labels()
+
+
+async def test_a_meeting_ends_what_takes_longer(anna: Person, house: House) -> None:
+    meeting(house, "Stand-up", "10:30", "11:00")
+    await anna.to_committed("Write report")
+    assert planned(await anna.session()) == {"Write report": "09:00-10:00", "Lunch": "12:30-13:15"}
+    at(house, "09:50")
+    await anna.pick("replan.late", "40")
+    session = await anna.session()
+    assert session.plan is not None
+    shown = [(b.event.name, f"{b.start:%H:%M}-{b.end:%H:%M}") for b in resolve(session.plan)]
+    assert shown == [
+        ("Write report", "09:00-10:30"),
+        ("Write report", "11:00-11:10"),
+        ("Lunch", "12:30-13:15"),
+        ("Shut down", "17:30-18:00"),
+    ]
+
+
+async def test_the_history_takes_the_facts_with_it(anna: Person, house: House) -> None:
+    await committed(anna, house, "09:50")
+    await anna.pick("replan.not_today", key(await anna.session(), "Mail"))
+    changed = await anna.session()
+    await anna.press("History")
+    await anna.press_beside("history", "Undo", row="Your change")
+    undone = await anna.session()
+    assert (planned(undone), undone.deferred, len(undone.inputs.tasks)) == (WRITTEN, (), 3)
+    await anna.press_beside("history", "Restore")
+    redone = await anna.session()
+    assert (planned(redone), redone.deferred, redone.inputs) == (planned(changed), changed.deferred, changed.inputs)
+
+
+async def test_nothing_to_move_changes_nothing(anna: Person, house: House) -> None:
+    await committed(anna, house, "09:50")
+    count = await writes(house)
+    await anna.click("replan.refit")
+    assert "Nothing has to move; the rest of your day stands as it is." in anna.words
+    assert (await writes(house), house.on_calendar()) == (count, WRITTEN)
+    house.clock.at += timedelta(days=3)
+    await anna.click("replan.refit")
+    assert "That day is over, so there is nothing left of it to plan anew." in anna.words

@@ -1,0 +1,136 @@
+"""What do you know about X: words are looked for in the index, and what is shown is how the store has it (S27, S95)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.factories.constraints import version_of
+from tests.factories.wishes import wish
+from tests.factories.words import wants
+from tests.fakes.memory_index import MemoryIndex
+from tests.fakes.scripted_model import Line, ScriptedModel
+from tests.unit.conversation.person import ANNA, House, Person, open_house_at
+
+from fateforger.errors import MemoryUnavailable
+from fateforger.memory.ports import Recollection
+from fateforger.memory.retrieval import NO_INDEX
+from fateforger.ports.model import Prompt
+from fateforger.session.memory import MemoryView
+from fateforger.workers.memory import Indexer
+
+GYM = version_of("gym", user=ANNA, description="gym at seven", name="Gym")
+PEANUTS = version_of("peanuts", user=ANNA, description="no peanuts, ever", name="Peanuts")
+LATER = "2026-03-01T00:00:00+00:00"
+
+
+class Asked(MemoryIndex):
+    """Counts what it is asked for, and hangs if it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queries: list[str] = []
+        self.hung = False
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
+        self.queries.append(text)
+        if self.hung:
+            await asyncio.Event().wait()
+        return await super().search(user_id, text, limit=limit)
+
+
+@pytest.fixture
+def index() -> Asked:
+    return Asked()
+
+
+@pytest.fixture
+async def house(tmp_path: Path, index: Asked) -> AsyncIterator[House]:
+    house = await open_house_at(tmp_path)
+    house.index = index
+    for version in (GYM, PEANUTS):
+        await house.store.constraints.write([version], cause=version.uid)
+        await index.put(version)
+    yield house
+    await house.close()
+
+
+async def asking(house: House, *queries: str, rows: tuple[int, ...] = ()) -> MemoryView:
+    """The memory card after a message that a model reads as a search."""
+
+    def say(prompt: Prompt) -> Line:
+        listing = wish("memory_list_constraints", *rows, search=list(queries))
+        return wants("memory") if prompt.name.startswith("decide") else listing
+
+    house.model = ScriptedModel(by=say)
+    house.restart()
+    person = Person(house)
+    await person.to_tasks()
+    await person.says("…")
+    view = (await person.session()).memory
+    assert view is not None
+    return view
+
+
+def uids(view: MemoryView) -> set[str]:
+    return {row.uid for row in view.rows}
+
+
+async def test_s95_what_the_index_finds_is_shown_once(house: House, index: Asked) -> None:
+    view = await asking(house, "peanuts", "no peanuts ever")
+    assert (uids(view), view.total, view.lines) == ({"peanuts"}, 1, ())
+    assert index.queries == ["peanuts", "no peanuts ever"]
+
+
+async def test_rows_that_were_named_stay_beside_it(house: House) -> None:
+    view = await asking(house, "peanuts", rows=(1, 2))
+    assert uids(view) == {"gym", "peanuts"}
+
+
+async def test_nothing_is_shown_from_the_index_itself(house: House, index: Asked) -> None:
+    """It may still hold what was put away, what was said otherwise, what is another's or what never was."""
+    gone = version_of("peanuts", user=ANNA, status="declined", at=LATER)
+    changed = version_of("gym", user=ANNA, description="swimming at seven", name="Swimming", at=LATER)
+    await house.store.constraints.write([gone, changed], cause="since then")
+    await index.put(version_of("ghost", user=ANNA, description="gym and peanuts"))
+    view = await asking(house, "gym at seven", "peanuts")
+    assert [(row.uid, row.words) for row in view.rows] == [("gym", "swimming at seven")]
+
+
+async def test_nothing_found_shows_everything_and_says_so(house: House) -> None:
+    view = await asking(house, "bicycle")
+    assert (uids(view), view.lines) == ({"gym", "peanuts"}, ("I found no rule of yours about “bicycle”.",))
+
+
+@pytest.mark.parametrize("how", ["none", "down", "hung"])
+async def test_without_an_index_everything_is_shown(house: House, index: Asked, how: str) -> None:
+    """S187: never silently empty."""
+    house.index = None if how == "none" else index
+    if how == "hung":
+        index.hung, house.patience = True, 0.5
+    index.trouble = MemoryUnavailable("It is down.") if how == "down" else None
+    view = await asking(house, "peanuts")
+    assert (uids(view), view.lines) == ({"gym", "peanuts"}, (NO_INDEX,))
+
+
+async def test_an_index_that_was_not_seen_to_work_is_not_asked(house: House, index: Asked) -> None:
+    """Each write here wakes the one that makes it follow."""
+    indexing = Indexer(house.store.constraints, index)
+    with pytest.raises(MemoryUnavailable):
+        await indexing.search(ANNA, "gym")
+    house.store.constraints.on_write(indexing.wake)
+    following = asyncio.create_task(indexing.run())
+    async with asyncio.timeout(60):
+        while await house.store.constraints.list_unindexed():  # noqa: ASYNC110  it announces nothing
+            await asyncio.sleep(0.001)
+        await house.store.constraints.write([version_of("tea", user=ANNA, description="tea at four")], cause="tea")
+        while (ANNA, "tea") not in index.shown:  # noqa: ASYNC110  the same; sooner than after its idle seconds
+            await asyncio.sleep(0.001)
+    assert [found.uid for found in await indexing.search(ANNA, "tea at four")][:1] == ["tea"]
+    index.trouble = MemoryUnavailable("It is down.")
+    with pytest.raises(MemoryUnavailable):
+        await indexing.search(ANNA, "gym")
+    following.cancel()
+    await asyncio.gather(following, return_exceptions=True)

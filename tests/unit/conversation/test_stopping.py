@@ -1,0 +1,147 @@
+"""Stop: what only thought ends without a trace, what writes ends whole; and what a turn says of itself meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, model_server
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.person import House, Person
+
+from fateforger.adapters.model import ChatModel, Endpoint
+from fateforger.conversation.coordinator import PlanningCoordinator
+from fateforger.conversation.running_turns import NOT_TORN, STOPPED
+from fateforger.ports.model import Model
+from fateforger.session.cards import Activity, Progress, ignore_progress
+from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.model import Notice, Session
+
+
+def reads_words(house: House, model: Model | None) -> None:
+    house.coordinator = PlanningCoordinator(
+        sessions=house.store.sessions, submitter=house.submitter, clock=house.clock, model=model
+    )
+
+
+def message(anna: Person, text: str = "make it shorter") -> TimeboxingUserReply:
+    at = anna.house.clock.now()
+    return TimeboxingUserReply(command_id=text, user_id=anna.user, at=at, session_id=anna.session_id, text=text)
+
+
+def without_traces(session: Session) -> Session:
+    """What a turn may always change: what it said, that it was there."""
+    return session.model_copy(update={"notice": None, "handled": (), "touched_at": session.created_at, "version": 0})
+
+
+@asynccontextmanager
+async def speaking() -> AsyncIterator[tuple[ModelServer, Model]]:
+    async with model_server(lambda _: Says(slow=True)) as server:
+        model = ChatModel(Endpoint(server.url, MODEL, KEY))
+        yield server, model
+        await model.aclose()
+
+
+async def test_a_message_that_is_being_read_is_stopped_and_nothing_was_changed(house: House, anna: Person) -> None:
+    """The request ends at the model's server; the session is as before; pressing twice is pressing once."""
+    await anna.to_refine("Report", "Mail")
+    before = await anna.session()
+    async with speaking() as (server, model):
+        reads_words(house, model)
+        reply = message(anna)
+        turn = asyncio.create_task(house.coordinator.handle(reply))
+        await asyncio.wait_for(server.arrived.wait(), 60)
+        now = house.clock.now()
+        assert not house.coordinator.stop(anna.session_id, now - timedelta(seconds=1))  # meant an earlier turn
+        assert house.coordinator.stop(anna.session_id, now)
+        assert house.coordinator.stop(anna.session_id, now)
+        await asyncio.wait_for(turn, 60)
+        await asyncio.wait_for(server.gone.wait(), 60)
+        assert not house.coordinator.stop(anna.session_id, now)
+        await house.coordinator.handle(reply)
+    after = await anna.session()
+    assert after.notice == Notice(lines=(STOPPED,))
+    assert without_traces(after) == without_traces(before)
+    await anna.read()
+    assert STOPPED in str(anna.arrived[-1].card)
+
+
+async def test_a_write_that_is_under_way_ends_whole_and_says_so(house: House, anna: Person) -> None:
+    await anna.to_refine("Report", "Mail")
+    wanted = len((await anna.session()).plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
+    halted, go_on = await at_the_second_write(house)
+    turn = asyncio.create_task(anna.press("Commit to calendar"))
+    await asyncio.wait_for(halted.wait(), 60)
+    assert house.coordinator.stop(anna.session_id, house.clock.now())
+    go_on.set()
+    await asyncio.wait_for(turn, 60)
+    session = await anna.session()
+    assert session.notice is not None
+    assert session.notice.lines[-1] == NOT_TORN
+    assert len(house.on_calendar(whole=True)) == wanted
+
+
+async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tried_again(
+    house: House, anna: Person
+) -> None:
+    """A crash between two writes, the command comes again, and only then is Stop handed on: half a day would stay."""
+    await anna.to_refine("Report", "Mail")
+    wanted = len((await anna.session()).plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
+    halted, _ = await at_the_second_write(house)
+    sent: list[Any] = []
+    handle = house.coordinator.handle
+
+    async def remembering(command: Any, tell: Any = None) -> None:
+        sent.append(command)
+        await handle(command, tell or ignore_progress)
+
+    house.coordinator.handle = remembering  # type: ignore[method-assign]
+    turn = asyncio.create_task(anna.press("Commit to calendar"))
+    await asyncio.wait_for(halted.wait(), 60)
+    turn.cancel()
+    await asyncio.gather(turn, return_exceptions=True)
+    house.calendar.create = type(house.calendar).create.__get__(house.calendar)  # type: ignore[method-assign]  # the real one again
+    house.restart()
+    again = asyncio.create_task(house.coordinator.handle(sent[0]))
+    for _ in range(1000):
+        if house.coordinator.stop(anna.session_id, house.clock.now()):
+            break
+        await asyncio.sleep(0)
+    await asyncio.wait_for(again, 60)
+    assert len(house.on_calendar(whole=True)) == wanted
+    assert (await anna.session()).last_sync is not None
+
+
+async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
+    """Reading, then writing with a count that only grows, up to all of it."""
+    await anna.to_refine("Report", "Mail")
+    told: list[Progress] = []
+    reads_words(house, ScriptedModel({"intent": "proceed", "number": None, "also": False}))
+    await house.coordinator.handle(message(anna, "put it there"), told.append)
+    blocks = len(house.on_calendar(whole=True))
+    assert list(dict.fromkeys(p.doing for p in told)) == [Activity.LOOKING, Activity.READING, Activity.WRITING]
+    counts = [p.done for p in told if p.doing is Activity.WRITING]
+    assert counts == sorted(counts)
+    assert set(counts) == set(range(blocks + 1))
+    assert {p.of for p in told if p.done} == {blocks}
+
+
+async def at_the_second_write(house: House) -> tuple[asyncio.Event, asyncio.Event]:
+    """The calendar halts there: the first event says so, the second lets it go on."""
+    halted, go_on = asyncio.Event(), asyncio.Event()
+    create: Callable[..., Awaitable[Any]] = house.calendar.create
+    seen = 0
+
+    async def halting(*given: Any, **more: Any) -> Any:
+        nonlocal seen
+        seen += 1
+        if seen == 2:
+            halted.set()
+            await go_on.wait()
+        return await create(*given, **more)
+
+    house.calendar.create = halting  # type: ignore[method-assign]  # a calendar that takes its time
+    return halted, go_on

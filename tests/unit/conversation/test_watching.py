@@ -1,0 +1,582 @@
+"""The calendar of an open session is looked at by itself, and what the person changed there shows up (S200, S202)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.google_calendar import Answer, Fail, LoseAnswer, Race
+from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, Person, meeting, open_house_at
+from tests.unit.conversation.test_person_edits import drag, event
+
+from fateforger.calendar.event import Marker, OwnedId
+from fateforger.calendar.ports import Rejected, Unknown
+from fateforger.conversation.calendar_reads import Read
+from fateforger.conversation.calendar_watch import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, poll_interval
+from fateforger.conversation.write_results import FOUND_OUT, LOOKING
+from fateforger.errors import CalendarUnreachable, StoreUnavailable
+from fateforger.planning.plan import resolve
+from fateforger.session.commands import COMMAND
+from fateforger.session.model import Session, SessionStatus, WriteCounts
+from fateforger.session.stages import TimeboxingStage
+
+DOWN = CalendarUnreachable("The calendar does not answer.")
+
+
+@dataclass
+class Reader:
+    """The engine's reading, counted, and whether it writes."""
+
+    house: House
+    writing: bool = False
+    reads: list[tuple[date, str]] = field(default_factory=list)
+
+    @property
+    def read(self) -> Read:
+        async def counted(day: date, tz: str) -> Any:
+            self.reads.append((day, tz))
+            return await self.house.submitter.read(day, tz)
+
+        return counted
+
+    async def late(self) -> tuple[str, ...]:
+        return await self.house.submitter.late()
+
+
+@dataclass
+class Watch:
+    """A watcher whose time is moved by hand, and the lane that it fills."""
+
+    house: House
+    person: Person
+    reader: Reader = field(init=False)
+    watcher: Watcher = field(init=False)
+    slept: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.reader = Reader(self.house)
+        self.restart()
+
+    def restart(self) -> None:
+        self.watcher = Watcher(
+            sessions=self.house.store.sessions,
+            jobs=self.house.store.jobs,
+            calendar=self.reader,
+            clock=self.house.clock,
+            sleep=self._sleep,
+            jitter=lambda: 0.5,
+        )
+
+    async def after(self, seconds: float = WATCH_SECONDS) -> int:
+        """Some time later: one round, what it put on the lane is carried out, and messages arrive. How many there
+        were."""
+        self.house.clock.at += timedelta(seconds=seconds)
+        await self.watcher.run_once()
+        await self.carry_out()
+        before = len(self.person.arrived)
+        await self.person.read()
+        return len(self.person.arrived) - before
+
+    async def carry_out(self) -> int:
+        jobs, now, done = self.house.store.jobs, self.house.clock.now(), 0
+        while job := await jobs.claim("turn", "test", now=now, lease_seconds=60):
+            await self.house.coordinator.handle(COMMAND.validate_python(job.payload))
+            await jobs.finish(job)
+            done += 1
+        return done
+
+    async def reads_in(self, *, rounds: int, every: float = WATCH_SECONDS) -> int:
+        before = len(self.reader.reads)
+        for _ in range(rounds):
+            await self.after(every)
+        return len(self.reader.reads) - before
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        raise Stopped
+
+
+class Stopped(Exception):
+    """Enough."""
+
+
+@pytest.fixture
+def watch(house: House, anna: Person) -> Watch:
+    return Watch(house, anna)
+
+
+# --- how often ---
+
+
+def open_session(**changes: Any) -> Session:
+    session = Session(
+        id="s1", user_id="U1", channel=CHANNEL, created_at=MORNING, touched_at=MORNING, tz=AMSTERDAM,
+        date=MORNING.date(), stage=TimeboxingStage.REFINE,
+    )  # fmt: skip
+    return session.model_copy(update=changes)
+
+
+@pytest.mark.parametrize(
+    ("idle", "expected"),
+    [
+        (timedelta(0), WATCH_SECONDS),
+        (timedelta(minutes=30) - timedelta(seconds=1), WATCH_SECONDS),
+        (timedelta(minutes=30), SLOW_SECONDS),
+        (timedelta(hours=6) - timedelta(seconds=1), SLOW_SECONDS),
+        (timedelta(hours=6), None),
+    ],
+)
+def test_the_pace_slows_down_and_ends(idle: timedelta, expected: float | None) -> None:
+    assert poll_interval(open_session(), MORNING + idle) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"stage": TimeboxingStage.DATE}, None),
+        ({"stage": TimeboxingStage.COLLECT_CONSTRAINTS}, WATCH_SECONDS),
+        ({"stage": TimeboxingStage.REVIEW_COMMIT}, WATCH_SECONDS),
+        ({"status": SessionStatus.CANCELLED}, None),
+        ({"date": date(2026, 3, 1)}, None),
+        ({"tz": "Pacific/Kiritimati", "date": date(2026, 3, 1)}, None),
+        ({"tz": "Pacific/Pago_Pago", "date": date(2026, 3, 1)}, WATCH_SECONDS),
+    ],
+)
+def test_only_days_that_somebody_plans_are_watched(changes: dict[str, object], expected: float | None) -> None:
+    """A day is over by the clock of its own zone."""
+    assert poll_interval(open_session(**changes), MORNING) == expected
+
+
+def test_a_pace_slower_than_slow_stays(watch: Watch) -> None:
+    assert poll_interval(open_session(), MORNING + timedelta(hours=1), seconds=300) == 300
+
+
+async def test_a_touch_wakes_it(watch: Watch, anna: Person) -> None:
+    await anna.to_committed("Report")
+    assert await watch.reads_in(rounds=12) == 12
+    watch.house.clock.at += timedelta(minutes=30)
+    assert await watch.reads_in(rounds=48) == 2
+    await anna.press("Back to refine")
+    assert await watch.reads_in(rounds=12) == 12
+    watch.house.clock.at += timedelta(hours=7)
+    assert await watch.reads_in(rounds=48) == 0
+
+
+async def test_one_read_per_day_however_many_sessions(watch: Watch, house: House, anna: Person) -> None:
+    await anna.to_frame()
+    await Person(house).to_frame()
+    assert await watch.reads_in(rounds=3) == 3
+    assert set(watch.reader.reads) == {(MORNING.date(), AMSTERDAM)}
+
+
+async def test_nobody_looks_while_a_plan_is_written(watch: Watch, anna: Person) -> None:
+    await anna.to_committed("Report")
+    watch.reader.writing = True
+    assert await watch.reads_in(rounds=3) == 0
+    watch.reader.writing = False
+    assert await watch.reads_in(rounds=1) == 1
+
+
+async def test_the_engine_says_when_it_writes(house: House, anna: Person) -> None:
+    seen: list[bool] = []
+    await anna.to_refine("Report")
+    assert not house.submitter.writing
+    house.calendar.inject(Race(lambda: seen.append(house.submitter.writing)), verb="create")
+    await anna.press("Commit to calendar")
+    assert (seen, house.submitter.writing) == ([True], False)
+
+
+async def test_a_calendar_that_does_not_answer_is_left_alone_ever_longer(watch: Watch, anna: Person) -> None:
+    """10 s, 20 s, 40 s and so on, three quarters of it by this jitter, at most five minutes; then as before."""
+    await anna.to_committed("Report")
+    for nth in range(20):
+        watch.house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+    tried: list[float] = []
+    began = watch.house.clock.at
+    while len(tried) < 8:
+        before = len(watch.reader.reads)
+        await watch.after(2.5)
+        if len(watch.reader.reads) > before:
+            tried.append((watch.house.clock.at - began).total_seconds())
+    gaps = [round(later - sooner, 1) for sooner, later in pairwise(tried)]
+    assert gaps == [7.5, 15.0, 30.0, 60.0, 120.0, 225.0, 225.0]
+    watch.house.calendar.calm()
+    await watch.after(300)
+    assert await watch.reads_in(rounds=3) == 3
+    assert "could not read" not in anna.words
+
+
+async def test_a_calendar_that_wants_fewer_requests_is_asked_again_when_it_may(watch: Watch, anna: Person) -> None:
+    """S200: what a person waits for comes first; the watching goes on as soon as there is room, and not later."""
+    await anna.to_committed("Report")
+    busy = CalendarUnreachable("Please try again in 22 seconds.", retry_after=22.0, reason="so many a minute")
+    watch.house.calendar.inject(Fail(busy), verb="window", nth=0)
+    tried: list[float] = []
+    began = watch.house.clock.at
+    for _ in range(60):
+        before = len(watch.reader.reads)
+        await watch.after(1)
+        if len(watch.reader.reads) > before:
+            tried.append((watch.house.clock.at - began).total_seconds())
+    tried = tried[:4]
+    assert [round(later - sooner) for sooner, later in pairwise(tried)] == [22, 5, 5]
+
+
+async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: Watch, anna: Person) -> None:
+    """A look at a day with many blocks moved away costs a request for each: 40 a minute are not exceeded."""
+    titles = [f"Task {n}" for n in range(8)]
+    await anna.to_committed(*titles)
+    for title in watch.house.on_calendar():
+        drag(watch.house, title, 5 * 24 * 60)
+    await watch.after()
+    calls = len(watch.house.calendar.calls)
+    for _ in range(60):
+        await watch.after(1)
+    assert len(watch.house.calendar.calls) - calls <= 60
+
+
+async def test_a_round_that_fails_does_not_end_the_watching(house: House, anna: Person) -> None:
+    slept: list[float] = []
+
+    class Broken:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(house.store.sessions, name)
+
+        async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
+            del moment
+            raise [StoreUnavailable("The disk is full."), RuntimeError("a bug")][len(slept) % 2]
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 4:
+            raise Stopped
+
+    watcher = Watcher(
+        sessions=Broken(), jobs=house.store.jobs, calendar=house.submitter, clock=house.clock, sleep=sleep
+    )
+    with pytest.raises(Stopped):
+        await watcher.run()
+    assert slept == [WATCH_SECONDS] * 4
+
+
+# --- what is noticed ---
+
+
+async def test_an_unchanged_day_writes_nothing(watch: Watch, anna: Person) -> None:
+    """S82: no version of the session, no message, no transaction."""
+    await anna.to_committed("Report", "Mail")
+    meeting(watch.house, "Far away", "09:00", "10:00", day=date(2026, 3, 9))
+    before = await anna.session()
+    transactions = await watch.house.store.journal.history(watch.house.calendar.key)
+    for _ in range(5):
+        assert await watch.after() == 0
+    assert await anna.session() == before
+    assert await watch.house.store.journal.history(watch.house.calendar.key) == transactions
+
+
+async def test_a_dragged_block_shows_its_new_time(watch: Watch, anna: Person) -> None:
+    """S213, S242: in the same slot, one sentence, once; and it is not reverted afterwards."""
+    await anna.to_committed("Report", "Mail")
+    drag(watch.house, "Mail", 240)
+    assert await watch.after() == 1
+    assert anna.arrived[-1].slot == "stage:5"
+    assert "**14:10–15:10** Mail" in anna.words
+    assert anna.words.count("You changed “Mail” on your calendar") == 1
+    assert await watch.after() == 0
+    await anna.press("Redo step")
+    assert watch.house.on_calendar() == {"Report": "09:00-10:00", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
+
+
+async def test_it_is_no_sign_of_life(watch: Watch, anna: Person) -> None:
+    await anna.to_committed("Report")
+    touched = (await anna.session()).touched_at
+    drag(watch.house, "Report", 15)
+    await watch.after()
+    assert (await anna.session()).touched_at == touched
+
+
+async def test_a_deleted_block_leaves_the_plan(watch: Watch, anna: Person) -> None:
+    await anna.to_committed("Report", "Mail", "Calls")
+    watch.house.calendar.store.user_delete(event(watch.house, "Mail").id)
+    assert await watch.after() == 2  # the first message of the thread counts blocks, too
+    assert "You deleted “Mail” on your calendar, so it stays deleted." in anna.words
+    assert "**10:10–11:10** Mail" not in anna.words
+    assert "4 blocks" in anna.root
+
+
+async def test_a_new_meeting_on_top_of_a_block_is_warned_about(watch: Watch, anna: Person) -> None:
+    await anna.to_committed("Report")
+    meeting(watch.house, "Fire drill", "09:30", "10:30")
+    assert await watch.after() == 1
+    assert "New on your calendar: “Fire drill”, 09:30–10:30." in anna.words
+    assert "⚠️ “Report” runs into “Fire drill”, 09:30–10:30." in anna.words
+
+
+async def test_after_a_meeting_moved_unseen_one_press_fits_the_rest_and_one_undo_brings_it_back(
+    watch: Watch, anna: Person
+) -> None:
+    """S200, S202, S213: nobody asked for the look; the button that it brings works on what the look showed."""
+    store, house = watch.house.calendar.store, watch.house
+    standup = meeting(house, "Standup", "16:00", "16:30")
+    await anna.to_committed("Report", "Mail")
+    before = await anna.session()
+    assert "Refit the rest" not in anna.labels()
+    assert before.plan is not None
+    report, mail = (next(b for b in resolve(before.plan) if b.event.name == name) for name in ("Report", "Mail"))
+    store.user_edit(standup, start=mail.start, end=mail.start + timedelta(minutes=30))
+    assert await watch.after() == 1
+    assert f"⚠️ “Mail” runs into “Standup”, {mail.start:%H:%M}" in anna.words
+    assert (await anna.session()).plan == before.plan
+    await anna.press("Refit the rest")
+    fitted = await anna.session()
+    assert fitted.plan is not None
+    after = {b.event.name: b for b in resolve(fitted.plan)}
+    assert (after["Report"].start, after["Mail"].minutes) == (report.start, mail.minutes)
+    assert f"“Mail” is now {after['Mail'].start:%H:%M}–{after['Mail'].end:%H:%M} (was {mail.start:%H:%M}" in anna.words
+    assert "Refit the rest" not in anna.labels()
+    assert house.on_calendar()["Mail"] == f"{after['Mail'].start:%H:%M}-{after['Mail'].end:%H:%M}"
+    assert await watch.after() == 0
+    await anna.press("Undo last update")
+    back = await anna.session()
+    assert (back.plan, back.inputs, back.unplaced) == (before.plan, before.inputs, before.unplaced)
+    assert "Refit the rest" in anna.labels()
+
+
+@pytest.mark.parametrize("stage", ["frame", "skeleton", "refine"])
+async def test_meetings_come_change_and_go_in_every_stage(watch: Watch, anna: Person, stage: str) -> None:
+    store = watch.house.calendar.store
+    standup = meeting(watch.house, "Standup", "09:30", "10:00")
+    await {"frame": anna.to_frame, "skeleton": anna.to_skeleton, "refine": anna.to_refine}[stage]()
+    before = store.shown()[standup]
+    assert isinstance(before.start, datetime)
+    assert isinstance(before.end, datetime)
+    by = timedelta(hours=5)
+    store.user_edit(standup, start=before.start + by, end=before.end + by)
+    assert await watch.after() == 1
+    assert "“Standup” is now 14:30–15:00 (was 09:30–10:00)." in anna.words
+    assert ("I redrafted your day, because this is on your calendar now" in anna.words) == (stage == "skeleton")
+    store.user_edit(standup, summary="Retro")
+    assert await watch.after() == 1
+    assert "“Standup” is now called “Retro”." in anna.words
+    store.user_delete(standup)
+    assert await watch.after() == 1
+    assert "“Retro”, 14:30–15:00, is off your calendar." in anna.words
+    store.user_create("Holiday", start=before.start.date(), end=before.start.date() + timedelta(days=1))
+    assert await watch.after() == 1
+    assert "New on your calendar: “Holiday”, all day." in anna.words
+
+
+async def test_the_draft_is_made_again_around_a_new_meeting(watch: Watch, anna: Person) -> None:
+    """K9, S46: nobody has to ask for it."""
+    await anna.to_skeleton("Report")
+    meeting(watch.house, "Fire drill", "09:00", "10:00")
+    assert await watch.after() == 1
+    assert "I redrafted your day, because this is on your calendar now: “Fire drill, 09:00–10:00”." in anna.words
+    assert "- **09:00–10:00** Fire drill\n- **10:00–11:00** Report ⭐" in anna.words
+
+
+async def test_many_changes_are_counted(watch: Watch, anna: Person) -> None:
+    await anna.to_committed("Report")
+    for hour in range(13, 20):
+        meeting(watch.house, f"Meeting {hour}", f"{hour}:30", f"{hour}:45")
+    assert await watch.after() == 1
+    assert anna.words.count("New on your calendar") == 4
+    assert "And 3 more changes on your calendar." in anna.words
+
+
+async def test_an_emptied_calendar_changes_no_plan_and_is_said_once(watch: Watch, anna: Person) -> None:
+    """S200: so much gone at once asks before a write; the plan stays."""
+    await anna.to_committed("One", "Two", "Three", "Four")
+    for title in ("One", "Two", "Three", "Four", "Lunch"):
+        watch.house.calendar.store.user_delete(event(watch.house, title).id)
+    assert await watch.after() == 1
+    assert "5 blocks of this plan are no longer on your calendar. I kept the plan as it was." in anna.words
+    assert len((await anna.session()).plan.events) == 6  # type: ignore[union-attr]  # committed, so it has a plan
+    assert await watch.after() == 0
+    assert watch.house.on_calendar() == {}
+
+
+async def test_moving_it_back_with_a_button_is_a_wish(watch: Watch, anna: Person) -> None:
+    """S201: what was shown by itself counts as known."""
+    await anna.to_refine("Report", "Mail")
+    await anna.choose("Report", "15 min later")
+    await anna.choose("Report", "15 min earlier")
+    drag(watch.house, "Mail", 15)
+    await watch.after()
+    assert "**10:30–11:30** Mail" in anna.words
+    await anna.choose("Mail", "15 min earlier")
+    assert watch.house.on_calendar()["Mail"] == "10:15-11:15"
+
+
+async def test_a_block_restored_at_the_last_moment_is_not_deleted(watch: Watch, anna: Person) -> None:
+    """Taking note never writes: the person may go on changing things between two looks."""
+    await anna.to_committed("Report", "Mail", "Calls")
+    image = event(watch.house, "Mail")
+    drag(watch.house, "Mail", 240)
+    watch.house.clock.at += timedelta(seconds=5)
+    await watch.watcher.run_once()
+    writes = len(watch.house.calendar.writes)
+    back = Race(lambda: watch.house.calendar.store.user_edit(image.id, start=image.start, end=image.end))
+    watch.house.calendar.inject(back, verb="window", nth=1)  # the first is the look, the second that of taking note
+    assert await watch.carry_out() == 1
+    assert len(watch.house.calendar.writes) == writes
+    assert watch.house.on_calendar()["Mail"] == "10:10-11:10"
+    await watch.after()
+    assert "**10:10–11:10** Mail" in anna.words
+    await anna.press("Redo step")
+    assert watch.house.on_calendar()["Mail"] == "10:10-11:10"
+
+
+async def test_a_block_dragged_there_and_back_while_a_draft_waits(tmp_path: Path) -> None:
+    """S200, K1 commit: nothing can be noted while the draft differs, and still both drags are the person's."""
+    house = await open_house_at(tmp_path, calendar_write="commit")
+    anna = Person(house)
+    watch = Watch(house, anna)
+    await anna.to_committed("Report", "Mail")
+    await anna.press("Back to refine")
+    await anna.choose("Report", "15 min earlier")
+    for by, shown in ((240, "14:10–15:10"), (-240, "10:10–11:10"), (30, "10:40–11:40"), (-30, "10:10–11:10")):
+        drag(house, "Mail", by)
+        assert await watch.after() == 1
+        assert f"**{shown}** Mail" in anna.words
+    await anna.press("Commit to calendar")
+    assert house.on_calendar() == {"Report": "08:45-09:45", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    await house.close()
+
+
+async def test_a_command_that_comes_first_is_not_undone(watch: Watch, anna: Person) -> None:
+    """S115: the look waits its turn and finds that the turn has seen to it."""
+    await anna.to_committed("Report", "Mail")
+    drag(watch.house, "Mail", 240)
+    watch.house.clock.at += timedelta(seconds=5)
+    await watch.watcher.run_once()
+    await anna.press("Back to refine")
+    version = (await anna.session()).version
+    assert await watch.carry_out() == 1
+    assert (await anna.session()).version == version
+    assert "**14:10–15:10** Mail" in anna.words
+
+
+async def test_a_repeated_look_does_nothing(watch: Watch, anna: Person) -> None:
+    await anna.to_committed("Report", "Mail")
+    drag(watch.house, "Mail", 240)
+    watch.house.clock.at += timedelta(seconds=5)
+    await watch.watcher.run_once()
+    jobs, now = watch.house.store.jobs, watch.house.clock.now()
+    job = await jobs.claim("turn", "test", now=now, lease_seconds=60)
+    assert job is not None
+    look = COMMAND.validate_python(job.payload)
+    await watch.house.coordinator.handle(look)
+    version = (await anna.session()).version
+    drag(watch.house, "Mail", 15)
+    await watch.house.coordinator.handle(look)
+    assert (await anna.session()).version == version
+
+
+async def test_a_change_is_told_once_while_it_waits_and_again_when_it_stays(watch: Watch, anna: Person) -> None:
+    """A turn that takes long does not pile up looks behind it."""
+    await anna.to_committed("Report", "Mail")
+    drag(watch.house, "Mail", 240)
+    for _ in range(3):
+        watch.house.clock.at += timedelta(seconds=4.9)
+        await watch.watcher.run_once()
+        watch.house.clock.at += timedelta(seconds=0.1)
+    assert await watch.carry_out() == 1
+    await anna.read()
+    drag(watch.house, "Mail", 15)
+    watch.house.calendar.inject(Fail(DOWN), verb="window", nth=1)
+    assert await watch.after() == 0
+    assert await watch.after(20) == 1
+    assert "**14:25–15:25** Mail" in anna.words
+
+
+async def test_after_a_restart_open_sessions_are_watched_again(watch: Watch, house: House, anna: Person) -> None:
+    """S241"""
+    await anna.to_committed("Report", "Mail")
+    house.restart()
+    watch.restart()
+    drag(house, "Mail", 240)
+    assert await watch.after() == 1
+    assert "**14:10–15:10** Mail" in anna.words
+
+
+async def test_an_ended_session_is_left_in_peace(watch: Watch, anna: Person) -> None:
+    await anna.to_committed("Report", "Mail")
+    await anna.press("Close")
+    drag(watch.house, "Mail", 240)
+    assert await watch.after() == 0
+
+
+async def test_a_calendar_that_answers_again_fills_in_what_was_missing(watch: Watch, anna: Person) -> None:
+    """S40, S123"""
+    for nth in range(4):
+        watch.house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
+    await anna.to_frame()
+    assert "I could not read your calendar" in anna.words
+    watch.house.calendar.calm()
+    meeting(watch.house, "Standup", "09:30", "10:00")
+    assert await watch.after() == 1
+    assert "Your calendar answers again." in anna.words
+    assert "- **09:30–10:00** Standup" in anna.words
+    assert "could not read" not in anna.words
+
+
+async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Person) -> None:
+    """What did not arrive can be tried again; what did belongs to the change, and is taken back with it."""
+    house = watch.house
+    await anna.to_refine("Report", "Mail")
+    for nth in range(2):
+        house.calendar.inject(LoseAnswer(), verb="create", nth=nth)
+    house.calendar.inject(Answer(Unknown("no answer")), verb="create", nth=2)
+    for nth in range(40):
+        house.calendar.inject(Fail(DOWN), verb="get", nth=nth)
+    await anna.choose("Report", "15 min later")
+    assert (LOOKING in anna.words, await watch.after()) == (True, 0)
+    house.calendar.calm()
+    before = len(house.calendar.writes)
+    await watch.after(ASK_AGAIN.total_seconds())
+    assert (FOUND_OUT in anna.words, LOOKING in anna.words) == (True, False)
+    assert len(house.calendar.writes) == before
+    session = await anna.session()
+    assert [len(step.transactions) for step in session.refine_undo] == [1]
+    assert session.written == WriteCounts(created=3)
+    assert await watch.after(ASK_AGAIN.total_seconds()) == 0
+    await anna.press("Try again")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "10:15-11:15", "Lunch": "12:30-13:15"}
+    await anna.press("Undo last update")
+    assert house.on_calendar() == {}
+
+
+@pytest.mark.parametrize("reach", ["to_tasks", "to_refine", "to_committed"])
+async def test_nobody_is_nudged(watch: Watch, anna: Person, reach: str) -> None:
+    """S219: while a session goes on, nothing arrives that the person did not bring about; there are no nudges."""
+    await getattr(anna, reach)()
+    hours = (0.1, 0.5, 1, 2, 6, 12)
+    assert [await watch.after(3600 * each) for each in hours] == [0] * len(hours)
+
+
+@pytest.mark.parametrize("touched", [False, True])
+async def test_what_arrives_after_its_undo_is_removed_and_said(watch: Watch, anna: Person, *, touched: bool) -> None:
+    """P4, P7: by itself, in an open session; unless the person changed it."""
+    house = watch.house
+    await anna.to_refine("Report", "Mail")
+    house.calendar.inject(Answer(Rejected("Backend Error")), verb="create", nth=1)
+    await anna.press("Commit to calendar")
+    (transaction,) = await house.submitter.history((await anna.session()).date)
+    (lost,) = [r.op for r in transaction.records if r.state == "failed"]
+    await anna.press("Undo")
+    assert house.on_calendar() == {}
+    assert lost.after is not None
+    marker = Marker(key=lost.key, generation=lost.generation, day=transaction.day, op_id=lost.op_id)
+    await house.calendar.create(OwnedId(lost.event_id), lost.after, marker)
+    if touched:
+        house.calendar.store.user_edit(lost.event_id, description="mine")
+    assert await watch.after() == 1
+    assert f"“{lost.summary}” reached your calendar late, after you had taken it back." in anna.words
+    assert ("I removed it." in anna.words, "so I left it to you." in anna.words) == (not touched, touched)
+    assert set(house.on_calendar()) == ({lost.summary} if touched else set())
+    assert await watch.after(60) == 0

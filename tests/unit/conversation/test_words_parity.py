@@ -1,0 +1,404 @@
+"""One meaning, one executor: what is said in words ends as what is clicked or filled in (S214). A new command, action,
+form or intent that has no row here fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date, time
+from typing import Any, get_args
+
+import pytest
+from tests.factories.wishes import rule, wish
+from tests.factories.words import block, change, course, day, frame, inputs, new, patch, timed, wants, way
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.rules import RULES, stored
+from tests.unit.conversation.sessions import MORNING, planned, question, said, session, task, turn
+
+from fateforger.calendar.history import HistoryRow
+from fateforger.calendar.model import SafetyCheckKind
+from fateforger.conversation.clicks import EXECUTORS, read_click
+from fateforger.conversation.language.answers import Intent, MemoryWish, RuleWords
+from fateforger.conversation.language.memory_tools import changes_of, merge_document
+from fateforger.conversation.turn_runs import run_turn
+from fateforger.conversation.turn_values import MemoryReading, TurnOutcome
+from fateforger.memory.documents import write_record
+from fateforger.session.commands import ApplyPatch, Click, SessionCommand, SessionCommandBase, TimeboxingUserReply
+from fateforger.session.conflicts import open_questions, question_target, question_token
+from fateforger.session.draft import with_fixes
+from fateforger.session.edits import apply_edit
+from fateforger.session.forms import FormErrors, FormRequest, FormSubmission
+from fateforger.session.gates import move_token
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
+from fateforger.session.model import (
+    HistoryView,
+    InputFacts,
+    OfferedInput,
+    PreviewView,
+    RefineUpdate,
+    Session,
+    SyncReport,
+    Unplaced,
+    WriteCounts,
+)
+from fateforger.session.open_work import bring_tasks
+from fateforger.session.pending import WaitingProposal
+from fateforger.session.placement import by_time
+from fateforger.session.recall import nameable_constraints, recall
+from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.ui.forms import SESSION_FORMS, open_form, read_form
+
+Stage = TimeboxingStage
+Answer = dict[str, Any]
+Deed = Callable[[Session], SessionCommand]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The same wish by a control or form, and in words: what the model answers, question by question."""
+
+    name: str
+    now: Session
+    control: str
+    deed: Deed
+    answers: tuple[Answer, ...]
+    memory: MemoryReading | None = None
+    proposals: tuple[WaitingProposal, ...] = ()
+
+
+def click(name: str, now: Session, action: str, *answers: Answer, target: str = "", value: Any = None) -> Row:
+    used = Click(command_id="c1", user_id="U1", at=MORNING, session_id="s1", action=action, target=target, value=value)
+    return Row(name, now, action, lambda _: read_click(used), answers)
+
+
+def move(name: str, now: Session, wanted: Move, intent: str) -> Row:
+    return click(name, now, wanted.value, wants(intent), target=move_token(now, wanted))
+
+
+def form(name: str, now: Session, room: str, *answers: Answer, target: str = "", **values: Any) -> Row:
+    def filled(shown: Session) -> SessionCommand:
+        opened = open_form(shown, FormRequest(form=room, session_id="s1", user_id="U1", target=target))
+        given = {field.name: field.value for field in opened.inputs}
+        assert values.keys() <= given.keys()
+        submission = FormSubmission(
+            form=room, session_id="s1", user_id="U1", command_id="c1", at=MORNING, target=opened.target,
+            size=opened.size, values=given | values,
+        )  # fmt: skip
+        read = read_form(shown, submission)
+        assert not isinstance(read, FormErrors), read
+        return read
+
+    return Row(name, now, f"form.{room}", filled, answers)
+
+
+def by_form(name: str, kind: str, *answers: Answer, **values: Any) -> Row:
+    """A command as a form of the rules makes it; its own tests say that it does."""
+    return Row(name, REFINE, "", lambda _: said(kind, **values), (WORDED, *answers))
+
+
+def answering(answer: str) -> Deed:
+    """The answer to a proposal, as the button of its card has it done."""
+    return lambda _: said("answer_proposal", proposal="p1", answer=answer)
+
+
+def remembered(row: Row) -> Row:
+    """With these rules in the store, which its list holds in this order."""
+    return replace(row, memory=stored(*RULES))
+
+
+def kept(uid: str | None) -> str:
+    """The target of the buttons beside two rules of which one counts."""
+    return json.dumps({"uids": [NAMED[0], NAMED[1]], "keep": uid})
+
+
+def edited_by(now: Session, *deeds: Any) -> Session:
+    for deed in deeds:
+        now = now.model_copy(update={"plan": apply_edit(now, deed).after})
+    return now
+
+
+TASKS = InputFacts(tasks=(task("Report", 90, one_thing=True), task("Mail", 30), task("Calls", None)))
+DATE, FRAME = session(Stage.DATE), session(Stage.COLLECT_CONSTRAINTS)
+EMPTY, LIST = session(Stage.CAPTURE_INPUTS), session(Stage.CAPTURE_INPUTS, inputs=TASKS)
+LEFT_OVER = tuple(
+    OfferedInput(task=each, source="deferred", day=date(2026, 3, 1)) for each in (task("Taxes", 60), task("Plants", 15))
+)
+OFFERED = LIST.model_copy(update={"offered": LEFT_OVER})
+MISSED = LIST.model_copy(update={"offered": tuple(each.model_copy(update={"source": "planned"}) for each in LEFT_OVER)})
+CAUGHT_UP = bring_tasks(MISSED, ("taxes", "plants"))
+DRAFT = planned(Stage.SKELETON, *TASKS.tasks)
+REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.frame)
+FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.plan)] if REFINE.plan else ("", "", "")
+HELD = REFINE.model_copy(update={"calendar_write": "commit"})
+CHANGED = HELD.model_copy(update={"refine_undo": (RefineUpdate(plan_before=REFINE.plan, sentence="It moved."),)})
+WRITTEN = REFINE.model_copy(update={"write_group": "g1", "written": WriteCounts(created=3)})
+TROUBLE = WRITTEN.model_copy(update={"problem": "The calendar does not answer."})
+BRAKED = WRITTEN.model_copy(
+    update={"problem": "This deletes 12 events.", "brakes": (SafetyCheckKind.MASS_DELETION.value,)}
+)
+COMMITTED = WRITTEN.model_copy(update={"stage": Stage.REVIEW_COMMIT})
+HALTED = COMMITTED.model_copy(update={"last_sync": SyncReport(status="partial")})
+
+
+def written(number: int, **more: Any) -> HistoryRow:
+    values = {"transaction": f"tx{number}", "at": MORNING, "title": "Commit", "deeds": "1 added", "standing": "done"}
+    return HistoryRow.model_validate({**values, "button": "undo", **more})
+
+
+LISTED = WRITTEN.model_copy(
+    update={
+        "history": HistoryView(
+            asked="c0", rows=(written(3, title="Undo", button="redo"), written(2)), total=12, newest="tx3"
+        )
+    }
+)
+PREVIEWED = REFINE.model_copy(update={"preview": PreviewView(asked="c0", at=MORNING)})
+ASKED = HELD.model_copy(update={"questions": (question(FIRST, shown=True), question(SECOND, "summary", shown=True))})
+ONE, ALL = question_target(ASKED.questions[0]), question_token(open_questions(ASKED))
+
+BETTER = with_fixes(
+    edited_by(REFINE, said("remove_block", key=LUNCH), said("shift_block", key=SECOND, minutes=-10)), MORNING
+)
+
+KNOWN = nameable_constraints(REFINE.model_copy(update={"recalled": recall(REFINE, RULES, MORNING)}), RULES)
+NAMED, SEEN = [v.uid for v in KNOWN], [v.seq for v in KNOWN]
+SHOWN = REFINE.model_copy(update={"memory": MemoryView(asked="c0")})
+WROTE = REFINE.model_copy(update={"memory_writes": (MemoryWrite(cause="c0", lines=("Noted.",), versions=(KNOWN[0],)),)})
+ABOUT = MemoryQuestion(uids=(NAMED[0], NAMED[1]), names=("A", "B"), sentence="Which one?")
+TORN = REFINE.model_copy(update={"memory_questions": (ABOUT,)})
+THIRD, WORDED = f"{SEEN[2]} {NAMED[2]}", wants("memory")
+NEW_RULE = rule(description="Nothing after six", necessity="must", days_of_week=["FR"])
+NEW_RECORD = {
+    "name": "Nothing after six", "description": "Nothing after six", "necessity": "must", "scope": "profile",
+    "applicability": {"days_of_week": ["FR"], "timezone": "Europe/Amsterdam"},
+}  # fmt: skip
+REVISED = merge_document(write_record(KNOWN[1].record), changes_of(RuleWords.model_validate(NEW_RULE)))
+REPLACING = {**{n: v for n, v in REVISED.items() if n not in {"lifecycle", "confidence"}}, "status": "locked"}
+
+ANSWER, REPLAN = wants("answer"), wants("replan")
+NO_ROOM = Unplaced(task_id="taxes", title="Taxes", reason="the day is full", task=task("Taxes", 600))
+FULL = REFINE.model_copy(update={"unplaced": (NO_ROOM,)})
+ROWS = (
+    click("the day is right", DATE, "commit_date", wants("proceed")),
+    click("another day", DATE, "choose_date", ANSWER, day(date="2026-03-04"), value=date(2026, 3, 4)),
+    click("the next day", FRAME, "plan_day", ANSWER, day(date="2026-03-03"), target="2026-03-03"),
+    form("another zone", DATE, "zone", ANSWER, day(tz="Europe/Lisbon"), tz="Europe/Lisbon"),
+    move("stop before it began", DATE, Move.CANCEL, "cancel"),
+    click("start of the day", FRAME, "set_day_start", ANSWER, frame(day_start="08:00"), value=time(8)),
+    click("end of the day", FRAME, "set_day_end", ANSWER, frame(day_end="17:00"), value=time(17)),
+    form(
+        "the whole frame", FRAME, "frame",
+        ANSWER, frame(day_start="08:00", day_end="17:30", lunch_start="13:00", lunch_minutes=30),
+        day_start=time(8), day_end=time(17, 30), lunch_start=time(13), lunch_minutes=30,
+    ),
+    move("the frame is right", FRAME, Move.PROCEED, "proceed"),
+    move("back to the day", FRAME, Move.BACK, "back"),
+    move("look again", FRAME, Move.REDO, "redo"),
+    form(
+        "some tasks", EMPTY, "tasks",
+        ANSWER, inputs(add=[new("Report", 90, one_thing=True), new("Mail", 30, depth="shallow")]),
+        title_1="Report", minutes_1=90, title_2="Mail", minutes_2=30, depth_2="shallow", one_thing="1", proceed=False,
+    ),
+    form(
+        "tasks, and draft it", EMPTY, "tasks",
+        wants("proceed", also=True), inputs(add=[new("Report", 90), new("Mail", 30)]),
+        title_1="Report", minutes_1=90, title_2="Mail", minutes_2=30,
+    ),
+    form(
+        "a task changed", LIST, "task",
+        ANSWER, inputs(change=[change(2, title="Post", minutes=45, depth="shallow", notes="Stamps")]),
+        target="mail", title="Post", minutes=45, depth="shallow", notes="Stamps",
+    ),
+    click("the one thing", LIST, "task.one_thing", ANSWER, inputs(change=[change(2, one_thing=True)]), target="mail"),
+    click("a task shorter", DRAFT, "task.resize", ANSWER, inputs(change=[change(2, minutes=20)]), target="20 mail"),
+    click("a task for another day", DRAFT, "task.defer", ANSWER, inputs(later=[2]), target="mail"),
+    click("what was left over", OFFERED, "task.bring", ANSWER, inputs(bring=[1, 2])),
+    form("some of what was left over", OFFERED, "bring", ANSWER, inputs(bring=[2]), tasks=("plants",)),
+    form("all of missed days", MISSED, "catch_up", ANSWER, inputs(bring=[1, 2])),
+    click("not caught up after all", CAUGHT_UP, "task.undo_catch_up", wants("undo")),
+    click("a task in pieces", DRAFT, "task.split", ANSWER, inputs(change=[change(2, in_pieces=True)]), target="mail"),
+    click("a longer day", DRAFT, "frame.until", ANSWER, frame(day_end="19:00"), target="19:00"),
+    click("a task less", LIST, "task.remove", ANSWER, inputs(remove=[2]), target="mail"),
+    form("a task less, in its form", LIST, "task", ANSWER, inputs(remove=[2]), target="mail", remove=True),
+    move("draft it", LIST, Move.PROCEED, "proceed"),
+    move("too early", EMPTY, Move.PROCEED, "proceed"),
+    move("back to the frame", LIST, Move.BACK, "back"),
+    move("look again at the list", LIST, Move.REDO, "redo"),
+    move("refine it", DRAFT, Move.PROCEED, "proceed"),
+    move("back to the list", DRAFT, Move.BACK, "back"),
+    move("draft it anew", DRAFT, Move.REDO, "redo"),
+    form(
+        "a new block", REFINE, "add_block", ANSWER, patch(block("Run", "16:00", 45, d="Shoes")),
+        title="Run", start=time(16), minutes=45, kind="deep", notes="Shoes",
+    ),
+    form(
+        "a block changed", REFINE, "edit_block",
+        ANSWER, patch({**timed(0, "14:00", 45), "n": "Essay", "d": "Two pages"}),
+        target=FIRST, title="Essay", start=time(14), minutes=45, notes="Two pages",
+    ),
+    form("a block longer", REFINE, "edit_block", ANSWER, patch(timed(0, "09:00", 90)), target=FIRST, minutes=90),
+    form("a block less, in its form", REFINE, "edit_block", ANSWER, patch({"op": "re", "i": 0}), target=FIRST, remove=True),
+    click("a block less", REFINE, "block.remove", ANSWER, patch({"op": "re", "i": 1}), target=SECOND),
+    click("a block later", REFINE, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
+    click("a block earlier", REFINE, "block.earlier", ANSWER, patch(timed(2, "12:15", 45)), target=LUNCH),
+    click(
+        "trade places with the next", REFINE, "block.swap_down",
+        ANSWER, patch(timed(1, "09:00", 60), timed(0, "10:10", 60)), target=FIRST,
+    ),
+    click(
+        "trade places with the one before", REFINE, "block.swap_up",
+        ANSWER, patch(timed(1, "09:00", 60), timed(0, "10:10", 60)), target=SECOND,
+    ),
+    click("held until the commit", HELD, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
+    click("running late", REFINE, "replan.late", REPLAN, course(late=30), value="30"),
+    click("what is on begins only now", REFINE, "replan.late", REPLAN, course(late=0), value="0"),
+    click("done already", REFINE, "replan.done", REPLAN, course(done=[0]), value=FIRST),
+    click("not today", REFINE, "replan.not_today", REPLAN, course(not_today=[1]), value=SECOND),
+    click("fit the rest anew", REFINE, "replan.refit", REPLAN, course()),
+    click("late on the committed day", COMMITTED, "replan.late", REPLAN, course(late=30), value="30"),
+    form(
+        "how the day goes", REFINE, "replan", REPLAN, course(late=15, done=[0], not_today=[1]),
+        late=15, done=(FIRST,), not_today=(SECOND,),
+    ),
+    click("no room, so another day", FULL, "task.defer", REPLAN, course(open=[way(1, "later")]), target="taxes"),
+    click("no room, so not at all", FULL, "task.remove", REPLAN, course(open=[way(1, "drop")]), target="taxes"),
+    click("no room, so in pieces", FULL, "task.split", REPLAN, course(open=[way(1, "pieces")]), target="taxes"),
+    click("no room, so shorter", FULL, "task.resize", REPLAN, course(open=[way(1, minutes=30)]), target="30 taxes"),
+    click("no room, so a longer day", FULL, "frame.until", REPLAN, course(day_end="21:00"), target="21:00"),
+    move("commit", REFINE, Move.PROCEED, "proceed"),
+    move("back to the draft", REFINE, Move.BACK, "back"),
+    move("look again at the plan", REFINE, Move.REDO, "redo"),
+    move("take back the last change", CHANGED, Move.UNDO_LAST_UPDATE, "undo"),
+    move("nothing to take back", REFINE, Move.UNDO_LAST_UPDATE, "undo"),
+    move("all of it off the calendar", WRITTEN, Move.UNDO_SYNC, "undo_all"),
+    move("undo where only all can be", WRITTEN, Move.UNDO_SYNC, "undo"),
+    move("try again", TROUBLE, Move.RETRY, "retry"),
+    move("yes, write that", BRAKED, Move.RETRY, "accept_pending"),
+    click("no, do not write that", BRAKED, "leave_as_is", wants("refuse_pending"), target="brakes"),
+    move("stop in the middle", WRITTEN, Move.CANCEL, "cancel"),
+    click("write only on commit", REFINE, "set_calendar_write", wants("write_on_commit"), value="commit"),
+    click("write once it is okay", HELD, "set_calendar_write", wants("write_once_okay"), value="okay"),
+    click("write at once", HELD, "set_calendar_write", wants("write_at_once"), value="refine"),
+    click("show the history", REFINE, "show_history", wants("history")),
+    click("show the history at the start", DATE, "show_history", wants("history")),
+    click("show older", LISTED, "show_older_history", wants("older_history")),
+    click("close the history", LISTED, "hide_history", wants("close_history")),
+    click("undo a write", LISTED, "undo_write", wants("undo_write", number=2), target="tx2 tx3"),
+    click("redo a write", LISTED, "redo_write", wants("redo_write", number=1), target="tx3 tx3"),
+    click("show the preview", HELD, "show_preview", wants("preview")),
+    click("close the preview", PREVIEWED, "hide_preview", wants("close_preview")),
+    click("keep the calendar's", ASKED, "conflict.keep_calendar", wants("keep_calendar", number=1), target=ONE),
+    click("keep the plan's", ASKED, "conflict.keep_plan", wants("keep_plan", number=1), target=ONE),
+    click("keep the calendar's for all", ASKED, "conflict.keep_calendar", wants("keep_calendar"), target=ALL),
+    click("keep the plan's for all", ASKED, "conflict.keep_plan", wants("keep_plan"), target=ALL),
+    click("a change that was offered", BETTER, "plan.fix", wants("fix", number=2), target=BETTER.fixes[1].id),
+    click("the first change that was offered", BETTER, "plan.fix", wants("fix"), target=BETTER.fixes[0].id),
+    move("back to refine", COMMITTED, Move.BACK, "back"),
+    move("undo the commit", COMMITTED, Move.UNDO_SYNC, "undo_all"),
+    move("complete the commit", HALTED, Move.RETRY, "retry"),
+    move("look again at the committed plan", COMMITTED, Move.REDO, "redo"),
+    click("why is it here", REFINE, "block.why", wants("ask"), {"answer": "Because.", "block": 0}, value=FIRST),
+    remembered(click("what do you know of me", REFINE, "show_memory", WORDED, wish("memory_list_constraints"))),
+    remembered(by_form("what of that", "show_memory", wish("memory_get_constraint", 2), uids=[NAMED[1]])),
+    remembered(click("enough of that", SHOWN, "hide_memory", wants("close_memory"))),
+    remembered(
+        by_form(
+            "keep a new rule", "remember_constraint", wish("remember", rule=NEW_RULE),
+            record={**NEW_RECORD, "status": "locked"},
+        )
+    ),
+    remembered(
+        by_form(
+            "put one in its place", "remember_constraint", wish("memory_supersede_constraint", 2, rule=NEW_RULE),
+            record=REPLACING, supersedes=NAMED[1],
+        )
+    ),
+    remembered(
+        by_form(
+            "change a rule", "revise_constraint", wish("memory_update_constraint", 2, rule=NEW_RULE),
+            uid=NAMED[1], record=REVISED, seen=SEEN[1],
+        )
+    ),
+    remembered(
+        by_form(
+            "put a rule away, and why", "judge_constraint", wish("memory_archive_constraint", 1, reason="over"),
+            uid=NAMED[0], verdict="archive", reason="over", seen=SEEN[0],
+        )
+    ),
+    *(
+        remembered(
+            click(f"a word about a rule: {verdict}", REFINE, f"memory.{verdict}", WORDED, wish(said_, 3), target=THIRD)
+        )
+        for verdict, said_ in {
+            **{verdict: verdict for verdict in ("accept", "decline", "restore", "set_aside", "use_again")},
+            "archive": "memory_archive_constraint",
+        }.items()
+    ),
+    remembered(click("that one counts", TORN, "memory.keep", WORDED, wish("keep", 2), target=kept(NAMED[1]))),
+    remembered(click("both count", TORN, "memory.keep", WORDED, wish("keep", 1, 2), target=kept(None))),
+    remembered(click("take that back", WROTE, "undo_memory", WORDED, wish("undo"), target="c0")),
+    *(
+        Row(
+            f"{answer} what an agent proposes", REFINE, "",
+            answering(answer),
+            (wants(intent),), proposals=(WaitingProposal(id="p1", sentence="robot proposes: Mail moves."),),
+        )
+        for answer, intent in (("apply", "accept_pending"), ("deny", "refuse_pending"))
+    ),
+    click("correct the committed plan", COMMITTED, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
+)  # fmt: skip
+
+
+def shown(outcome: TurnOutcome) -> dict[str, Any]:
+    """All that a turn came to, apart from names that were made on the way: a new block's key."""
+    session_ = outcome.session
+    new_keys = {
+        e.block_key: f"new {e.name}"
+        for e in (session_.plan.events if session_.plan else ())
+        if e.block_key not in {FIRST, SECOND, LUNCH}
+    }
+    dumped = outcome.model_dump_json(exclude={"heard", "lines"})
+    for key, name in new_keys.items():
+        dumped = dumped.replace(f'"{key}"', f'"{name}"')
+    return {"dumped": dumped}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+async def test_words_do_what_the_control_does(row: Row) -> None:
+    """S214: the same session, plan, effects and notice. A button asks no model; words ask at most twice."""
+    silent = ScriptedModel()
+    clicked = await run_turn(turn(row.now, row.deed(row.now), memory=row.memory), silent)
+    model = ScriptedModel(*row.answers)
+    heard = await run_turn(
+        turn(row.now, said("user_reply", text="…"), memory=row.memory, proposals=row.proposals), model
+    )
+    assert shown(heard) == shown(clicked)
+    assert (len(silent.prompts), len(model.prompts)) == (0, len(row.answers))
+    assert len(row.answers) <= 2
+
+
+WORDS_ONLY: dict[type[SessionCommandBase], str] = {
+    TimeboxingUserReply: "is the words themselves",
+    ApplyPatch: "is what words come to",
+}
+
+
+def test_every_command_has_its_row() -> None:
+    """S214: a new command that cannot be said, or that no row proves, fails here."""
+    made = {type(row.deed(row.now)) for row in ROWS}
+    assert set(get_args(SessionCommand)) - made == set(WORDS_ONLY)
+    assert made & set(WORDS_ONLY) == set()
+
+
+def test_every_control_and_form_has_its_row() -> None:
+    used = {row.control for row in ROWS}
+    assert EXECUTORS.keys() - used == set()
+    assert {f"form.{name}" for name in SESSION_FORMS} - used == set()
+
+
+def test_every_intent_has_its_row() -> None:
+    """What a model can name leads somewhere."""
+    named = {answer["intent"] for row in ROWS for answer in row.answers if "intent" in answer}
+    assert set(Intent) - named == set()
+    assert set(MemoryWish) - {answer["wish"] for row in ROWS for answer in row.answers if "wish" in answer} == set()

@@ -1,0 +1,70 @@
+"""Reminders in the person's own words, in two sections (S36, S92, S174, S195, S196)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.factories.constraints import context_of, record_of, version_of
+from toon_format import encode
+
+from fateforger.memory.applicability import decide_applicability
+from fateforger.memory.documents import read_record
+from fateforger.memory.reminders import build_sections, is_binding, needs_confirmation
+
+
+def test_must_follow_and_consider() -> None:
+    """S195, S196, S174: in order of precedence, quoting the person, with the local date of the statement."""
+    rows = [
+        version_of(
+            "calls",
+            necessity="must",
+            description="no calls  before 10",
+            rule_kind="avoid_window",
+            windows=[{"kind": "avoid", "start": "00:00", "end": "10:00"}],
+            days_of_week=["TU", "MO"],
+        ),
+        version_of("walk", necessity="prefer", name="A walk", description="", confidence=0.5, source="system"),
+        version_of("cut", necessity="prefer", confidence=0.1),
+    ]
+    told = build_sections(decide_applicability(rows, context_of(k=2, timezone="Pacific/Kiritimati")))
+    assert [reminder.sentence for reminder in told.must_follow] == [
+        "On 1 February 2026 you said: “no calls before 10”."
+    ]
+    assert [reminder.sentence for reminder in told.consider] == ["On 1 February 2026 I assumed: “A walk”."]
+    assert told.left_out == 1
+    table = encode({"must_follow": [reminder.row for reminder in told.must_follow]})
+    assert table.splitlines()[0] == "must_follow[1]{necessity,words,said,when,times,sure}:"
+    assert told.must_follow[0].row == {
+        "necessity": "must",
+        "words": "no calls before 10",
+        "said": "2026-02-01",
+        "when": "Monday and Tuesday",
+        "times": "avoid 00:00–10:00",
+        "sure": "yes",
+    }
+
+
+@pytest.mark.parametrize(
+    ("necessity", "dimension", "binds"),
+    [
+        ("must", None, True),
+        ("must", "state", True),
+        ("should", "policy", True),
+        ("should", "value", True),
+        ("should", "goal", False),
+        ("should", "state", False),
+        ("should", None, False),
+        ("prefer", "policy", False),
+    ],
+)
+def test_which_section(necessity: str, dimension: str | None, binds: bool) -> None:  # noqa: FBT001  a table
+    """S177, S195."""
+    fields: dict[str, Any] = {"necessity": necessity, "aspect_classification": {"dimension": dimension}}
+    assert is_binding(read_record(record_of(**fields))) is binds
+
+
+@pytest.mark.parametrize(("confidence", "asked"), [(0.69, True), (0.7, False), (None, False), (0, True)])
+def test_what_needs_confirmation(confidence: float | None, asked: bool) -> None:  # noqa: FBT001  a table
+    """S36."""
+    assert needs_confirmation(read_record(record_of(confidence=confidence))) is asked

@@ -1,0 +1,249 @@
+"""Workers of a lane over the real job table: once, in order, again after a failure, and given up in the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.errors import BadInput, InternalError, StoreUnavailable, VersionConflict
+from fateforger.ports.jobs import Job, NewJob
+from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+
+FAST = LanePolicy(
+    workers=4, tries=3, lease_seconds=5.0, idle_seconds=0.02, backoff_seconds=0.001, longest_backoff_seconds=0.002
+)
+DEADLINE = 60.0
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    opened = open_store(":memory:")
+    yield opened
+    await opened.aclose()
+
+
+class Desk:
+    """Performs jobs by noting them, after doing whatever the test asks for."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.ended: list[str] = []
+        self.given_up: list[tuple[str, str]] = []
+        self.first: Callable[[Job], Awaitable[None]] = nothing
+        self.changed = asyncio.Condition()
+
+    async def perform(self, job: Job) -> None:
+        await self._note(self.begun, job.dedupe)
+        await self.first(job)
+        await self._note(self.ended, job.dedupe)
+
+    async def give_up(self, job: Job, error: str) -> None:
+        async with self.changed:
+            self.given_up.append((job.dedupe, error))
+            self.changed.notify_all()
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(DEADLINE), self.changed:
+            await self.changed.wait_for(so)
+
+    async def _note(self, where: list[str], name: str) -> None:
+        async with self.changed:
+            where.append(name)
+            self.changed.notify_all()
+
+
+async def nothing(_job: Job) -> None:
+    return
+
+
+@asynccontextmanager
+async def at_work(store: Store, desk: Desk, policy: LanePolicy = FAST) -> AsyncIterator[LaneWorkers]:
+    workers = LaneWorkers(store.jobs, "lane", desk.perform, desk.give_up, owner="w", clock=SystemClock(), policy=policy)
+    workers.start()
+    try:
+        yield workers
+    finally:
+        await workers.stop(grace_seconds=1.0)
+
+
+async def put(store: Store, *names: str) -> None:
+    """Enqueue jobs; the key is the part before the dot."""
+    for name in names:
+        await store.jobs.enqueue(
+            NewJob(lane="lane", key=name.split(".")[0], dedupe=name, payload={}), now=datetime.now(UTC)
+        )
+
+
+async def left(store: Store) -> bool:
+    """Whether the lane has a job that could be claimed now."""
+    return await store.jobs.claim("lane", "test", now=datetime.now(UTC), lease_seconds=5) is not None
+
+
+async def test_jobs_of_one_key_run_in_order_and_others_beside_them(store: Store) -> None:
+    desk = Desk()
+    gate = asyncio.Event()
+
+    async def first(job: Job) -> None:
+        if job.dedupe == "a.1":
+            await gate.wait()
+
+    desk.first = first
+    await put(store, "a.1", "a.2", "b.1", "b.2")
+    async with at_work(store, desk):
+        await desk.until(lambda: desk.ended == ["b.1", "b.2"])
+        assert desk.begun.count("a.2") == 0
+        gate.set()
+        await desk.until(lambda: len(desk.ended) == 4)
+    assert desk.ended == ["b.1", "b.2", "a.1", "a.2"]
+
+
+async def test_a_new_job_is_begun_at_once(store: Store) -> None:
+    desk = Desk()
+    patient = LanePolicy(idle_seconds=60.0)
+    async with at_work(store, desk, patient):
+        for n in range(5):
+            await put(store, f"k{n}.1")
+            await desk.until(lambda n=n: len(desk.ended) == n + 1)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+    assert len(desk.ended) == 5
+
+
+@pytest.mark.parametrize(
+    "error",
+    [StoreUnavailable("full"), VersionConflict("newer"), TryLater("busy", 0.0), TryLater("busy"), KeyError("bug")],
+    ids=lambda e: type(e).__name__,
+)
+async def test_what_may_pass_is_tried_again_before_the_next_of_its_key(store: Store, error: Exception) -> None:
+    desk = Desk()
+
+    async def first(job: Job) -> None:
+        if job.dedupe == "a.1" and job.attempts == 1:
+            raise error
+
+    desk.first = first
+    await put(store, "a.1", "a.2")
+    async with at_work(store, desk):
+        await desk.until(lambda: len(desk.ended) == 2)
+    assert (desk.begun, desk.ended, desk.given_up) == (["a.1", "a.1", "a.2"], ["a.1", "a.2"], [])
+
+
+async def test_a_job_that_keeps_failing_is_given_up_and_the_next_goes_on(store: Store) -> None:
+    desk = Desk()
+
+    async def first(job: Job) -> None:
+        if job.dedupe == "a.1":
+            raise StoreUnavailable("The disk is full.")
+
+    desk.first = first
+    await put(store, "a.1", "a.2")
+    async with at_work(store, desk):
+        await desk.until(lambda: desk.ended == ["a.2"] and bool(desk.given_up))
+    assert desk.begun == ["a.1"] * 3 + ["a.2"]
+    assert desk.given_up == [("a.1", "The disk is full.")]
+
+
+@pytest.mark.parametrize("error", [BadInput("No such thing."), InternalError("No such thing.")], ids=lambda e: e.kind)
+async def test_what_cannot_pass_is_given_up_at_once(store: Store, error: Exception) -> None:
+    desk = Desk()
+
+    async def first(_job: Job) -> None:
+        raise error
+
+    desk.first = first
+    await put(store, "a.1")
+    async with at_work(store, desk):
+        await desk.until(lambda: bool(desk.given_up))
+    assert (desk.begun, desk.given_up) == (["a.1"], [("a.1", "No such thing.")])
+    assert not await left(store)
+
+
+async def test_a_long_job_keeps_its_claim(store: Store) -> None:
+    desk = Desk()
+    gate = asyncio.Event()
+
+    async def first(_job: Job) -> None:
+        await gate.wait()
+
+    desk.first = first
+    await put(store, "a.1")
+    async with at_work(store, desk, LanePolicy(lease_seconds=1.0, idle_seconds=0.02)):
+        await desk.until(lambda: desk.begun == ["a.1"])
+        begun = asyncio.get_running_loop().time()
+        while asyncio.get_running_loop().time() < begun + 1.5:  # more than a lease
+            assert not await left(store)
+            await asyncio.sleep(0.1)  # between two looks
+        gate.set()
+        await desk.until(lambda: desk.ended == ["a.1"])
+    assert desk.begun == ["a.1"]
+
+
+async def test_a_job_whose_claim_was_lost_is_stopped(store: Store) -> None:
+    """Another worker took over, so this one must not go on writing."""
+    desk = Desk()
+
+    async def first(job: Job) -> None:
+        await store.jobs.retry(job, "taken away", run_at=datetime(2100, 1, 1, tzinfo=UTC))
+        await asyncio.Event().wait()
+
+    desk.first = first
+    await put(store, "a.1", "b.1")
+    async with at_work(store, desk, LanePolicy(lease_seconds=0.06, idle_seconds=0.02)) as workers:
+        await desk.until(lambda: len(desk.begun) == 2)
+        async with asyncio.timeout(DEADLINE):
+            while workers.busy:  # noqa: ASYNC110  nothing tells when a worker of another object ends
+                await asyncio.sleep(0.005)  # between two looks
+    assert (desk.ended, desk.given_up) == ([], [])
+
+
+async def test_stopping_lets_running_jobs_end_and_begins_no_more(store: Store) -> None:
+    desk = Desk()
+    gate = asyncio.Event()
+
+    async def first(_job: Job) -> None:
+        await gate.wait()
+
+    desk.first = first
+    await put(store, "a.1", "a.2")
+    async with at_work(store, desk) as workers:
+        await desk.until(lambda: desk.begun == ["a.1"])
+        stopping = asyncio.create_task(workers.stop(grace_seconds=DEADLINE))
+        gate.set()
+        await stopping
+    assert (desk.begun, desk.ended) == (["a.1"], ["a.1"])
+    assert await left(store)
+
+
+async def test_a_job_that_does_not_end_in_time_is_put_back_for_the_next_start(store: Store) -> None:
+    desk = Desk()
+
+    async def first(_job: Job) -> None:
+        await asyncio.Event().wait()
+
+    desk.first = first
+    await put(store, "a.1")
+    async with at_work(store, desk) as workers:
+        await desk.until(lambda: desk.begun == ["a.1"])
+        await workers.stop(grace_seconds=0.01)
+    assert desk.ended == []
+    assert await left(store)
+
+
+async def test_the_next_process_goes_on_where_the_last_one_stopped(store: Store) -> None:
+    """S241: what was enqueued is handled, in order, whoever comes next."""
+    await put(store, "a.1", "a.2", "a.3")
+    first, second = Desk(), Desk()
+    async with at_work(store, first, LanePolicy(workers=1, idle_seconds=0.02)):
+        await first.until(lambda: bool(first.begun))
+    async with at_work(store, second):
+        await second.until(lambda: len(first.ended) + len(second.ended) == 3)
+    assert first.ended + second.ended == ["a.1", "a.2", "a.3"]
+
+
+def test_backoff_grows_to_a_limit() -> None:
+    policy = LanePolicy(backoff_seconds=0.5, longest_backoff_seconds=10.0)
+    assert [policy.backoff(n) for n in (1, 2, 3, 6, 1000)] == [0.5, 1.0, 2.0, 10.0, 10.0]
