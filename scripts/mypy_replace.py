@@ -1,15 +1,18 @@
-"""A mypy plugin that checks the keyword arguments of ``fateforger.values.replace`` against the fields of its value."""
+"""A mypy plugin that checks the keyword arguments of ``fateforger.values.replace`` against the fields of its value,
+and those of the ``with_`` methods of ``Session`` against the fields of their group.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from mypy.nodes import ARG_NAMED_OPT, ARG_POS, TypeInfo, Var
-from mypy.plugin import FunctionSigContext, Plugin
+from mypy.nodes import ARG_NAMED_OPT, ARG_POS, CallExpr, MemberExpr, TypeInfo, Var
+from mypy.plugin import FunctionSigContext, MethodSigContext, Plugin
 from mypy.typeops import map_type_from_supertype
 from mypy.types import FunctionLike, Instance, Type, TypeVarType, UnionType, get_proper_type
 
 REPLACE = "fateforger.values.replace"
+GROUP = "fateforger.session.model.Session.with_"
 
 
 class ReplacePlugin(Plugin):
@@ -17,6 +20,9 @@ class ReplacePlugin(Plugin):
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         return _replace_signature if fullname == REPLACE else None
+
+    def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
+        return _group_signature if fullname.startswith(GROUP) else None
 
 
 def _replace_signature(context: FunctionSigContext) -> FunctionLike:
@@ -35,11 +41,28 @@ def _replace_signature(context: FunctionSigContext) -> FunctionLike:
     for other in instances[1:]:
         more = _fields(other)
         fields = {name: kind for name, kind in fields.items() if name in more}
-    names = list(fields)
     return default.copy_modified(
         arg_types=[default.arg_types[0], *fields.values()],
-        arg_kinds=[ARG_POS, *[ARG_NAMED_OPT] * len(names)],
-        arg_names=[default.arg_names[0], *names],
+        arg_kinds=[ARG_POS, *[ARG_NAMED_OPT] * len(fields)],
+        arg_names=[default.arg_names[0], *fields],
+    )
+
+
+def _group_signature(context: MethodSigContext) -> FunctionLike:
+    """Give ``Session.with_x`` the fields of the group ``x``."""
+    session, default = get_proper_type(context.type), context.default_signature
+    if not isinstance(session, Instance) or not isinstance(context.context, CallExpr):
+        return default
+    callee = context.context.callee
+    group = session.type.get(callee.name.removeprefix("with_")) if isinstance(callee, MemberExpr) else None
+    kind = get_proper_type(group.type) if group is not None and group.type is not None else None
+    if not isinstance(kind, Instance):
+        return default
+    fields = _fields(kind)
+    return default.copy_modified(
+        arg_types=list(fields.values()),
+        arg_kinds=[ARG_NAMED_OPT] * len(fields),
+        arg_names=list(fields),
     )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from tests.factories.sessions import with_fields
+
 from fateforger.planning.plan import ET, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart
 from fateforger.session.cards import Button, Card, Controls, Prose
-from fateforger.session.model import InputFacts, Outgoing, Session, Task
+from fateforger.session.model import DayInputs, InputFacts, Outgoing, Planning, Session, Task
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -35,10 +37,12 @@ def session(id: str = "s1", **changes: Any) -> Session:  # noqa: A002  the field
         "touched_at": NOON,
         "tz": "Europe/Berlin",
         "date": date(2026, 3, 3),
-        "inputs": InputFacts(tasks=(Task(id="t", title="Écrire “le” rapport 📝", minutes=45, one_thing=True),)),
-        "plan": TBPlan(date=date(2026, 3, 3), tz="Europe/Berlin", events=(BLOCK,)),
+        "day": DayInputs(
+            inputs=InputFacts(tasks=(Task(id="t", title="Écrire “le” rapport 📝", minutes=45, one_thing=True),))
+        ),
+        "planning": Planning(plan=TBPlan(date=date(2026, 3, 3), tz="Europe/Berlin", events=(BLOCK,))),
     }
-    return Session(**(values | changes))
+    return with_fields(Session(**values), **changes)
 
 
 def message(id: str, slot: str = "card", session_id: str = "s1", **changes: Any) -> Outgoing:  # noqa: A002  the field's name

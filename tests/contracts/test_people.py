@@ -77,7 +77,7 @@ async def test_the_export_holds_every_row_and_no_token(both: Both) -> None:
     text = json.dumps(held)
     assert (BORIS.word in text, "token_hash" in text, f"hash {ANNA.word}" in text) == (False, False, False)
     assert {line["user_id"] for line in held["constraints"]} == {ANNA.id}
-    assert held["sessions"][0]["session"]["plan"]["events"][0]["name"] == ANNA.word
+    assert held["sessions"][0]["session"]["planning"]["plan"]["events"][0]["name"] == ANNA.word
 
 
 async def test_nothing_is_erased_while_a_write_to_the_calendar_is_not_finished(both: Both) -> None:

@@ -50,7 +50,7 @@ from fateforger.session.forms import (
     NumberField,
     TextField,
 )
-from fateforger.session.model import Outgoing, Session, Task
+from fateforger.session.model import Outgoing, Planning, Session, Task
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
@@ -162,7 +162,7 @@ class ScriptedDoor:
 
     def _steps(self, request: FormRequest, session: Session | None) -> Form:
         """A list of what was done, which can be searched, and above it one step of it."""
-        lines = (session.overview or "").splitlines() if session else []
+        lines = (session.planning.overview or "").splitlines() if session else []
         words = request.chosen.get("words", request.target if request.form == "steps" else "")
         done = "" if request.done is None else " Done."
         if request.form == "step":
@@ -198,7 +198,7 @@ class ScriptedDoor:
     async def is_carried_out(self, command: Command) -> bool:
         assert not isinstance(command, Start | QueueCommandBase), "no form here starts a session or is about the queue"
         session = await self.sessions.load(command.session_id)
-        return session is None or command.command_id in session.handled
+        return session is None or command.command_id in session.thread.handled
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | Form | FormErrors:
         if submission.form == "steps":
@@ -252,17 +252,17 @@ class ScriptedDoor:
                 touched_at=command.at,
                 tz=command.tz,
                 date=command.date or command.at.date(),
-                overview="",
+                planning=Planning(overview=""),
             )
             if await self.sessions.load(session.id) is not None:
                 return
         else:
             assert not isinstance(command, Opening | QueueCommandBase), "they come in by a door of their own"
             found = await self.sessions.load(command.session_id)
-            if found is None or command.command_id in found.handled:
+            if found is None or command.command_id in found.thread.handled:
                 return
             assert not isinstance(command, BackgroundCommand), "nobody watches, interprets or closes here"
-            session = found.model_copy(update={"overview": f"{found.overview}{described(command)}\n"})
+            session = found.with_planning(overview=f"{found.planning.overview}{described(command)}\n")
         session = session.after_command(command.command_id, command.at)
         slot = "root" if isinstance(command, Start) else "state"
         message = Outgoing(
@@ -292,7 +292,7 @@ def described(command: SessionCommand) -> str:
 
 
 def state_card(session: Session, prompts: tuple[str, ...] = (), day: DayView | None = None) -> Card:
-    lines = (session.overview or "").splitlines()
+    lines = (session.planning.overview or "").splitlines()
     parts: list[Part] = [
         Heading(text=f"{len(lines)} steps"),
         Prose(text="\n".join(f"- {plain(line, 200)}" for line in lines[-30:]) or "_Nothing yet_"),
@@ -315,7 +315,7 @@ def state_card(session: Session, prompts: tuple[str, ...] = (), day: DayView | N
         ),
         Note(text="Scripted"),
         *([Picture(day=day)] if day else []),
-        *([Feedback(turn=session.handled[-1], prompts=prompts)] if prompts else []),
+        *([Feedback(turn=session.thread.handled[-1], prompts=prompts)] if prompts else []),
     ]
     return Card(text=f"{len(lines)} steps", parts=tuple(parts))
 

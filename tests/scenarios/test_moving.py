@@ -13,7 +13,7 @@ from tests.scenarios.scripted_door import state_card
 from tests.scenarios.test_slack_room import forge, settled
 
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.session.model import Outgoing, Session
+from fateforger.session.model import Outgoing, Planning, Session
 from fateforger.session.store import Sent
 from fateforger.slack import phrases
 from fateforger.slack.blocks import render
@@ -44,10 +44,7 @@ async def begin_in_channel(workspace: Workspace, store: Store) -> tuple[Session,
     """Leave a session as an earlier program did: its first message and its card stand in a thread of the channel."""
     config = workspace.config
     client = AsyncWebClient(token=BOT_TOKEN, base_url=f"{config.public_url}/api/")
-    session = Session(
-        id="s1", user_id=ALEX, channel=GENERAL, created_at=AT, touched_at=AT, tz="Etc/UTC", date=AT.date(),
-        overview=f"{SECRET}\n",
-    )  # fmt: skip
+    session = Session(id="s1", user_id=ALEX, channel=GENERAL, created_at=AT, touched_at=AT, tz="Etc/UTC", date=AT.date(), planning=Planning(overview=f"{SECRET}\n"))  # fmt: skip
     stamps: list[str] = []
     messages = []
     for slot in ("root", "stage"):
@@ -112,7 +109,7 @@ async def test_somebody_elses_click_moves_and_changes_nothing(begun: Begun) -> N
     await settled(chat)
     left = await chat.store.sessions.load("s1")
     assert left is not None
-    assert (left.overview, left.channel, left.thread_ts) == (session.overview, GENERAL, root)
+    assert (left.planning.overview, left.channel, left.thread_ts) == (session.planning.overview, GENERAL, root)
     assert card == message["ts"]
     assert await robin.modal() is None
     await robin.http.aclose()

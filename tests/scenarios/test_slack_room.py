@@ -214,7 +214,7 @@ async def test_only_the_owner_of_a_plan_can_change_it(chat: Chat, alex: Person, 
     await settled(chat)
     assert await robin.modal() is None
     assert replies(await alex.thread(ts)) == []
-    assert (await chat.store.sessions.in_thread(alex.channel, ts)).overview == ""  # type: ignore[union-attr]  # it is there
+    assert (await chat.store.sessions.in_thread(alex.channel, ts)).planning.overview == ""  # type: ignore[union-attr]  # it is there
 
 
 async def test_a_mention_is_welcomed_once_and_the_welcome_starts_a_plan(chat: Chat, robin: Person) -> None:

@@ -59,7 +59,7 @@ async def test_a_thumb_is_kept_with_the_turn_and_its_prompts(chat: Chat, alex: P
     [liked] = await kept(chat, 1)
     session = await chat.store.sessions.in_thread(alex.channel, ts)
     assert session is not None
-    assert (liked.session_id, liked.turn) == (session.id, session.handled[-1])
+    assert (liked.session_id, liked.turn) == (session.id, session.thread.handled[-1])
     assert (liked.helpful, liked.prompts, liked.user_id) == (True, PROMPTS, alex.user)
     assert (await alex.sees(ts, THANKS))["ephemeral"]
     await alex.use(card, "feedback_buttons", value=both["negative_button"]["value"])

@@ -20,8 +20,8 @@ from fateforger.memory.documents import read_record
 from fateforger.memory.record import ConstraintRecord, compute_uid, means_the_same
 from fateforger.memory.versions import Version, select_newest
 from fateforger.session.commands import AddExtracted, JudgeConstraint, SettleConstraints, UndoMemory
-from fateforger.session.memory import active
 from fateforger.session.model import Session
+from fateforger.session.rulebook import rules_in_force
 from fateforger.session.stages import Move
 from fateforger.workers.memory import build_tidy_versions
 
@@ -178,7 +178,7 @@ class Life:
         self.means = [m for m in self.means if m.about != about]
 
     def _in_force(self) -> list[Version]:
-        return [v for v in select_newest((*self.store, *self.session.said), USER).values() if not v.retired]
+        return [v for v in select_newest((*self.store, *self.session.rules.said), USER).values() if not v.retired]
 
     def _about(self, record: ConstraintRecord) -> str:
         """The topic of a record, by its fields."""
@@ -191,7 +191,7 @@ class Life:
         """What was said last today was a slip."""
         before, seq = list(self.means), len(self.store)
         self._say_new_slot()
-        write = self.session.memory_writes[-1] if self.session.memory_writes else None
+        write = self.session.rules.memory_writes[-1] if self.session.rules.memory_writes else None
         if write is not None and len(self.store) > seq:
             self._do(UndoMemory(**self._head(), write=write.cause))
             self.means = before
@@ -213,14 +213,14 @@ class Life:
         self.totals.said += 1
         record = self._record(meant, scope or ("profile" if meant.last is None else "datespan"))
         meant = replace(meant, number=self.counted, uid=record.uid)
-        self.session = self.session.model_copy(update={"notice": None})
+        self.session = self.session.with_thread(notice=None)
         heard = AddExtracted(**self._head(user=False), of=f"r{self.counted}", records=(record,))
         reading = MemoryReading(versions=self.store)
         self._take(*apply_understood(with_memory(self.session, reading, heard.at), reading, heard))
-        if self.session.notice is not None and DECLINED_BEFORE in self.session.notice.lines:
+        if self.session.thread.notice is not None and DECLINED_BEFORE in self.session.thread.notice.lines:
             # Their very words were taken back once; now they mean it.
             self._do(JudgeConstraint(**self._head(), uid=record.uid, verdict="restore"))
-        for question in self.session.memory_questions:
+        for question in self.session.rules.memory_questions:
             self._do(SettleConstraints(**self._head(), uids=question.uids, keep=question.uids[0]))
         self.means = [m for m in self.means if not m.same(meant)] + [meant]
 
@@ -309,7 +309,7 @@ class Life:
     def _judge(self) -> None:
         reading = MemoryReading(versions=self.store)
         self.session = with_memory(self.session, reading, self._now())
-        followed = [item.record for item in active(self.session).applicable]
+        followed = [item.record for item in rules_in_force(self.session).applicable]
         left = list(followed)
         for meant in self._required():
             self.totals.required += 1

@@ -106,19 +106,19 @@ async def get_plan(given: GetPlan, caller: Caller, reach: AgentAccess) -> dict[s
         "session": {
             "open": session.status is SessionStatus.ACTIVE,
             "step": session.stage.heading,
-            "on_calendar": session.written is not None,
+            "on_calendar": session.sync.written is not None,
         },
         "version": compute_version(session),
-        "blocks": _describe_blocks(session.plan),
+        "blocks": _describe_blocks(session.planning.plan),
         "busy": [{"start": m.start.isoformat(), "end": m.end.isoformat()} for m in busy_meetings(session)],
-        "not_placed": [{"title": each.title, "reason": each.reason} for each in session.unplaced],
-        "quality": None if session.quality is None else session.quality.model_dump(mode="json"),
+        "not_placed": [{"title": each.title, "reason": each.reason} for each in session.planning.unplaced],
+        "quality": None if session.planning.quality is None else session.planning.quality.model_dump(mode="json"),
     }
 
 
 def compute_version(session: Session) -> str:
     """Return a hash of the session id and the plan: a plan that differs has another version."""
-    text = session.id if session.plan is None else f"{session.id}{session.plan.model_dump_json()}"
+    text = session.id if session.planning.plan is None else f"{session.id}{session.planning.plan.model_dump_json()}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -159,7 +159,7 @@ async def propose_patch(given: ProposePatch, caller: Caller, reach: AgentAccess)
     session = require_session(day, found)
     if given.version != compute_version(session):
         raise BadInput("The plan has changed since that version; get_plan has the new one.", where="version")
-    plan = session.plan or TBPlan(date=session.date, tz=session.tz)
+    plan = session.planning.plan or TBPlan(date=session.date, tz=session.tz)
     patch = to_keys(plan, read_patch(given.patch))
     result = preview_patch(session, patch, at=caller.at)
     change = PlanChange(session_id=session.id, patch=patch, before=result.before, after=result.after)
@@ -202,7 +202,7 @@ async def _select_constraints(
         as_of=given.date,
         timezone=tz,
         session_id=None if session is None else session.id,
-        suppressed_uids=() if session is None else session.set_aside,
+        suppressed_uids=() if session is None else session.rules.set_aside,
     )
     return [item.version for item in decide_applicability(versions, context).applicable]
 

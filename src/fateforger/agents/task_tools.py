@@ -230,9 +230,9 @@ async def _find_session_id(day: date, caller: Caller, reach: AgentAccess) -> str
 
 async def _has_block(day: date, title: str, caller: Caller, reach: AgentAccess) -> bool:
     _, _, session = await find_day(reach, caller, day)
-    if session is None or session.plan is None or session.written is None:
+    if session is None or session.planning.plan is None or session.sync.written is None:
         return False
-    return title.casefold() in {event.name.casefold() for event in session.plan.events}
+    return title.casefold() in {event.name.casefold() for event in session.planning.plan.events}
 
 
 LEASE_MINUTES = 60

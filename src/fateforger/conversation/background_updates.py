@@ -26,7 +26,6 @@ from fateforger.session.draft import with_fixes, without_stale_sketch
 from fateforger.session.model import Notice, Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
-from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +69,7 @@ class BackgroundUpdates:
         """
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)
-            if before is None or command.command_id in before.handled:
+            if before is None or command.command_id in before.thread.handled:
                 return
             look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
             if look is None:
@@ -88,7 +87,7 @@ class BackgroundUpdates:
                 return
             # A change in the calendar changes the plan on the card; the calendar follows with the next write.
             followed, _ = await self._follow(news.session, cause=command.command_id)
-            lines = () if followed.notice in {None, before.notice} else followed.notice.lines
+            lines = () if followed.thread.notice in {None, before.thread.notice} else followed.thread.notice.lines
             after = await self._save_with_card(before, _with_notice(followed, (*late, *lines)), command)
             # Note this last: the engine must not know a plan that was not saved.
             if news.reading.plan is not None:
@@ -98,7 +97,11 @@ class BackgroundUpdates:
         """Apply the rules that were found in a reply; they are in force from now on."""
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)
-            if before is None or command.command_id in before.handled or before.status is SessionStatus.CANCELLED:
+            if (
+                before is None
+                or command.command_id in before.thread.handled
+                or before.status is SessionStatus.CANCELLED
+            ):
                 return
             after = await self.remember(before, command)
             after, writes = await self._follow(after, cause=command.command_id)
@@ -119,7 +122,7 @@ class BackgroundUpdates:
         """Close an abandoned session, unless the person has come back."""
         async with self._drafts.turn(command.session_id):
             before = await self._sessions.load(command.session_id)
-            if before is None or command.command_id in before.handled or not is_abandoned(before, command.at):
+            if before is None or command.command_id in before.thread.handled or not is_abandoned(before, command.at):
                 return
             after, messages = close_session(before, command)
             await self._sessions.save(after, expected=before.version, outgoing=messages)
@@ -167,7 +170,7 @@ class BackgroundUpdates:
             session = await self._sessions.load(session_id)
             if session is None or not _is_waiting(session, look):
                 return
-            after = replace(apply_reading(session, build_reading(session, look)), notice=session.notice)
+            after = apply_reading(session, build_reading(session, look)).with_thread(notice=session.thread.notice)
             after, _ = await self._follow(after, cause=f"{session_id}:{session.version}:calendar")
             after = with_fixes(after, session.touched_at)
             after, messages = build_messages(session, after, f"{session_id}:{session.version}:calendar")
@@ -183,7 +186,7 @@ class BackgroundUpdates:
 
 
 def _with_notice(session: Session, lines: tuple[str, ...]) -> Session:
-    return replace(session, notice=Notice(lines=lines)) if lines else session
+    return session.with_thread(notice=Notice(lines=lines)) if lines else session
 
 
 def _ignore() -> None:
@@ -192,6 +195,6 @@ def _ignore() -> None:
 
 def _is_waiting(session: Session, look: Look) -> bool:
     """Check whether the session still waits for the calendar, and for the day of this read."""
-    if session.status is SessionStatus.CANCELLED or session.snapshot is not None:
+    if session.status is SessionStatus.CANCELLED or session.day.snapshot is not None:
         return False
     return look.snapshot is None or (look.snapshot.day, look.snapshot.tz) == (session.date, session.tz)

@@ -107,16 +107,16 @@ def build_reading(session: Session, look: Look, command: SessionCommand | None =
     if look.snapshot is None or look.ledger is None:
         return DayReading(error=look.error)
     snapshot = without_raw(look.snapshot)
-    plan = session.plan
+    plan = session.planning.plan
     if plan is None or not look.ledger.heads or (plan.date, plan.tz) != _day_key(snapshot):
         return DayReading(snapshot=snapshot)
     wanted = build_desired_day(plan, overlapping=True)
-    ledger = update_ledger(look.ledger, wanted, session.snapshot)
+    ledger = update_ledger(look.ledger, wanted, session.day.snapshot)
     compared = plan_sync(wanted, look.snapshot, ledger, op_ids=number_ops("look"), choices=choices_of(session))
     news = _filter_news(compared, snapshot, session)
     contradicted = find_contradictions(news, session, command)
     news = _without_questions(news, contradicted)
-    questions = (*update_questions(session.questions, compared, snapshot), *contradicted)
+    questions = (*update_questions(session.sync.questions, compared, snapshot), *contradicted)
     mirrored = plan if compared.brakes else adopt_all(plan, news)
     if mirrored == plan:
         return DayReading(snapshot=snapshot, questions=questions)
@@ -177,10 +177,10 @@ def _filter_news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPla
     The plan's own changes are no news.
     """
     compared = replace(compared, merged=())
-    before = session.snapshot
+    before = session.day.snapshot
     if before is None or _day_key(before) != _day_key(now):
         return compared
-    waited = {subject_of(question) for question in session.questions}
+    waited = {subject_of(question) for question in session.sync.questions}
     ids = {op.key: op.event_id for op in compared.ops}
     known, shown = _by_id(before), _by_id(now)
     fresh = {

@@ -26,7 +26,6 @@ from fateforger.session.overview import clip_span, outside_words, overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.ui.session_cards import root_line, stage_card
-from fateforger.values import replace
 from fateforger.workers.turns import build_look_job
 
 MOST_LINES = 4
@@ -44,7 +43,7 @@ class NoticedChanges:
 
 def is_in_doubt(session: Session) -> bool:
     """Check whether the result of the latest write is unknown, so that a calendar that answers again is news."""
-    report = session.last_sync
+    report = session.sync.last_sync
     return session.status is not SessionStatus.CANCELLED and report is not None and report.unsure
 
 
@@ -61,19 +60,19 @@ def notice_changes(session: Session, look: Look) -> NoticedChanges | None:
         return None
     after = apply_reading(session, reading)
     if session.stage is TimeboxingStage.SKELETON:
-        after = replace(after, overview=overview(after))
+        after = after.with_planning(overview=overview(after))
     lost = _describe_lost(session, after)
-    if after.plan == session.plan and _visible_state(after) == _visible_state(session) and not lost:
+    if after.planning.plan == session.planning.plan and _visible_state(after) == _visible_state(session) and not lost:
         return None
-    again = (ANSWERS_AGAIN,) if session.snapshot_error is not None else ()
+    again = (ANSWERS_AGAIN,) if session.day.snapshot_error is not None else ()
     lines = (*again, *reading.noticed, *lost, *_describe_meetings(session, after))
-    notice = Notice(lines=_limit_lines(lines)) if lines else session.notice
-    return NoticedChanges(replace(after, notice=notice), reading)
+    notice = Notice(lines=_limit_lines(lines)) if lines else session.thread.notice
+    return NoticedChanges(after.with_thread(notice=notice), reading)
 
 
 def _visible_state(session: Session) -> tuple[Card, str]:
     """Return what a session shows, without the notice of its last turn."""
-    return stage_card(replace(session, notice=None)), root_line(session)
+    return stage_card(session.with_thread(notice=None)), root_line(session)
 
 
 def _limit_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,10 +88,10 @@ def _describe_lost(before: Session, after: Session) -> tuple[str, ...]:
     Either so many disappeared at once that it looks like a mishap, or another command removed them. Blocks with an open
     question are not counted.
     """
-    if after.plan is None:
+    if after.planning.plan is None:
         return ()
-    disputed = {question.conflict.key for question in after.questions}
-    kept = {block.key for block in after.plan.events} - disputed
+    disputed = {question.conflict.key for question in after.sync.questions}
+    kept = {block.key for block in after.planning.plan.events} - disputed
     count = len((_written_keys(before) - _written_keys(after)) & kept)
     if not count:
         return ()
@@ -101,15 +100,17 @@ def _describe_lost(before: Session, after: Session) -> tuple[str, ...]:
 
 
 def _written_keys(session: Session) -> set[str]:
-    if session.snapshot is None:
+    if session.day.snapshot is None:
         return set()
-    live = (event for event in (*session.snapshot.events, *session.snapshot.fetched.values()) if event is not None)
+    live = (
+        event for event in (*session.day.snapshot.events, *session.day.snapshot.fetched.values()) if event is not None
+    )
     return {key for event in live if not event.gone and (key := own_key(event, session.date)) is not None}
 
 
 def _describe_meetings(before: Session, after: Session) -> tuple[str, ...]:
     """Return a sentence for each meeting that was added, removed or changed; none if no meetings were known before."""
-    if before.snapshot is None or before.snapshot.day != after.date:
+    if before.day.snapshot is None or before.day.snapshot.day != after.date:
         return ()
     known, shown = on_calendar(before), on_calendar(after)
     old, new = ({meeting.id: meeting for meeting in day.timed} for day in (known, shown))

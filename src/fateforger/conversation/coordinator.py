@@ -44,11 +44,10 @@ from fateforger.session.commands import (
 )
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.memory import known_versions
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.queue_commands import QueueCommand, QueueCommandBase
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
-from fateforger.session.rulebook import RuleBook, lines_of_command
+from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
 from fateforger.session.store import Sessions
 from fateforger.ui import forms
 from fateforger.ui.session_cards import home_card, welcome_card
@@ -349,7 +348,7 @@ class PlanningCoordinator:
         if not command.session_id:
             return await self._alone.is_carried_out(command)
         session = await self._sessions.load(command.session_id)
-        return session is None or command.command_id in session.handled
+        return session is None or command.command_id in session.thread.handled
 
     def get_rule_reply(self, command_id: str) -> tuple[str, ...]:
         """Return the reply of a command outside of a session, if it was recently carried out by this process."""

@@ -56,12 +56,12 @@ class HistoryService:
 
     async def show(self, effect: ReadHistory, session: Session) -> Session:
         """Open the history, or list more of it in place."""
-        view = session.history
+        view = session.thread.history
         if effect.more and view is not None:
             view = replace(view, listed=min(view.listed + MORE_LISTED, MOST_LISTED), lines=())
         else:
             view = HistoryView(asked=effect.asked)
-        return await self.refresh(replace(session, history=view))
+        return await self.refresh(session.with_thread(history=view))
 
     async def has_begun_to_write(self, session: Session, cause: str) -> bool:
         """Check whether a command has begun to write to the session's day."""
@@ -69,14 +69,14 @@ class HistoryService:
 
     async def refresh(self, session: Session, *, said: bool = True) -> Session:
         """Update the open history; ``said`` keeps its messages."""
-        if session.history is None:
+        if session.thread.history is None:
             return session
         rows = build_rows(await self._submitter.history(session.date), session=session.id)
-        listed = rows[: session.history.listed]
+        listed = rows[: session.thread.history.listed]
         newest = rows[0].transaction if rows else ""
-        view = replace(session.history, rows=listed, total=len(rows), newest=newest)
+        view = replace(session.thread.history, rows=listed, total=len(rows), newest=newest)
         view = view if said else replace(view, lines=())
-        return replace(session, history=view)
+        return session.with_thread(history=view)
 
     async def go_back(
         self, effect: GoBack, session: Session, before: Session, cause: str, told: WriteProgressCallback
@@ -102,31 +102,35 @@ class HistoryService:
 
     async def _apply_result(self, session: Session, before: Session, result: SyncResult) -> Session:
         report = build_report(result)
-        shown = predict_snapshot(session.snapshot, result)
+        shown = predict_snapshot(session.day.snapshot, result)
         if report.status in {"partial", "failed"}:
-            kept = replace(before, snapshot=predict_snapshot(before.snapshot, result), last_sync=report)
+            kept = before.with_day(snapshot=predict_snapshot(before.day.snapshot, result)).with_sync(last_sync=report)
             return _add_notice(kept, (NOT_ALL, *report.sentences), refused=True)
         history = await self._submitter.history(session.date)
         ids = () if result.transaction is None else list_undone(result.transaction)
         gone_back = [t for t in history if t.id in ids]
         plan = find_plan_before(gone_back, session)
         session = with_facts(session, _find_facts_before(gone_back, session))
-        session = replace(session, snapshot=shown, last_sync=report, problem=None, brakes=(), notice=None)
+        session = (
+            session.with_day(snapshot=shown)
+            .with_sync(last_sync=report, problem=None, brakes=())
+            .with_thread(notice=None)
+        )
         session = derive_writes(with_plan(session, plan), history, replaced=plan is not None)
-        gone = [step for step in before.refine_undo if step not in session.refine_undo]
+        gone = [step for step in before.sync.refine_undo if step not in session.sync.refine_undo]
         session = reopen_questions(session, [question for step in gone for question in step.answered])
         session = settle_questions(await self._adopt_changes(settle_questions(session)))
-        noticed = () if session.notice is None else session.notice.lines
+        noticed = () if session.thread.notice is None else session.thread.notice.lines
         return _add_notice(session, (*report.sentences, *noticed))
 
     async def _adopt_changes(self, session: Session) -> Session:
         """Return the session with the person's own changes in the calendar, which an undo keeps (S90, S242)."""
-        if session.plan is None or session.stage.number < TimeboxingStage.REFINE.number:
+        if session.planning.plan is None or session.stage.number < TimeboxingStage.REFINE.number:
             return session
         look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
         if look is None or look.snapshot is None:
             return session
-        return apply_reading(session, build_reading(replace(session, snapshot=None), look))
+        return apply_reading(session, build_reading(session.with_day(snapshot=None), look))
 
 
 def find_plan_before(targets: Sequence[Transaction], session: Session) -> TBPlan | None:
@@ -158,8 +162,8 @@ def _undo_context(effect: GoBack, session: Session, history: Sequence[Transactio
         and is_in_effect(clicked)
         and find_plan_before(find_undo_scope(history, clicked).targets, session)
     )
-    if changes and session.plan is not None:
-        context["plan_before"] = session.plan.model_dump(mode="json")
+    if changes and session.planning.plan is not None:
+        context["plan_before"] = session.planning.plan.model_dump(mode="json")
         context |= dump_facts(facts_of(session))
     return context
 
@@ -167,7 +171,7 @@ def _undo_context(effect: GoBack, session: Session, history: Sequence[Transactio
 def _add_notice(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
     """Set the same notice on the card of the stage and in the history, where the click was made."""
     lines = tuple(dict.fromkeys(lines))
-    session = replace(session, notice=Notice(lines=lines, refused=refused))
-    if session.history is None:
+    session = session.with_thread(notice=Notice(lines=lines, refused=refused))
+    if session.thread.history is None:
         return session
-    return replace(session, history=replace(session.history, lines=lines))
+    return session.with_thread(history=replace(session.thread.history, lines=lines))

@@ -20,7 +20,6 @@ from fateforger.session.constants import DRAFT_LIMIT
 from fateforger.session.draft import basis, fingerprint, wants_sketch
 from fateforger.session.model import Session, Sketch
 from fateforger.session.store import Sessions
-from fateforger.values import replace
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +88,7 @@ class Drafts:
         asked = next((effect for effect in outcome.effects if isinstance(effect, DraftDay)), None)
         if asked is None:
             return session
-        sketch = session.sketch
+        sketch = session.planning.sketch
         if sketch is None or asked.another or sketch.basis != basis(session):
             if self._model is None:
                 return session
@@ -156,10 +155,10 @@ class Drafts:
     async def _save(self, session_id: str, sketch: Sketch) -> None:
         for _ in range(TRIES):
             session = await self._sessions.load(session_id)
-            if session is None or fingerprint(session) != sketch.basis or session.draft_basis == sketch.basis:
+            if session is None or fingerprint(session) != sketch.basis or session.planning.draft_basis == sketch.basis:
                 return
             try:
-                await self._sessions.save(replace(session, sketch=sketch), expected=session.version)
+                await self._sessions.save(session.with_planning(sketch=sketch), expected=session.version)
             except VersionConflict:
                 continue
             return

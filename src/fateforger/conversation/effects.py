@@ -75,7 +75,7 @@ async def open_preview(effect: Preview, session: Session, submitter: Previewer, 
         session if reading is None or reading.snapshot is None else settle_questions(apply_reading(session, reading))
     )
     noticed = () if reading is None else reading.noticed
-    plan = looked.plan or TBPlan(date=session.date, tz=session.tz)
+    plan = looked.planning.plan or TBPlan(date=session.date, tz=session.tz)
     try:
         planned = await submitter.preview(plan, choices=choices_of(looked))
     except (UserError, CalendarError) as error:
@@ -95,8 +95,8 @@ async def open_preview(effect: Preview, session: Session, submitter: Previewer, 
 
 def mark_stale_preview(before: Session, after: Session) -> Session:
     """Return the session with an earlier preview marked as stale, if the turn changed its subject."""
-    view = after.preview
-    if view is None or view.stale or before.preview is None or view.asked != before.preview.asked:
+    view = after.thread.preview
+    if view is None or view.stale or before.thread.preview is None or view.asked != before.thread.preview.asked:
         return after
     if _preview_subject(after) == _preview_subject(before):
         return after
@@ -104,11 +104,11 @@ def mark_stale_preview(before: Session, after: Session) -> Session:
 
 
 def _preview_subject(session: Session) -> tuple[object, ...]:
-    return session.plan, session.written, session.snapshot, session.questions
+    return session.planning.plan, session.sync.written, session.day.snapshot, session.sync.questions
 
 
 def _with_preview(session: Session, view: PreviewView) -> Session:
-    return replace(session, preview=view)
+    return session.with_thread(preview=view)
 
 
 log = logging.getLogger(__name__)
@@ -217,7 +217,7 @@ class Effects:
         Writes nothing to the calendar. A failure loses nothing.
         """
         with contextlib.suppress(UserError, CalendarError):
-            await self._submitter.take_note(plan, cause=cause, group=session.write_group)
+            await self._submitter.take_note(plan, cause=cause, group=session.sync.write_group)
 
     async def find_out(self, session: Session) -> Session:
         """Return the session with the result of its latest write, if that was unknown and can be found out now."""
@@ -252,14 +252,14 @@ class Effects:
         return session if look is None else apply_reading(session, build_reading(session, look))
 
     async def _write(self, effect: WriteCalendar, session: Session, cause: str, told: WriteProgressCallback) -> Session:
-        plan = session.plan or TBPlan(date=session.date, tz=session.tz)
+        plan = session.planning.plan or TBPlan(date=session.date, tz=session.tz)
         try:
             result = await self._submitter.submit_plan(
                 plan,
                 cause=cause,
                 group=effect.group,
                 context=_write_context(effect, session),
-                confirmed=tuple(SafetyCheckKind(name) for name in session.brakes),
+                confirmed=tuple(SafetyCheckKind(name) for name in session.sync.brakes),
                 choices=choices_of(session),
                 told=told,
             )
@@ -274,7 +274,7 @@ class Effects:
     async def _undo_update(
         self, effect: UndoUpdate, session: Session, before: Session, cause: str, told: WriteProgressCallback
     ) -> Session:
-        context = {"session": session.id, "deed": "undo_update", "plan_before": _dump_plan(session.plan)}
+        context = {"session": session.id, "deed": "undo_update", "plan_before": _dump_plan(session.planning.plan)}
         context |= dump_facts(facts_of(session))
         result: SyncResult | None = None
         for transaction in effect.transactions:

@@ -195,7 +195,7 @@ def _build_decision(model: Model | None) -> Work:
         turn = _require(step.turn)
         in_view = pending_questions(turn.session, turn.proposals)
         heard = await read_message(given.command, given.session, model, listed, in_view)
-        before = given.session.last_words if heard.asks_back else None
+        before = given.session.thread.last_words if heard.asks_back else None
         words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
         step = replace(step, last_words=words or before)
         if heard.trouble or not heard.commands:
@@ -214,7 +214,7 @@ def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> St
 
 
 def _refuse(step: Step, given: StageInput, notice: Notice) -> Step:
-    session = replace(given.session, notice=notice)
+    session = given.session.with_thread(notice=notice)
     stopped = replace(given, session=session)
     return replace(step, move=Move.STAY, refused=True, rest=(), stage_input=stopped)
 
@@ -247,8 +247,8 @@ def _stage(step: Step) -> Step:
         )
         return replace(step, stage=goal, move=output.move, stage_input=arriving)
     here = replace(given, session=output.session)
-    notice = output.session.notice
-    held = output.session.held is not None and output.session.held.asked == given.cause
+    notice = output.session.thread.notice
+    held = output.session.sync.held is not None and output.session.sync.held.asked == given.cause
     # A held change can be confirmed within the same message; a move does not proceed until it is answered.
     answer = held and bool(step.rest) and isinstance(step.rest[0], JUDGEMENTS)
     if not step.rest or (held and not answer) or (notice is not None and notice.refused and not held):
@@ -264,13 +264,13 @@ def _presenter(step: Step) -> Step:
     given = _require(step.stage_input)
     session = given.session
     if not isinstance(given.command, VIEW_COMMANDS):
-        session = replace(session, last_words=step.last_words)
-    if session.held is not None and session.held.asked != given.cause and not _keeps_held(given.command):
-        session = replace(session, held=None)
+        session = session.with_thread(last_words=step.last_words)
+    if session.sync.held is not None and session.sync.held.asked != given.cause and not _keeps_held(given.command):
+        session = session.with_sync(held=None)
     if step.lines:
-        said = session.notice or Notice(lines=step.lines)
+        said = session.thread.notice or Notice(lines=step.lines)
         lines = tuple(dict.fromkeys((*said.lines, *step.lines)))
-        session = replace(session, notice=replace(said, lines=lines))
+        session = session.with_thread(notice=replace(said, lines=lines))
     outcome = replace(present_outcome(session, step.effects), heard=step.heard, lines=step.lines)
     return Step(stage=step.stage, outcome=outcome)
 

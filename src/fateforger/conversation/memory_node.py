@@ -33,7 +33,7 @@ from fateforger.session.commands import (
     UndoMemory,
 )
 from fateforger.session.constants import MOST_UNDO
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, known_versions
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.memory_changes import (
     COUNTS_AGAIN,
     TAKEN_BACK,
@@ -55,7 +55,7 @@ from fateforger.session.model import (
     Notice,
     Session,
 )
-from fateforger.session.rulebook import refresh_view
+from fateforger.session.rulebook import known_versions, refresh_view
 from fateforger.values import replace
 
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
@@ -73,7 +73,7 @@ def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOu
             shown = _show_memory(stage, more=more, only=uids)
             return StageOutput(session=shown, effects=(SearchMemory(queries=queries),) if queries else ())
         case HideMemory():
-            return StageOutput(session=replace(session, memory=None))
+            return StageOutput(session=session.with_thread(memory=None))
         case RememberConstraint() | ReviseConstraint() | JudgeConstraint() | SettleConstraints() | UndoMemory():
             try:
                 taken = _apply_command(stage, command)
@@ -94,7 +94,7 @@ def apply_understood(
     not proposed again in the same words.
     """
     taken = MemoryChange(memory_of(session, reading, heard))
-    mine = [v for write in session.memory_writes if write.cause == heard.of for v in write.versions]
+    mine = [v for write in session.rules.memory_writes if write.cause == heard.of for v in write.versions]
     done = {compute_content_key(v.record) for v in mine} | {_asked_for(v) for v in mine}
     for record in heard.records:
         before = taken.memory.newest.get(record.uid)
@@ -113,21 +113,23 @@ def apply_understood(
     if taken.versions:
         session = _clear_nothing_found(session, heard)
     if heard.question is not None:
-        session = replace(session, last_words=LastWords.of(heard.question))
+        session = session.with_thread(last_words=LastWords.of(heard.question))
     return apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
 
 
 def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:
     """Clear the notice that nothing was found: the reply stated a rule, which was extracted only later."""
-    last = session.handled[-1:] == (heard.of,)
-    lost = session.notice is not None and session.notice.lines == (NOTHING,)
-    return replace(session, notice=None) if last and lost else session
+    last = session.thread.handled[-1:] == (heard.of,)
+    lost = session.thread.notice is not None and session.thread.notice.lines == (NOTHING,)
+    return session.with_thread(notice=None) if last and lost else session
 
 
 def has_memory_news(before: Session, after: Session) -> bool:
     """Check whether background work changed something that the person has not seen."""
-    kept = {"said", "set_aside", "memory_writes", "memory_questions", "notice"}
-    return any(getattr(before, name) != getattr(after, name) for name in kept)
+    return (replace(before.rules, recalled=None), before.thread.notice) != (
+        replace(after.rules, recalled=None),
+        after.thread.notice,
+    )
 
 
 def apply_memory_changes(
@@ -139,22 +141,22 @@ def apply_memory_changes(
         lines=taken.lines,
         versions=taken.versions,
         before=tuple(taken.before.values()),
-        put_aside=tuple(uid for uid in taken.put_aside if uid not in session.set_aside),
-        taken_up=tuple(uid for uid in taken.taken_up if uid in session.set_aside),
+        put_aside=tuple(uid for uid in taken.put_aside if uid not in session.rules.set_aside),
+        taken_up=tuple(uid for uid in taken.taken_up if uid in session.rules.set_aside),
     )
-    changes: dict[str, object] = {
-        "said": (*session.said, *taken.versions),
-        "set_aside": (*(u for u in session.set_aside if u not in write.taken_up), *write.put_aside),
-        "memory_questions": _open_questions(session, taken),
-    }
+    changed = session.with_rules(
+        said=(*session.rules.said, *taken.versions),
+        set_aside=(*(u for u in session.rules.set_aside if u not in write.taken_up), *write.put_aside),
+        memory_questions=_open_questions(session, taken),
+    )
     if write.versions or write.put_aside or write.taken_up:
-        changes["memory_writes"] = _append_write(session.memory_writes, write)
+        changed = changed.with_rules(memory_writes=_append_write(session.rules.memory_writes, write))
     else:
-        session = _add_lines(session, taken.lines)
-    session = _recall_again(session.model_copy(update=changes), reading, taken)
-    if session.memory is not None:
-        view = replace(session.memory, lines=taken.lines)
-        session = replace(session, memory=refresh_view(session, taken.memory.versions, view))
+        changed = _add_lines(changed, taken.lines)
+    session = _recall_again(changed, reading, taken)
+    if session.thread.memory is not None:
+        view = replace(session.thread.memory, lines=taken.lines)
+        session = session.with_thread(memory=refresh_view(session, taken.memory.versions, view))
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
     return session, (WriteMemory(versions=lasting, expected=_get_expected_seqs(lasting, reading)),) if lasting else ()
 
@@ -165,7 +167,7 @@ def _recall_again(session: Session, reading: MemoryReading | None, taken: Memory
         return session
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
     anew = with_memory(session, MemoryReading(versions=(*reading.versions, *lasting)), taken.memory.at)
-    return replace(session, recalled=anew.recalled)
+    return session.with_rules(recalled=anew.rules.recalled)
 
 
 def memory_of(session: Session, reading: MemoryReading | None, command: SessionCommand | AddExtracted) -> Memory:
@@ -189,8 +191,8 @@ def _apply_command(stage: StageInput, command: SessionCommand) -> MemoryChange:
             return remember_constraint(taken, record, supersedes=supersedes)
         case ReviseConstraint(uid=uid, record=record, seen=seen):
             return revise_constraint(taken, uid, record, seen)
-        case JudgeConstraint(uid=uid, verdict="set_aside", seen=seen) if _is_yes(stage.session.held, uid):
-            return _set_aside_held(taken, stage.session.held, seen)
+        case JudgeConstraint(uid=uid, verdict="set_aside", seen=seen) if _is_yes(stage.session.sync.held, uid):
+            return _set_aside_held(taken, stage.session.sync.held, seen)
         case JudgeConstraint(uid=uid, verdict=verdict, reason=reason, seen=seen):
             return judge_constraint(taken, uid, verdict, reason, seen)
         case SettleConstraints(uids=uids, keep=keep):
@@ -236,7 +238,7 @@ def _was_decided_since(memory: Memory, record: ConstraintRecord, heard: AddExtra
 
 def _undo_write(taken: MemoryChange, stage: StageInput, cause: str) -> MemoryChange:
     """Undo, with new versions, what this session wrote, or what the store says that an action wrote."""
-    write = next((w for w in stage.session.memory_writes if w.cause == cause), None)
+    write = next((w for w in stage.session.rules.memory_writes if w.cause == cause), None)
     if write is not None:
         before = {version.uid: version for version in write.before}
         taken = undo_writes(taken, write.versions, before)
@@ -256,23 +258,23 @@ def _remove_handled(session: Session, command: SessionCommand) -> Session:
     """Remove the write that is being undone, or the question that is being answered."""
     match command:
         case UndoMemory(write=cause):
-            writes = tuple(write for write in session.memory_writes if write.cause != cause)
-            return replace(session, memory_writes=writes)
+            writes = tuple(write for write in session.rules.memory_writes if write.cause != cause)
+            return session.with_rules(memory_writes=writes)
         case SettleConstraints(uids=uids):
-            questions = tuple(q for q in session.memory_questions if set(q.uids) != set(uids))
-            return replace(session, memory_questions=questions)
+            questions = tuple(q for q in session.rules.memory_questions if set(q.uids) != set(uids))
+            return session.with_rules(memory_questions=questions)
         case _:
             return session
 
 
 def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Session:
     session, reading = stage.session, stage.memory
-    view = session.memory or MemoryView(asked=stage.cause)
+    view = session.thread.memory or MemoryView(asked=stage.cause)
     listed = view.listed + MORE_LISTED if more else FIRST_LISTED
     changes = {"listed": listed, "lines": (), "trouble": None if reading is None else reading.error}
     view = view.model_copy(update=changes if more else {**changes, "asked": stage.cause, "only": only})
     stored = () if reading is None or reading.error is not None else reading.versions
-    return replace(session, memory=refresh_view(session, (*stored, *known_versions(session)), view))
+    return session.with_thread(memory=refresh_view(session, (*stored, *known_versions(session)), view))
 
 
 def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:
@@ -296,7 +298,7 @@ def _open_questions(session: Session, taken: MemoryChange) -> tuple[MemoryQuesti
     """Return the open questions: those between two active constraints that were not decided just now."""
     now = taken.memory.newest
     written = {version.uid for version in taken.versions}
-    asked = {question.uids: question for question in (*session.memory_questions, *taken.questions)}
+    asked = {question.uids: question for question in (*session.rules.memory_questions, *taken.questions)}
     fresh = {question.uids for question in taken.questions}
     return tuple(
         question
@@ -320,6 +322,6 @@ def _asked_for(version: Version) -> tuple[str, tuple[ET, ...]]:
 def _add_lines(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
     if not lines:
         return session
-    said = () if session.notice is None or refused else session.notice.lines
+    said = () if session.thread.notice is None or refused else session.thread.notice.lines
     notice = Notice(lines=tuple(dict.fromkeys((*said, *lines))), refused=refused)
-    return replace(session, notice=notice)
+    return session.with_thread(notice=notice)

@@ -36,10 +36,17 @@ from fateforger.session.commands import (
     UndoMemory,
 )
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
-from fateforger.session.memory import MemoryView, known_versions, unstored_versions
+from fateforger.session.memory import MemoryView, unstored_versions
 from fateforger.session.model import Notice, Session
 from fateforger.session.recall import MOST_NAMED, recall
-from fateforger.session.rulebook import RuleBook, lines_of_command, refresh_view, unsaved_session, with_seqs
+from fateforger.session.rulebook import (
+    RuleBook,
+    known_versions,
+    lines_of_command,
+    refresh_view,
+    unsaved_session,
+    with_seqs,
+)
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
 from fateforger.values import replace
@@ -101,7 +108,7 @@ class ConstraintRetriever:
         versions = tuple(version for version in versions if version.seq not in but)
         return MemoryReading(
             recalled=recall(session, versions, self._clock.now()),
-            said=unstored_versions(session.said, versions),
+            said=unstored_versions(session.rules.said, versions),
             versions=versions if whole else (),
             error=found.error,
         )
@@ -154,7 +161,7 @@ async def search_memory(
 
     If nothing is found, or the search fails, the card shows everything (or the named rows) and says so.
     """
-    view = session.memory
+    view = session.thread.memory
     if view is None:
         return session
     try:
@@ -183,7 +190,7 @@ def _show_rows(
     session: Session, view: MemoryView, versions: Sequence[Version], only: tuple[str, ...], *lines: str
 ) -> Session:
     view = replace(view, only=only, lines=lines)
-    return replace(session, memory=refresh_view(session, (*versions, *known_versions(session)), view))
+    return session.with_thread(memory=refresh_view(session, (*versions, *known_versions(session)), view))
 
 
 T = TypeVar("T")
@@ -350,9 +357,9 @@ class MemoryService:
         self._retriever.refresh_after_write(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
         numbered = dict(zip(asked, written, strict=True))
-        said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.said)
-        view = None if session.memory is None else with_seqs(session.memory, written)
-        return replace(session, said=said, memory=view)
+        said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.rules.said)
+        view = None if session.thread.memory is None else with_seqs(session.thread.memory, written)
+        return session.with_rules(said=said).with_thread(memory=view)
 
     async def _in_time(self, asking: Awaitable[T]) -> T:
         try:
@@ -371,8 +378,8 @@ class MemoryService:
 
 
 def _add_line(session: Session, line: str) -> Session:
-    said = session.notice or Notice(lines=(line,))
-    return replace(session, notice=replace(said, lines=tuple(dict.fromkeys((*said.lines, line)))))
+    said = session.thread.notice or Notice(lines=(line,))
+    return session.with_thread(notice=replace(said, lines=tuple(dict.fromkeys((*said.lines, line)))))
 
 
 TRIES = 4
@@ -447,7 +454,7 @@ class RuleService:
                 versions = tuple(replace(version, session_id=None) for version in effect.versions)
                 lasting = replace(effect, versions=versions)
                 await memory.write(lasting, output.session, command.command_id)
-        done = replace(output.session, handled=(command.command_id,))
+        done = output.session.with_thread(handled=(command.command_id,))
         self._said[command.command_id] = lines_of_command(done, command.command_id)
         while len(self._said) > MOST_KEPT:
             del self._said[next(iter(self._said))]

@@ -96,17 +96,17 @@ def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: boo
         return ResolvedConflict(_add_notice_lines(session, NOT_ASKED))
     if command.seen is not None and command.seen != question_token(chosen):
         return ResolvedConflict(_add_notice_lines(session, ASKED_ANEW))
-    if session.plan is None:
+    if session.planning.plan is None:
         return ResolvedConflict(session)
     lines = tuple(_describe_answer(q, command, session, at_once=at_once) for q in chosen)
     step = RefineUpdate(
-        plan_before=session.plan,
+        plan_before=session.planning.plan,
         sentence=" ".join(lines),
         answered=chosen,
         local=command.keep == "calendar",
     )
     session = with_answer(_add_notice_lines(session, *lines), chosen, command.keep)
-    session = replace(session, refine_undo=(*session.refine_undo, step)[-MOST_UNDO:])
+    session = session.with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:])
     return ResolvedConflict(grade_session(session), to_write=at_once and command.keep == "plan")
 
 
@@ -126,8 +126,8 @@ def _describe_planned(question: Question, session: Session, tz: ZoneInfo) -> str
 
 
 def _add_notice_lines(session: Session, *lines: str) -> Session:
-    said = () if session.notice is None else session.notice.lines
-    return replace(session, notice=Notice(lines=(*said, *lines)))
+    said = () if session.thread.notice is None else session.thread.notice.lines
+    return session.with_thread(notice=Notice(lines=(*said, *lines)))
 
 
 CHANGED = "I changed your plan{because}."
@@ -167,12 +167,12 @@ def run_refine_stage(stage: StageInput) -> StageOutput:
 def _apply_move(stage: StageInput, session: Session) -> StageOutput:
     """Handle a move of this stage, or the arrival here by one."""
     if Move.UNDO_SYNC in {stage.asked, stage.arrived}:
-        group = session.write_group
+        group = session.sync.write_group
         return StageOutput(session=session, effects=() if group is None else (UndoGroup(group=group),))
     match stage.asked:
         case Move.PROCEED:
             followed = follow_arrivals(session, stage.now)
-            if followed.plan != session.plan:
+            if followed.planning.plan != session.planning.plan:
                 return StageOutput(session=add_lines(followed, SEEN_FIRST))
             session = followed
             asking = ask_first(stage, session, "commit")
@@ -184,9 +184,11 @@ def _apply_move(stage: StageInput, session: Session) -> StageOutput:
         case Move.RETRY:
             return write(stage, follow_arrivals(session, stage.now))
         case Move.REDO:
-            looked = "I looked at your calendar again." if session.snapshot_error is None else session.snapshot_error
-            lines = (looked, *(session.notice.lines if session.notice else ()))
-            session = replace(grade_session(session), notice=Notice(lines=lines))
+            looked = (
+                "I looked at your calendar again." if session.day.snapshot_error is None else session.day.snapshot_error
+            )
+            lines = (looked, *(session.thread.notice.lines if session.thread.notice else ()))
+            session = grade_session(session).with_thread(notice=Notice(lines=lines))
             return repair_output(stage, StageOutput(session=session))
         case _ if stage.arrived is Move.PROCEED:
             return write_if_okay(stage, grade_session(follow_arrivals(session, stage.now)))
@@ -199,8 +201,13 @@ def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
 
     Waits for the calendar to be read: without knowledge of the meetings no plan is Okay.
     """
-    quality = session.quality
-    if session.calendar_write != "okay" or quality is None or session.snapshot is None or not writes_at_once(session):
+    quality = session.planning.quality
+    if (
+        session.options.calendar_write != "okay"
+        or quality is None
+        or session.day.snapshot is None
+        or not writes_at_once(session)
+    ):
         return StageOutput(session=session)
     return write(stage, add_lines(session, BY_ITSELF.format(level=quality.level, label=quality.label)))
 
@@ -224,14 +231,9 @@ def _apply_change(stage: StageInput, session: Session, step: RefineUpdate, after
     session = add_lines(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
     session = with_answer(session, step.answered, "plan")
     named = {e.name.casefold() for e in after.events}
-    changed = replace(
-        session,
-        plan=after,
-        unplaced=tuple(u for u in session.unplaced if u.title.casefold() not in named),
-        refine_undo=(*session.refine_undo, step)[-MOST_UNDO:],
-        last_sync=None,
-        held=None,
-    )
+    changed = session.with_planning(
+        plan=after, unplaced=tuple(u for u in session.planning.unplaced if u.title.casefold() not in named)
+    ).with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
     # The person's change applies to the plan they saw; events that arrived meanwhile are then handled as usual.
     changed = follow_arrivals(grade_session(with_put_in_past(session, changed, stage.now)), stage.now)
     return write(stage, changed) if writes_at_once(changed) else StageOutput(session=changed)
@@ -243,7 +245,7 @@ def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
     On a committed day it is written at once, regardless of when other changes are.
     """
     before = stage.session
-    plan_before = before.plan or TBPlan(date=before.date, tz=before.tz)
+    plan_before = before.planning.plan or TBPlan(date=before.date, tz=before.tz)
     step = RefineUpdate(
         plan_before=plan_before,
         sentence=" ".join(refit.lines),
@@ -253,14 +255,9 @@ def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
     if step.local and facts_of(refit.session) == step.facts_before:
         return StageOutput(session=add_lines(before, *refit.lines))
     session = grade_session(
-        replace(
-            add_lines(refit.session, *refit.lines),
-            plan=refit.plan,
-            weighed=current_inputs(refit.session),
-            refine_undo=(*before.refine_undo, step)[-MOST_UNDO:],
-            last_sync=None,
-            held=None,
-        )
+        add_lines(refit.session, *refit.lines)
+        .with_planning(plan=refit.plan, weighed=current_inputs(refit.session))
+        .with_sync(refine_undo=(*before.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
     )
     now = writes_at_once(session) or stage.arrived is Move.BACK
     return write(stage, session) if now and not step.local else StageOutput(session=session)
@@ -272,19 +269,19 @@ def _hold_change(
     version = breach.item.version
     held = HeldChange(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
     lines = (f"{NOT_MADE} {breach.sentence}", ANYWAY)
-    return replace(session, held=held, notice=Notice(lines=lines, refused=True))
+    return session.with_sync(held=held).with_thread(notice=Notice(lines=lines, refused=True))
 
 
 def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
     """Return the output, continued with the held change or write if the person's answer allows it now."""
-    session, held = output.session, output.session.held
+    session, held = output.session, output.session.sync.held
     if held is None or not isinstance(stage.command, JUDGEMENTS) or session.stage is not TimeboxingStage.REFINE:
         return output
-    refused = session.notice is not None and session.notice.refused
-    unrefused = replace(session, notice=None) if refused else session
+    refused = session.thread.notice is not None and session.thread.notice.refused
+    unrefused = session.with_thread(notice=None) if refused else session
     if held.writes is not None:
         return _resume_write(stage, output, unrefused, held)
-    if session.plan != held.step.plan_before:
+    if session.planning.plan != held.step.plan_before:
         return output
     if held.uid in {item.uid for item in followed_constraints(session, held.plan_after).applicable}:
         return output
@@ -295,12 +292,12 @@ def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
 def _resume_write(stage: StageInput, output: StageOutput, session: Session, held: HeldChange) -> StageOutput:
     """Resume the held commit or write if nothing is against it any more; otherwise ask again."""
     command = stage.command
-    if session.plan != held.plan_after or held.writes is None:
+    if session.planning.plan != held.plan_after or held.writes is None:
         return output
     if isinstance(command, JudgeConstraint) and (command.uid, command.verdict) == (held.uid, "set_aside"):
-        left = tuple(name for name in session.overrun if name not in held.meetings)
-        session = replace(session, overrun=left)
-    session = replace(session, held=None)
+        left = tuple(name for name in session.planning.overrun if name not in held.meetings)
+        session = session.with_planning(overrun=left)
+    session = session.with_sync(held=None)
     asking = ask_first(stage, session, held.writes)
     if asking is not None:
         return replace(output, session=asking)
@@ -315,10 +312,12 @@ def refit_relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
     session = output.session
     if output.move is not Move.STAY:
         return output
-    if session.stage is not TimeboxingStage.REFINE or not set(session.set_aside) - set(stage.session.set_aside):
+    if session.stage is not TimeboxingStage.REFINE or not set(session.rules.set_aside) - set(
+        stage.session.rules.set_aside
+    ):
         return output
-    let_go = {offer.uid for each in session.unplaced for offer in each.offers if offer.way == "set_aside"}
-    if let_go.isdisjoint(session.set_aside):
+    let_go = {offer.uid for each in session.planning.unplaced for offer in each.offers if offer.way == "set_aside"}
+    if let_go.isdisjoint(session.rules.set_aside):
         return output
     refit = _apply_refit(replace(stage, session=session), refit_again(session, stage.now))
     return replace(refit, effects=(*output.effects, *refit.effects))
@@ -342,10 +341,15 @@ def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Sessio
     first.
     """
     after = follow_arrivals(session, at)
-    if after.plan == session.plan or after.written is None or not writes_at_once(after) or _find_violations(after):
+    if (
+        after.planning.plan == session.planning.plan
+        or after.sync.written is None
+        or not writes_at_once(after)
+        or _find_violations(after)
+    ):
         return after, ()
-    after = replace(after, write_group=after.write_group or mint_key("g", after.id, cause), brakes=())
-    return after, (WriteCalendar(group=after.write_group or "", commit=False),)
+    after = after.with_sync(write_group=after.sync.write_group or mint_key("g", after.id, cause), brakes=())
+    return after, (WriteCalendar(group=after.sync.write_group or "", commit=False),)
 
 
 def follow_arrivals(session: Session, at: datetime) -> Session:
@@ -354,13 +358,13 @@ def follow_arrivals(session: Session, at: datetime) -> Session:
     The repair is one change, and the card describes it. If moving blocks is not enough, the card names the obstacles.
     Blocks that began before ``at`` stay (K9).
     """
-    if session.plan is None:
+    if session.planning.plan is None:
         return session
     now = current_inputs(session)
-    if session.weighed is None:
-        return replace(session, weighed=now)
+    if session.planning.weighed is None:
+        return session.with_planning(weighed=now)
     found = find_arrivals(session)
-    session = replace(session, weighed=now)
+    session = session.with_planning(weighed=now)
     try:
         return _follow(session, found, at)
     except PlanInvalid:
@@ -371,11 +375,11 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     fresh = {item.uid for item in found.rules}
     broken = [breach for breach in broken_musts(session) if breach.item.uid in fresh]
     booked = [(block, m) for block, m in overlaps_with(session, found.meetings) if can_still_move(block, at)]
-    plan = session.plan
+    plan = session.planning.plan
     if plan is None or not (broken or booked):
         return session
     names = tuple(overrun_key(block, meeting) for block, meeting in booked)
-    session = replace(session, overrun=tuple(dict.fromkeys((*session.overrun, *names))))
+    session = session.with_planning(overrun=tuple(dict.fromkeys((*session.planning.overrun, *names))))
     meetings = {meeting.id: meeting for _, meeting in booked}
     because = Arrivals(tuple(breach.item for breach in broken), tuple(meetings.values())).because
     after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
@@ -385,13 +389,9 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     lines = (CHANGED.format(because=because), *list_differences(plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
     return grade_session(
-        replace(
-            add_lines(session, *lines, TAKE_BACK),
-            plan=after,
-            refine_undo=(*session.refine_undo, step)[-MOST_UNDO:],
-            last_sync=None,
-            held=None,
-        )
+        add_lines(session, *lines, TAKE_BACK)
+        .with_planning(plan=after)
+        .with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
     )
 
 
@@ -401,7 +401,7 @@ def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "ch
     Consent is needed if the plan breaks an active must, or overlaps a meeting that arrived later (K9).
     """
     found = _find_violations(session)
-    if not found or session.plan is None:
+    if not found or session.planning.plan is None:
         return None
     broken, booked = found
     versions = [breach.item.version for breach in broken]
@@ -410,24 +410,26 @@ def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "ch
         asked=stage.cause,
         uid=MEETINGS if first is None else first.uid,
         seq=0 if first is None else first.seq,
-        step=RefineUpdate(plan_before=session.plan, sentence=""),
-        plan_after=session.plan,
+        step=RefineUpdate(plan_before=session.planning.plan, sentence=""),
+        plan_after=session.planning.plan,
         writes=writes,
         also=tuple(version.uid for version in versions[1:]),
         meetings=tuple(overrun_key(block, meeting) for block, meeting in booked),
     )
     reasons = (
-        *(_why_against(breach, session.plan) for breach in broken),
+        *(_why_against(breach, session.planning.plan) for breach in broken),
         *(
-            BOOKED.format(title=m.title, times=span(m.start, m.end), block=_join_blocks(session.plan, {block.key}))
+            BOOKED.format(
+                title=m.title, times=span(m.start, m.end), block=_join_blocks(session.planning.plan, {block.key})
+            )
             for block, m in booked
         ),
     )
-    session = replace(session, held=held)
+    session = session.with_sync(held=held)
     if writes == "change":
         return add_lines(session, NOT_WRITTEN, *reasons, WRITE_ANYWAY)
     notice = Notice(lines=(NOT_COMMITTED, *reasons, COMMIT_ANYWAY), refused=True)
-    return replace(session, notice=notice)
+    return session.with_thread(notice=notice)
 
 
 def _find_violations(
@@ -454,8 +456,8 @@ def _join_blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
 
 def add_lines(session: Session, *lines: str) -> Session:
     """Add lines to the session's notice."""
-    said = () if session.notice is None else session.notice.lines
-    return replace(session, notice=Notice(lines=(*said, *lines)))
+    said = () if session.thread.notice is None else session.thread.notice.lines
+    return session.with_thread(notice=Notice(lines=(*said, *lines)))
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:
@@ -463,15 +465,15 @@ def write(stage: StageInput, session: Session) -> StageOutput:
     asking = ask_first(stage, session, "change")
     if asking is not None:
         return StageOutput(session=asking)
-    group = session.write_group or mint_key("g", session.id, stage.cause)
+    group = session.sync.write_group or mint_key("g", session.id, stage.cause)
     # Only trying again confirms what the safety checks stopped.
-    brakes = session.brakes if stage.asked is Move.RETRY else ()
-    session = replace(session, write_group=group, brakes=brakes)
+    brakes = session.sync.brakes if stage.asked is Move.RETRY else ()
+    session = session.with_sync(write_group=group, brakes=brakes)
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
 
 
 def _undo_update(session: Session) -> StageOutput:
-    last = session.refine_undo[-1]
+    last = session.sync.refine_undo[-1]
     if last.transactions:
         return StageOutput(session=session, effects=(UndoUpdate(transactions=last.transactions),))
     return StageOutput(session=undo_last_change(session))
@@ -479,20 +481,16 @@ def _undo_update(session: Session) -> StageOutput:
 
 def undo_last_change(session: Session) -> Session:
     """Undo the last change: restore the plan from before it."""
-    last = session.refine_undo[-1]
-    rest = session.refine_undo[:-1]
-    plan = session.plan or last.plan_before
+    last = session.sync.refine_undo[-1]
+    rest = session.sync.refine_undo[:-1]
+    plan = session.planning.plan or last.plan_before
     beside = last.answered or last.facts_before is not None
     difference = "" if beside and plan == last.plan_before else summarize_differences(plan, last.plan_before)
     session = with_facts(reopen_questions(session, last.answered), last.facts_before)
     return grade_session(
-        replace(
-            session,
-            plan=last.plan_before,
-            refine_undo=rest,
-            notice=Notice(lines=(f"Your last change is taken back. {difference}".rstrip(),)),
-            problem=session.problem if rest and not rest[-1].transactions else None,
-        )
+        session.with_planning(plan=last.plan_before)
+        .with_sync(refine_undo=rest, problem=session.sync.problem if rest and not rest[-1].transactions else None)
+        .with_thread(notice=Notice(lines=(f"Your last change is taken back. {difference}".rstrip(),)))
     )
 
 
@@ -520,14 +518,14 @@ def _commit(stage: StageInput, session: Session) -> StageOutput:
     """
     if stage.asked is not Move.REDO or not is_committed(session):
         followed = follow_arrivals(session, stage.now)
-        if followed.plan != session.plan:
+        if followed.planning.plan != session.planning.plan:
             return StageOutput(session=add_lines(followed, SEEN_FIRST), move=Move.BACK)
         session = followed
     asking = ask_first(stage, session, "commit")
     if asking is not None:
         return StageOutput(session=asking, move=Move.BACK)
-    group = session.write_group or mint_key("g", session.id, stage.cause)
+    group = session.sync.write_group or mint_key("g", session.id, stage.cause)
     # Only trying again confirms what the safety checks stopped.
-    brakes = session.brakes if stage.asked is Move.RETRY else ()
-    session = replace(session, write_group=group, brakes=brakes)
+    brakes = session.sync.brakes if stage.asked is Move.RETRY else ()
+    session = session.with_sync(write_group=group, brakes=brakes)
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=True),))

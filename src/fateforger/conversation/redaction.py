@@ -106,11 +106,11 @@ KEPT = frozenset(
             "recurrence",
             "day_rule",
             "applies_stages",
-            "Session.brakes",
-            "Session.trace",
+            "SyncState.brakes",
+            "ThreadState.trace",
             "CheckedInputs.rules",
             "CheckedInputs.meetings",
-            "Session.overrun",
+            "Planning.overrun",
             "HeldChange.also",
             "HeldChange.meetings",
             "near",
@@ -118,8 +118,8 @@ KEPT = frozenset(
             "MemoryView.only",
             "Clash.let_go",
             "Finding.keys",
-            "Session.brought",
-            "Session.settled",
+            "OpenWork.brought",
+            "OpenWork.settled",
             "Facts.settled",
             "CatchUp.brought",
             "BringAlong.task_ids",
@@ -232,16 +232,16 @@ def _with_basis(session: Session, original: Session) -> Session:
         was, now = basis(original), basis(session)
     except UserError:
         return session  # An invalid frame has no basis.
-    if session.draft_basis == was:
-        session = replace(session, draft_basis=now)
-    if session.sketch is not None and session.sketch.basis == was:
-        session = replace(session, sketch=replace(session.sketch, basis=now))
+    if session.planning.draft_basis == was:
+        session = session.with_planning(draft_basis=now)
+    if session.planning.sketch is not None and session.planning.sketch.basis == was:
+        session = session.with_planning(sketch=replace(session.planning.sketch, basis=now))
     return session
 
 
 def _redact_seen(seen: str, original: Session, session: Session) -> str:
     """Return the token of the questions that a button referred to, for the redacted session."""
-    pairs = list(zip(original.questions, session.questions, strict=True))
+    pairs = list(zip(original.sync.questions, session.sync.questions, strict=True))
     opened = [pair for pair in pairs if pair[0].answer is None]
     for group in ([pair] for pair in pairs), [opened], [pairs]:
         for chosen in group:

@@ -142,13 +142,13 @@ WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
 
 def mark_stopped(session: Session) -> Session:
     """Return the session as it was before the turn, with a notice that the turn was stopped."""
-    return replace(session, notice=Notice(lines=(STOPPED,)))
+    return session.with_thread(notice=Notice(lines=(STOPPED,)))
 
 
 def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
     """Return the session after a stop during the effects. Only a write adds a notice, that it was finished."""
     if not any(isinstance(effect, WRITING) for effect in effects):
         return session
-    said = session.notice or Notice(lines=(NOT_TORN,))
+    said = session.thread.notice or Notice(lines=(NOT_TORN,))
     lines = tuple(dict.fromkeys((*said.lines, NOT_TORN)))
-    return replace(session, notice=replace(said, lines=lines))
+    return session.with_thread(notice=replace(said, lines=lines))

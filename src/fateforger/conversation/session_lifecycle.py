@@ -16,12 +16,15 @@ from fateforger.session.day import day_words, has_ended, local_today, usual_day,
 from fateforger.session.edits import is_okay
 from fateforger.session.model import (
     CalendarWrite,
+    DayInputs,
     FrameFacts,
     InputFacts,
     Notice,
+    Options,
     Outgoing,
     Session,
     SessionStatus,
+    ThreadState,
 )
 from fateforger.session.open_work import carry_over
 from fateforger.session.store import Sessions
@@ -40,14 +43,16 @@ def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: C
     The person's last choice of when to write to the calendar takes precedence over ``calendar_write``.
     """
     tz, notices = _read_zone(start.tz)
-    frame = next((usual_frame(s.frame) for s in earlier if s.frame.confirmed), FrameFacts())
+    frame = next((usual_frame(s.day.frame) for s in earlier if s.day.frame.confirmed), FrameFacts())
     day = start.date or usual_day(start.at, tz, frame)
     if day < local_today(start.at, tz) and has_ended(day, tz, frame, start.at):
         notices += (f"{day_words(day)} is over, so I took the next day to plan.",)
         day = usual_day(start.at, tz, frame)
     if start.note:
         notices += (start.note,)
-    chosen = next((s.calendar_write_chosen for s in earlier if s.calendar_write_chosen is not None), None)
+    chosen = next(
+        (s.options.calendar_write_chosen for s in earlier if s.options.calendar_write_chosen is not None), None
+    )
     session = Session(
         id=format_session_id(start),
         user_id=start.user_id,
@@ -57,15 +62,12 @@ def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: C
         touched_at=start.at,
         tz=tz,
         date=day,
-        mode=start.mode,
-        inputs=InputFacts(tasks=start.inputs),
-        calendar_write=chosen or calendar_write,
-        calendar_write_chosen=chosen,
-        frame=frame,
         now=start.at,
-        notice=Notice(lines=notices) if notices else None,
+        options=Options(mode=start.mode, calendar_write=chosen or calendar_write, calendar_write_chosen=chosen),
+        day=DayInputs(inputs=InputFacts(tasks=start.inputs), frame=frame),
+        thread=ThreadState(notice=Notice(lines=notices) if notices else None),
     )
-    return replace(session, offered=carry_over(session, earlier, now=start.at))
+    return session.with_open_work(offered=carry_over(session, earlier, now=start.at))
 
 
 def _read_zone(name: str) -> tuple[str, tuple[str, ...]]:
@@ -97,9 +99,11 @@ def is_abandoned(session: Session, now: datetime) -> bool:
 
 def close_session(session: Session, command: EndAbandoned) -> tuple[Session, tuple[Outgoing, ...]]:
     """Return the closed session and its messages, which update existing messages and post none. Pure."""
-    after = replace(
-        session, status=SessionStatus.CANCELLED, history=None, preview=None, memory=None, notice=None
-    ).after_command(command.command_id, session.touched_at)
+    after = (
+        replace(session, status=SessionStatus.CANCELLED)
+        .with_thread(history=None, preview=None, memory=None, notice=None)
+        .after_command(command.command_id, session.touched_at)
+    )
     after, messages = build_messages(session, after, command.command_id)
     return after, tuple(replace(message, stays=True) for message in messages)
 

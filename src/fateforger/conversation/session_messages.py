@@ -38,7 +38,7 @@ SideCard = tuple[Card, Card | None]
 
 
 def _build_history(before: Session | None, after: Session) -> SideCard | None:
-    old, new = None if before is None else before.history, after.history
+    old, new = None if before is None else before.thread.history, after.thread.history
     if new == old:
         return None
     if new is None:
@@ -48,7 +48,7 @@ def _build_history(before: Session | None, after: Session) -> SideCard | None:
 
 
 def _build_preview(before: Session | None, after: Session) -> SideCard | None:
-    old, new = None if before is None else before.preview, after.preview
+    old, new = None if before is None else before.thread.preview, after.thread.preview
     if new == old:
         return None
     if new is None:
@@ -59,7 +59,7 @@ def _build_preview(before: Session | None, after: Session) -> SideCard | None:
 
 def _build_memory(before: Session | None, after: Session) -> SideCard | None:
     """Return the memory card if it changed. It also depends on the session's recent notes and open decisions."""
-    old, new = None if before is None else before.memory, after.memory
+    old, new = None if before is None else before.thread.memory, after.thread.memory
     if new is None:
         return None if old is None else (closed_memory_card(old), None)
     card = memory_card(after, new)
@@ -100,9 +100,9 @@ def build_messages(before: Session | None, after: Session, cause: str) -> tuple[
     """
     messages: list[Outgoing] = []
     line = root_line(after)
-    if line != after.root_line:
+    if line != after.thread.root_line:
         messages.append(_build_message(after, f"{cause}:root", ROOT, root_card(after)))
-        after = replace(after, root_line=line)
+        after = after.with_thread(root_line=line)
     card = _build_message(after, f"{cause}:card", find_slot(after), stage_card(after))
     if after.stage in ASKING:
         after = mark_shown(after)
@@ -129,7 +129,7 @@ def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ..
 
 def build_only_side_messages(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
     """Return the messages of a view next to the plan. The card of the stage and its notice do not change."""
-    after = replace(after, notice=before.notice)
+    after = after.with_thread(notice=before.thread.notice)
     return after, build_side_messages(before, after, cause)
 
 

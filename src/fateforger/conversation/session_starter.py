@@ -23,7 +23,6 @@ from fateforger.session.model import CalendarWrite, Notice, Session, SessionStat
 from fateforger.session.store import Sessions
 from fateforger.tasks.intent import HydratedMessage
 from fateforger.tasks.task import QueuedTask
-from fateforger.values import replace
 
 AT_ONCE = timedelta(seconds=20)
 """Time after a first message in which another message was written without seeing the answer (S228)."""
@@ -70,9 +69,9 @@ async def run_first_turn(
         opened = await entry.opening(reply, session, model, queue)
         if opened is None or opened.hydrated is not None:
             return None if opened is None else opened.hydrated
-        lines = (*(() if session.notice is None else session.notice.lines), *opened.lines)
+        lines = (*(() if session.thread.notice is None else session.thread.notice.lines), *opened.lines)
         if not opened.commands:
-            return replace(session, notice=Notice(lines=lines) if lines else None)
+            return session.with_thread(notice=Notice(lines=lines) if lines else None)
         first, *rest = opened.commands
         turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines)
         return (await entry.run(turn)).session
@@ -101,7 +100,7 @@ class SessionStarter:
         if start.thread_ts is not None:
             running = await self.sessions.in_thread(start.channel, start.thread_ts)
         if running is not None and running.status is SessionStatus.ACTIVE:
-            if start.command_id not in running.handled:
+            if start.command_id not in running.thread.handled:
                 after, messages = build_messages(
                     None, running.after_command(start.command_id, start.at), start.command_id
                 )

@@ -158,7 +158,7 @@ def _describe_refusal(session: Session, move: Move) -> str:
         case Move.UNDO_LAST_UPDATE:
             return "There is no change to take back here."
         case Move.UNDO_SYNC:
-            if session.written is None:
+            if session.sync.written is None:
                 return "Nothing of this plan is on your calendar, so there is nothing to undo."
             return "Undo works in Refine and on the committed plan; go on to Refine first."
         case Move.RETRY:
@@ -188,7 +188,7 @@ def guard_output(stage: StageInput, output: StageOutput) -> StageOutput:
 
     If a rule forbids them, return the session as it was before, and the reason.
     """
-    if output.session.notice is not None and output.session.notice.refused:
+    if output.session.thread.notice is not None and output.session.thread.notice.refused:
         return output
     asked = _get_requested_action(stage)
     actions = _actions(stage, output)
@@ -242,4 +242,4 @@ def _action(effect: Effect) -> str | None:
 
 
 def _refuse(session: Session, *lines: str) -> StageOutput:
-    return StageOutput(session=replace(session, notice=Notice(lines=lines, refused=True)))
+    return StageOutput(session=session.with_thread(notice=Notice(lines=lines, refused=True)))

@@ -102,9 +102,9 @@ def apply_day_facts(session: Session, command: SessionCommand | None) -> Session
     home = None if command is None else get_home_stage(command)
     if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
         return after
-    said = () if session.notice is None else session.notice.lines
+    said = () if session.thread.notice is None else session.thread.notice.lines
     lines = tuple(dict.fromkeys((*said, f"I noted that for the step “{home.heading}”.")))
-    return replace(after, notice=Notice(lines=lines))
+    return after.with_thread(notice=Notice(lines=lines))
 
 
 def _apply_fact(session: Session, command: SessionCommand | None) -> Session | None:
@@ -112,23 +112,23 @@ def _apply_fact(session: Session, command: SessionCommand | None) -> Session | N
         case SetFrame() | AdjustFrame():
             return _apply_frame(session, command)
         case AddTasks(tasks=tasks):
-            return _with_inputs(session, with_tasks(session.inputs, tasks))
+            return _with_inputs(session, with_tasks(session.day.inputs, tasks))
         case UpdateTask(task=task):
-            return _with_inputs(session, with_task(session.inputs, task))
+            return _with_inputs(session, with_task(session.day.inputs, task))
         case ResizeTask(task_id=task_id, minutes=minutes):
-            task = replace(find_task(session.inputs, task_id), minutes=minutes)
-            return _with_inputs(session, with_task(session.inputs, task))
+            task = replace(find_task(session.day.inputs, task_id), minutes=minutes)
+            return _with_inputs(session, with_task(session.day.inputs, task))
         case SplitTask(task_id=task_id):
-            task = replace(find_task(session.inputs, task_id), in_pieces=True)
-            return _with_inputs(session, with_task(session.inputs, task))
+            task = replace(find_task(session.day.inputs, task_id), in_pieces=True)
+            return _with_inputs(session, with_task(session.day.inputs, task))
         case DeferTask(task_id=task_id):
-            return _defer_task(session, find_task(session.inputs, task_id))
+            return _defer_task(session, find_task(session.day.inputs, task_id))
         case BringAlong() | UndoCatchUp():
             return _apply_catch_up(session, command)
         case RemoveTask(task_id=task_id):
-            return _with_inputs(session, without_task(session.inputs, task_id))
+            return _with_inputs(session, without_task(session.day.inputs, task_id))
         case MarkOneThing(task_id=task_id):
-            return _with_inputs(session, with_one_thing(session.inputs, task_id))
+            return _with_inputs(session, with_one_thing(session.day.inputs, task_id))
         case _:
             return None
 
@@ -136,14 +136,16 @@ def _apply_fact(session: Session, command: SessionCommand | None) -> Session | N
 def _apply_frame(session: Session, command: SetFrame | AdjustFrame) -> Session:
     if isinstance(command, SetFrame):
         said = command.frame
-        frame = session.frame if said.day_start == session.frame.day_start else with_start(session, said.day_start)
-        return replace(
-            session, frame=replace(said, day_start=frame.day_start, usual_start=frame.usual_start, confirmed=False)
+        frame = (
+            session.day.frame if said.day_start == session.day.frame.day_start else with_start(session, said.day_start)
         )
-    frame = session.frame if command.day_start is None else with_start(session, command.day_start)
+        return session.with_day(
+            frame=replace(said, day_start=frame.day_start, usual_start=frame.usual_start, confirmed=False)
+        )
+    frame = session.day.frame if command.day_start is None else with_start(session, command.day_start)
     if command.day_end is not None:
         frame = replace(frame, day_end=command.day_end)
-    return replace(session, frame=frame)
+    return session.with_day(frame=frame)
 
 
 def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Session:
@@ -153,19 +155,17 @@ def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Sess
 
 
 def _defer_task(session: Session, task: Task) -> Session:
-    said = () if session.notice is None else session.notice.lines
+    said = () if session.thread.notice is None else session.thread.notice.lines
     return _with_inputs(
-        replace(
-            session,
-            deferred=(*session.deferred, keep_for_later(task)),
-            notice=Notice(lines=(*said, WAITS.format(title=task.title))),
+        session.with_open_work(deferred=(*session.open_work.deferred, keep_for_later(task))).with_thread(
+            notice=Notice(lines=(*said, WAITS.format(title=task.title)))
         ),
-        without_task(session.inputs, task.id),
+        without_task(session.day.inputs, task.id),
     )
 
 
 def _with_inputs(session: Session, inputs: InputFacts) -> Session:
-    return replace(session, inputs=inputs)
+    return session.with_day(inputs=inputs)
 
 
 FARTHEST = timedelta(days=366)
@@ -199,34 +199,30 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
     day = command.date or session.date
     if (day, tz) == (session.date, session.tz):
         return session
-    if session.written is not None:
+    if session.sync.written is not None:
         raise BadInput(
             f"Blocks for {day_words(session.date)} are on your calendar. Undo them in Refine first, or start another"
             " session for the other day."
         )
     today = local_today(command.at, tz)
-    if day < today and has_ended(day, tz, session.frame, command.at):
+    if day < today and has_ended(day, tz, session.day.frame, command.at):
         raise BadInput(f"{day_words(day)} is over; choose today or a later day.")
     if day > today + FARTHEST:
         raise BadInput(f"{day_words(day)} {day.year} is more than a year away; choose a nearer day.")
-    return replace(
-        session,
-        date=day,
-        tz=tz,
-        snapshot=None,
-        snapshot_error=None,
-        plan=None,
-        unplaced=(),
-        draft_basis=None,
-        drafted_at=None,
-        put_in_past=(),
-        sketch=None,
-        overview=None,
-        quality=None,
-        refine_undo=(),
-        last_sync=None,
-        problem=None,
-        questions=(),
+    return (
+        replace(session, date=day, tz=tz)
+        .with_day(snapshot=None, snapshot_error=None)
+        .with_planning(
+            plan=None,
+            unplaced=(),
+            draft_basis=None,
+            drafted_at=None,
+            put_in_past=(),
+            sketch=None,
+            overview=None,
+            quality=None,
+        )
+        .with_sync(refine_undo=(), last_sync=None, problem=None, questions=())
     )
 
 
@@ -240,8 +236,8 @@ def run_constraints_stage(stage: StageInput) -> StageOutput:
         session = choose_date(session, stage.command)
         return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=True),))
     if stage.asked is Move.PROCEED:
-        frame = replace(session.frame, confirmed=True)
-        return StageOutput(session=replace(session, frame=frame), move=Move.PROCEED)
+        frame = replace(session.day.frame, confirmed=True)
+        return StageOutput(session=session.with_day(frame=frame), move=Move.PROCEED)
     if stage.asked is Move.BACK:
         return StageOutput(session=session, move=Move.BACK)
     look = ReadCalendar(day=session.date, tz=session.tz, wait=True, fresh=stage.asked is Move.REDO)
@@ -280,8 +276,8 @@ def run_skeleton_stage(stage: StageInput) -> StageOutput:
     after = apply_day_facts(session, stage.command)
     if after is not None:
         session = after
-    if stage.asked is Move.REDO or session.plan is None or session.draft_basis != basis(session):
-        over = session.plan
+    if stage.asked is Move.REDO or session.planning.plan is None or session.planning.draft_basis != basis(session):
+        over = session.planning.plan
         if after is None and stage.asked is not Move.REDO and stage.arrived is None and over is not None:
             session = redraft(session)
             return StageOutput(session=session, effects=(DraftDay(over=over, another=False),))
@@ -289,27 +285,27 @@ def run_skeleton_stage(stage: StageInput) -> StageOutput:
         session = _draft(session, over)
         if over is not None and after is not None:
             session = _add_lines(session, (*option_words(stage.session, after), *room_words(over, session)))
-    elif stage.arrived is not None and session.refine_undo:
-        session = replace(session, notice=Notice(lines=(KEPT,)))
-    return StageOutput(session=replace(session, overview=overview(session)), effects=effects)
+    elif stage.arrived is not None and session.sync.refine_undo:
+        session = session.with_thread(notice=Notice(lines=(KEPT,)))
+    return StageOutput(session=session.with_planning(overview=overview(session)), effects=effects)
 
 
 def _go_on(session: Session) -> StageOutput:
     """Go on to Refine with a current draft. A changed draft is shown to the person first (S46)."""
     fresh = redraft(session)
-    if session.plan is None or fresh.plan == session.plan:
+    if session.planning.plan is None or fresh.planning.plan == session.planning.plan:
         return StageOutput(session=fresh, move=Move.PROCEED)
-    effects = (DraftDay(over=session.plan, another=False),)
+    effects = (DraftDay(over=session.planning.plan, another=False),)
     return StageOutput(session=_add_lines(fresh, (LOOK_AGAIN,)), effects=effects)
 
 
 def renew_draft(output: StageOutput) -> StageOutput:
     """Return the output with the day redrafted if a rule or meeting has changed while its draft is shown (K9, S46)."""
     fresh = redraft(output.session)
-    over = output.session.plan
+    over = output.session.planning.plan
     if over is None or fresh is output.session:
         return output
-    effects = () if fresh.plan == over else (DraftDay(over=over, another=False),)
+    effects = () if fresh.planning.plan == over else (DraftDay(over=over, another=False),)
     return replace(output, session=fresh, effects=(*output.effects, *effects))
 
 
@@ -318,41 +314,41 @@ def redraft(session: Session) -> Session:
 
     Otherwise the session is returned unchanged. If the new draft is the same plan, no reason is given.
     """
-    if session.stage is not TimeboxingStage.SKELETON or session.plan is None:
+    if session.stage is not TimeboxingStage.SKELETON or session.planning.plan is None:
         return session
-    if fingerprint(session) in {None, session.draft_basis}:
+    if fingerprint(session) in {None, session.planning.draft_basis}:
         return session
-    said = () if session.notice is None else session.notice.lines
-    fresh = _draft(replace(session, notice=None), session.plan)
+    said = () if session.thread.notice is None else session.thread.notice.lines
+    fresh = _draft(session.with_thread(notice=None), session.planning.plan)
     lines = said
-    if fresh.plan != session.plan:
-        anew = () if fresh.notice is None else fresh.notice.lines
+    if fresh.planning.plan != session.planning.plan:
+        anew = () if fresh.thread.notice is None else fresh.thread.notice.lines
         why = REDRAFTED.format(why=explain_redraft(session))
-        lines = (*said, why, *anew, *room_words(session.plan, fresh))
+        lines = (*said, why, *anew, *room_words(session.planning.plan, fresh))
     notice = Notice(lines=lines) if lines else None
-    return replace(fresh, notice=notice, overview=overview(fresh))
+    return fresh.with_thread(notice=notice).with_planning(overview=overview(fresh))
 
 
 def apply_sketch(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
     """Replace the solver's draft by a model's; without one, keep the solver's draft and say why."""
-    if session.draft_basis != sketch.basis:
+    if session.planning.draft_basis != sketch.basis:
         return session
-    lines = () if session.notice is None else session.notice.lines
+    lines = () if session.thread.notice is None else session.thread.notice.lines
     if sketch.plan is not None:
         ours = () if asked.over is None else room_words(asked.over, session)
-        session = _draft(replace(session, notice=None), asked.over, sketch)
-        anew = () if session.notice is None else session.notice.lines
+        session = _draft(session.with_thread(notice=None), asked.over, sketch)
+        anew = () if session.thread.notice is None else session.thread.notice.lines
         lines = (*anew, *(line for line in lines if line != ANEW and line not in ours))
     lines = (*lines, *sketch.mended)
     if sketch.trouble is not None:
         lines = (*lines, sketch.trouble)
-    session = replace(session, notice=Notice(lines=lines) if lines else None)
-    return replace(session, overview=overview(session), sketch=None)
+    session = session.with_thread(notice=Notice(lines=lines) if lines else None)
+    return session.with_planning(overview=overview(session), sketch=None)
 
 
 def _add_lines(session: Session, lines: tuple[str, ...]) -> Session:
-    said = () if session.notice is None else session.notice.lines
-    return replace(session, notice=Notice(lines=(*said, *lines))) if lines else session
+    said = () if session.thread.notice is None else session.thread.notice.lines
+    return session.with_thread(notice=Notice(lines=(*said, *lines))) if lines else session
 
 
 def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) -> Session:
@@ -362,14 +358,14 @@ def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) 
     step is reused.
     """
     fresh = draft_day(session, sketch)
-    fresh = replace(fresh, weighed=current_inputs(fresh), overrun=())
+    fresh = fresh.with_planning(weighed=current_inputs(fresh), overrun=())
     if over is None:
         return fresh
     step = RefineUpdate(plan_before=over, sentence="The day was drafted anew.")
-    steps = session.refine_undo[:-1] if session.refine_undo[-1:] == (step,) else session.refine_undo
-    if fresh.plan == over or not (steps or session.written):
-        return replace(fresh, refine_undo=steps)
-    return replace(fresh, refine_undo=(*steps, step)[-MOST_UNDO:], notice=Notice(lines=(ANEW,)))
+    steps = session.sync.refine_undo[:-1] if session.sync.refine_undo[-1:] == (step,) else session.sync.refine_undo
+    if fresh.planning.plan == over or not (steps or session.sync.written):
+        return fresh.with_sync(refine_undo=steps)
+    return fresh.with_sync(refine_undo=(*steps, step)[-MOST_UNDO:]).with_thread(notice=Notice(lines=(ANEW,)))
 
 
 VIEW_COMMANDS = (
@@ -399,11 +395,11 @@ def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOu
         case ShowHistory(older=older):
             return StageOutput(session=session, effects=(ReadHistory(asked=stage.cause, more=older),))
         case HideHistory():
-            return StageOutput(session=replace(session, history=None))
+            return StageOutput(session=session.with_thread(history=None))
         case ShowPreview():
             return StageOutput(session=session, effects=(Preview(asked=stage.cause, at=stage.now),))
         case HidePreview():
-            return StageOutput(session=replace(session, preview=None))
+            return StageOutput(session=session.with_thread(preview=None))
         case UndoWrite() | RedoWrite():
             return _go_back(stage, command)
         case ExplainBlock(key=key):
@@ -411,7 +407,7 @@ def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOu
         case LeaveAsIs(about=about):
             return _leave_as_is(session, about)
         case AnswerProposal(proposal=proposal, answer=answer):
-            said = replace(session, notice=Notice(lines=(PASSED_ON,)))
+            said = session.with_thread(notice=Notice(lines=(PASSED_ON,)))
             return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
         case SetCalendarWrite(when=when):
             return _set_calendar_write(stage, when)
@@ -424,19 +420,19 @@ def _explain(session: Session, key: str) -> StageOutput:
         notice = Notice(lines=describe_reasons(session, key, placement_of(session, key)))
     except UserError as error:
         notice = Notice(lines=(error.message,), refused=True)
-    return StageOutput(session=replace(session, notice=notice))
+    return StageOutput(session=session.with_thread(notice=notice))
 
 
 def _leave_as_is(session: Session, about: LeftAsIs) -> StageOutput:
     """Handle a no to a question. What a write would do is asked again at the next try."""
     match about:
-        case "held" if session.held is not None:
-            changes: dict[str, object] = {"held": None, "notice": Notice(lines=(PLAN_LEFT,))}
-        case "brakes" if session.brakes:
-            changes = {"brakes": (), "notice": Notice(lines=(CALENDAR_LEFT,))}
+        case "held" if session.sync.held is not None:
+            session, line = session.with_sync(held=None), PLAN_LEFT
+        case "brakes" if session.sync.brakes:
+            session, line = session.with_sync(brakes=()), CALENDAR_LEFT
         case _:
-            changes = {"notice": Notice(lines=(ANSWERED,))}
-    return StageOutput(session=session.model_copy(update=changes))
+            line = ANSWERED
+    return StageOutput(session=session.with_thread(notice=Notice(lines=(line,))))
 
 
 def _go_back(stage: StageInput, command: UndoWrite | RedoWrite) -> StageOutput:
@@ -450,8 +446,8 @@ def _go_back(stage: StageInput, command: UndoWrite | RedoWrite) -> StageOutput:
 
 def _set_calendar_write(stage: StageInput, when: CalendarWrite) -> StageOutput:
     """Change when plans are written, and apply the choice at once: a plan that is Okay already is written if wished."""
-    session = replace(
-        stage.session, calendar_write=when, calendar_write_chosen=when, notice=Notice(lines=(_CHOSEN[when],))
+    session = stage.session.with_options(calendar_write=when, calendar_write_chosen=when).with_thread(
+        notice=Notice(lines=(_CHOSEN[when],))
     )
     refining = session.stage is TimeboxingStage.REFINE
     return write_if_okay(stage, session) if refining else StageOutput(session=session)
@@ -493,10 +489,12 @@ def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:
         return _refuse(stage.session, error.message)
     if refit is None:
         return output
-    said = () if refit.session.notice is None else refit.session.notice.lines
+    said = () if refit.session.thread.notice is None else refit.session.thread.notice.lines
     return replace(
         output,
-        session=grade_session(replace(refit.session, plan=refit.plan, notice=Notice(lines=(*said, *refit.lines)))),
+        session=grade_session(
+            refit.session.with_planning(plan=refit.plan).with_thread(notice=Notice(lines=(*said, *refit.lines)))
+        ),
     )
 
 
@@ -508,7 +506,9 @@ def _dispatch(stage: StageInput) -> StageOutput:
         return repair_output(stage, refit_relaxed(stage, renew_draft(resume_held(stage, aside))))
     if stage.asked is Move.CANCEL:
         return StageOutput(
-            session=replace(session, status=SessionStatus.CANCELLED, history=None, preview=None, memory=None)
+            session=replace(session, status=SessionStatus.CANCELLED).with_thread(
+                history=None, preview=None, memory=None
+            )
         )
     try:
         return STAGES[session.stage](stage)
@@ -518,4 +518,4 @@ def _dispatch(stage: StageInput) -> StageOutput:
 
 def _refuse(session: Session, *lines: str) -> StageOutput:
     """Return the session unchanged, with the reason for the refusal."""
-    return StageOutput(session=replace(session, notice=Notice(lines=lines, refused=True)))
+    return StageOutput(session=session.with_thread(notice=Notice(lines=lines, refused=True)))

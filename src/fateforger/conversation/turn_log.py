@@ -223,7 +223,7 @@ def format_turn(entry: LogEntry, ended: str) -> dict[str, Any]:
         "kind": entry.occasion.kind,
         "intent": "+".join(_find_intent(each) for each in heard) or entry.occasion.intent,
         "stage": entry.session.stage.value,
-        "mode": entry.session.calendar_write,
+        "mode": entry.session.options.calendar_write,
         "ops": sum(effect.ops for effect in entry.effects),
         "model_calls": len(exchanges),
         "tokens": f"{sum(c.prompt_tokens or 0 for c in done)}/{sum(c.completion_tokens or 0 for c in done)}",
@@ -240,13 +240,15 @@ def _find_intent(command: SessionCommand) -> str:
 def _summarize_effect(effect: Effect, before: Session, after: Session, *, seconds: float) -> EffectResult:
     """Return the result of an effect, as far as the session shows it."""
     result = EffectResult(kind=effect.kind, trouble=_has_trouble(before, after), seconds=round(seconds, 3))
-    report = after.last_sync
-    if report is None or report is before.last_sync:
+    report = after.sync.last_sync
+    if report is None or report is before.sync.last_sync:
         return result
     counts = report.model_dump(include={"status", "created", "updated", "deleted"})
     return result.model_copy(update=counts)
 
 
 def _has_trouble(before: Session, after: Session) -> bool:
-    refused = after.notice is not None and after.notice.refused and after.notice != before.notice
-    return refused or (after.problem is not None and after.problem != before.problem)
+    refused = (
+        after.thread.notice is not None and after.thread.notice.refused and after.thread.notice != before.thread.notice
+    )
+    return refused or (after.sync.problem is not None and after.sync.problem != before.sync.problem)

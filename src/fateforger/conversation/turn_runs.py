@@ -114,7 +114,7 @@ def _compare_results(run: AnyRun, again: AnyRun) -> Iterator[Difference]:
     old, new = (_JSON.dump_python(each, mode="json") for each in (was, now))
     if isinstance(was, TurnOutcome):
         sessions = old.pop("session"), new.pop("session")
-        yield from differences("plan", *(session.pop("plan") for session in sessions))
+        yield from differences("plan", *(session["planning"].pop("plan") for session in sessions))
         yield from differences("session", *sessions)
         yield from differences("effects", old.pop("effects"), new.pop("effects"))
     elif "plan" in old:
@@ -131,7 +131,7 @@ def _find_path(run: AnyRun) -> tuple[object, ...]:
     asked = tuple(exchange.name for exchange in run.exchanges)
     match run:
         case Run(outcome=TurnOutcome() as outcome):
-            notice = outcome.session.notice
+            notice = outcome.session.thread.notice
             return (
                 asked,
                 outcome.session.stage,

@@ -261,11 +261,11 @@ class TurnOutcome(BaseModel):
 
 def begin_turn(turn: TurnInput) -> Session:
     """Return the session without its last notice, with the fresh readings applied."""
-    session = with_memory(replace(turn.session, notice=None, now=turn.now), turn.memory, turn.now)
-    aged = tuple(replace(write, fresh=False) for write in session.memory_writes)
-    session = replace(session, memory_writes=aged)
+    session = with_memory(replace(turn.session, now=turn.now).with_thread(notice=None), turn.memory, turn.now)
+    aged = tuple(replace(write, fresh=False) for write in session.rules.memory_writes)
+    session = session.with_rules(memory_writes=aged)
     if turn.offered is not None:
-        session = replace(session, offered=turn.offered, offer_trouble=turn.offer_trouble)
+        session = session.with_open_work(offered=turn.offered, offer_trouble=turn.offer_trouble)
     return session if turn.reading is None else apply_reading(session, turn.reading)
 
 
@@ -279,10 +279,10 @@ def with_memory(session: Session, reading: MemoryReading | None, now: datetime) 
         return session
     recalled, own = reading.recalled, reading.said
     if recalled is None and reading.error is None:
-        recalled, own = recall(session, reading.versions, now), unstored_versions(session.said, reading.versions)
-    recalled = recalled or session.recalled or RecalledConstraints(day=session.date, stage=session.stage, at=now)
+        recalled, own = recall(session, reading.versions, now), unstored_versions(session.rules.said, reading.versions)
+    recalled = recalled or session.rules.recalled or RecalledConstraints(day=session.date, stage=session.stage, at=now)
     known = replace(recalled, trouble=reading.error)
-    return replace(session, recalled=known, said=session.said if own is None else own)
+    return session.with_rules(recalled=known, said=session.rules.said if own is None else own)
 
 
 def apply_reading(session: Session, reading: DayReading) -> Session:
@@ -291,16 +291,15 @@ def apply_reading(session: Session, reading: DayReading) -> Session:
     A failed reading keeps the last good one, and records why it failed.
     """
     if reading.snapshot is None:
-        return replace(session, snapshot_error=reading.error)
-    changes: dict[str, object] = {"snapshot": reading.snapshot, "snapshot_error": None}
-    if reading.plan is not None and reading.plan != session.plan:
-        changes["plan"] = reading.plan
+        return session.with_day(snapshot_error=reading.error)
+    session = session.with_day(snapshot=reading.snapshot, snapshot_error=None)
+    if reading.plan is not None and reading.plan != session.planning.plan:
+        session = session.with_planning(plan=reading.plan)
     if reading.questions is not None:
-        changes["questions"] = reading.questions
+        session = session.with_sync(questions=reading.questions)
     if reading.noticed:
-        changes["notice"] = Notice(lines=reading.noticed)
-    known = session.model_copy(update=changes)
-    return known if frame_mistake(known) is not None else grade_session(known)
+        session = session.with_thread(notice=Notice(lines=reading.noticed))
+    return session if frame_mistake(session) is not None else grade_session(session)
 
 
 def present_outcome(session: Session, effects: tuple[Effect, ...]) -> TurnOutcome:

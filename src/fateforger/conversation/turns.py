@@ -150,7 +150,7 @@ def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) ->
                 rest=tuple(rest),
                 lines=outcome.lines,
                 reading=with_it,
-                last_words=outcome.session.last_words,
+                last_words=outcome.session.thread.last_words,
             )
     return None
 
@@ -178,13 +178,13 @@ def end_turn(
     offers = dict.fromkeys(_OFFERS[move] for move in offered_moves(after) if move in _OFFERS)
     last = make_step(after, "end_turn", *offers, also=tuple(name for name, so in holds.items() if so))
     broke = broken_rules(after, (last,), all_rules(), closed=True)
-    return (after if after.trace == before.trace else record_steps(after, last)), broke
+    return (after if after.thread.trace == before.thread.trace else record_steps(after, last)), broke
 
 
 def report_violations(session: Session, broke: Sequence[CheckedRule]) -> Session:
     """Return the session with a notice of the rules that its turn violated."""
-    lines = () if session.notice is None else session.notice.lines
-    return replace(session, notice=Notice(lines=(*lines, *refusal(broke))))
+    lines = () if session.thread.notice is None else session.thread.notice.lines
+    return session.with_thread(notice=Notice(lines=(*lines, *refusal(broke))))
 
 
 def _only_writes(effects: Sequence[Effect]) -> bool:
@@ -193,7 +193,7 @@ def _only_writes(effects: Sequence[Effect]) -> bool:
 
 
 def _find_foreign(session: Session) -> Mapping[str, EventImage]:
-    events = () if session.snapshot is None else session.snapshot.events
+    events = () if session.day.snapshot is None else session.day.snapshot.events
     return {event.id: event for event in events if not OwnedId.is_one(event.id)}
 
 
@@ -247,7 +247,7 @@ class Turns:
 
     async def _attempt(self, command: SessionCommand, course: RunningTurn, tell: ProgressCallback) -> None:
         before = await self.sessions.load(command.session_id)
-        if before is None or command.command_id in before.handled:
+        if before is None or command.command_id in before.thread.handled:
             return
         if command.user_id != before.user_id:
             await self._answer(before, command, not_yours_card())
@@ -322,7 +322,7 @@ class Turns:
         found = await course.unless_stopped(self.memory.await_extraction(said))
         if found.late:
             return turn, replace(outcome, session=add_lines(outcome.session, STILL_READING))
-        if found.understood is None or found.understood.command_id in turn.session.handled:
+        if found.understood is None or found.understood.command_id in turn.session.thread.handled:
             return turn, outcome
         known = await self.later.remember(turn.session, found.understood)
         known = known.after_command(found.understood.command_id, known.touched_at)
@@ -332,9 +332,9 @@ class Turns:
         outcome = await entry.run(again)
         news = found.understood.command_id
         writes = tuple(
-            replace(write, fresh=write.fresh or write.cause == news) for write in outcome.session.memory_writes
+            replace(write, fresh=write.fresh or write.cause == news) for write in outcome.session.rules.memory_writes
         )
-        session = replace(outcome.session, memory_writes=writes)
+        session = outcome.session.with_rules(memory_writes=writes)
         return again, replace(outcome, session=session)
 
     async def _assemble(self, before: Session, command: SessionCommand, look: Look | None) -> TurnInput:
@@ -360,9 +360,9 @@ class Turns:
 
     async def _settle(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
         """Return the session with its consequences applied: questions noted, history updated, stale views dropped."""
-        if after.plan is not None and after.questions != before.questions:
-            await self.effects.note(after.plan, after, f"{command.command_id}/settled")
-        if after.history is not None and outcome.effects:
+        if after.planning.plan is not None and after.sync.questions != before.sync.questions:
+            await self.effects.note(after.planning.plan, after, f"{command.command_id}/settled")
+        if after.thread.history is not None and outcome.effects:
             went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
             after = await self.effects.past.refresh(after, said=went_back)
         return with_fixes(without_stale_sketch(mark_stale_preview(before, after)), command.at).after_command(
@@ -390,7 +390,7 @@ class Turns:
         log_constraint_events(before, after, command.command_id)
         self.drafts.prepare(after)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
-        if waits and after.snapshot is None and after.snapshot_error is None:
+        if waits and after.day.snapshot is None and after.day.snapshot_error is None:
             self.later.show_when_read(after)
 
     async def _answer(self, session: Session, command: SessionCommand, card: Card) -> None:

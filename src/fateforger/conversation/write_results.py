@@ -116,12 +116,12 @@ def load_facts(transaction: Transaction) -> Facts | None:
 
 def with_plan(session: Session, plan: TBPlan | None) -> Session:
     """Return the session with another plan, if there is one, and with its quality and overview updated."""
-    if plan is None or plan == session.plan:
+    if plan is None or plan == session.planning.plan:
         return session
-    session = replace(session, plan=plan)
+    session = session.with_planning(plan=plan)
     if frame_mistake(session) is None:
         session = grade_session(session)
-    return replace(session, overview=overview(session))
+    return session.with_planning(overview=overview(session))
 
 
 def derive_writes(session: Session, history: Sequence[Transaction], *, replaced: bool) -> Session:
@@ -133,15 +133,15 @@ def derive_writes(session: Session, history: Sequence[Transaction], *, replaced:
     own = [t for t in reversed(history) if t.kind == "submit" and t.undoable and t.context.get("session") == session.id]
     group = own[-1].group if own else None
     written = _count_writes([t for t in own if t.group == group])
-    return replace(
-        session, write_group=group, written=written, refine_undo=_derive_changes(session, own, replaced=replaced)
+    return session.with_sync(
+        write_group=group, written=written, refine_undo=_derive_changes(session, own, replaced=replaced)
     )
 
 
 def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: bool) -> tuple[RefineUpdate, ...]:
     """Return the changes with all writes in effect, the redone ones, and finally the pending ones."""
     standing = {t.id for t in own}
-    kept = [s for s in session.refine_undo if s.transactions and standing >= set(s.transactions)]
+    kept = [s for s in session.sync.refine_undo if s.transactions and standing >= set(s.transactions)]
     known = {transaction: step for step in kept for transaction in step.transactions}
     steps: list[RefineUpdate] = []
     for transaction in own:
@@ -151,7 +151,7 @@ def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: b
                 steps.append(step)
         elif steps and transaction.context.get("deed") == "retry":
             steps[-1] = replace(steps[-1], transactions=(*steps[-1].transactions, transaction.id))
-    waiting = [] if replaced else [s for s in session.refine_undo if not s.transactions]
+    waiting = [] if replaced else [s for s in session.sync.refine_undo if not s.transactions]
     return (*steps, *waiting)[-MOST_UNDO:]
 
 
@@ -188,22 +188,24 @@ def apply_submit(session: Session, result: SyncResult) -> Session:
     """
     report = build_report(result)
     ids = tuple(t.id for t in result.transactions if t.undoable)
-    changes: dict[str, object] = {
-        "snapshot": predict_snapshot(session.snapshot, result),
-        "last_sync": report,
-        "written": _add_written(session.written, report),
-        "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
-        "brakes": (),
-    }
-    if ids and session.calendar_write != "commit":
-        changes["refine_undo"] = attach_transactions(session, ids)
+    steps = session.sync.refine_undo
+    if ids and session.options.calendar_write != "commit":
+        steps = attach_transactions(session, ids)
     elif ids and find_changes_to_write(session):
-        changes["refine_undo"] = (*session.refine_undo[:-1], _merge_changes(find_changes_to_write(session), ids))
-    session = with_plan(session, None if session.plan is None else adopt_all(session.plan, result.plan))
-    session = session.model_copy(update=changes)
-    if session.snapshot is not None:
-        left = update_questions(session.questions, result.plan, session.snapshot)
-        session = settle_questions(replace(session, questions=left))
+        steps = (*steps[:-1], _merge_changes(find_changes_to_write(session), ids))
+    session = with_plan(
+        session, None if session.planning.plan is None else adopt_all(session.planning.plan, result.plan)
+    )
+    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result)).with_sync(
+        last_sync=report,
+        written=_add_written(session.sync.written, report),
+        problem=_describe_problem(report),
+        brakes=(),
+        refine_undo=steps,
+    )
+    if session.day.snapshot is not None:
+        left = update_questions(session.sync.questions, result.plan, session.day.snapshot)
+        session = settle_questions(session.with_sync(questions=left))
     return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _add_counts(session, report)
 
 
@@ -214,34 +216,35 @@ def apply_found_result(session: Session, result: SyncResult | None, history: Seq
     regardless of its result.
     """
     if result is None or result.transaction is None or result.transaction.kind == "undo":
-        report = None if session.last_sync is None else replace(session.last_sync, unsure=False)
-        return replace(session, last_sync=report)
+        report = None if session.sync.last_sync is None else replace(session.sync.last_sync, unsure=False)
+        return session.with_sync(last_sync=report)
     report = build_report(result)
-    changes: dict[str, object] = {
-        "snapshot": predict_snapshot(session.snapshot, result),
-        "last_sync": report,
-        "written": derive_writes(session, history, replaced=False).written,
-        "problem": " ".join(report.sentences) if report.status in _BROKEN else None,
-        "notice": Notice(lines=(FOUND_OUT,)),
-    }
-    if result.transaction.undoable and find_changes_to_write(session):
-        changes["refine_undo"] = (
-            *session.refine_undo[: -len(find_changes_to_write(session))],
-            _merge_changes(find_changes_to_write(session), (result.transaction.id,)),
-        )
-    return settle_questions(session.model_copy(update=changes))
+    steps, waiting = session.sync.refine_undo, find_changes_to_write(session)
+    if result.transaction.undoable and waiting:
+        steps = (*steps[: -len(waiting)], _merge_changes(waiting, (result.transaction.id,)))
+    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result)).with_sync(
+        last_sync=report,
+        written=derive_writes(session, history, replaced=False).sync.written,
+        problem=_describe_problem(report),
+        refine_undo=steps,
+    )
+    return settle_questions(session.with_thread(notice=Notice(lines=(FOUND_OUT,))))
+
+
+def _describe_problem(report: SyncReport) -> str | None:
+    return " ".join(report.sentences) if report.status in _BROKEN else None
 
 
 def require_confirmation(session: Session, needed: ConfirmationNeeded) -> Session:
     """Return the session after a submit that needs confirmation. Nothing was written; a retry confirms it."""
-    return replace(apply_failed_submit(session, (needed.message,)), brakes=needed.reasons)
+    return apply_failed_submit(session, (needed.message,)).with_sync(brakes=needed.reasons)
 
 
 def apply_failed_submit(session: Session, sentences: tuple[str, ...]) -> Session:
     """Return the session after a submit that could not begin. Nothing was written."""
-    session = replace(session, problem=" ".join(sentences), brakes=())
+    session = session.with_sync(problem=" ".join(sentences), brakes=())
     if session.stage is TimeboxingStage.REVIEW_COMMIT:
-        return replace(session, last_sync=SyncReport(status="failed", sentences=sentences))
+        return session.with_sync(last_sync=SyncReport(status="failed", sentences=sentences))
     return _add_lines(session, WAITING)
 
 
@@ -251,8 +254,8 @@ def apply_group_undo(session: Session, result: SyncResult) -> Session:
     After a partial undo the group is kept, so that Undo can be pressed again.
     """
     report = build_report(result)
-    shown = predict_snapshot(session.snapshot, result)
-    session = replace(session, snapshot=shown, last_sync=report, problem=None, brakes=())
+    shown = predict_snapshot(session.day.snapshot, result)
+    session = session.with_day(snapshot=shown).with_sync(last_sync=report, problem=None, brakes=())
     if report.status in _BROKEN:
         return with_refusal(
             session, ("I could not take all of it back; press Undo again in a moment.", *report.sentences)
@@ -266,10 +269,10 @@ def apply_missing_group(session: Session, why: str) -> Session:
 
 
 def _clear_writes(session: Session, sentences: tuple[str, ...]) -> Session:
-    steps = tuple(replace(step, transactions=()) for step in session.refine_undo)
+    steps = tuple(replace(step, transactions=()) for step in session.sync.refine_undo)
     lines = (*sentences, "Your plan is still here: change it, or commit it again.")
     return settle_questions(
-        replace(session, write_group=None, written=None, refine_undo=steps, notice=Notice(lines=lines))
+        session.with_sync(write_group=None, written=None, refine_undo=steps).with_thread(notice=Notice(lines=lines))
     )
 
 
@@ -280,25 +283,25 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
     newest first.
     """
     if result is None:
-        return _add_lines(settle_questions(_drop_update(session, None, session.written)))
+        return _add_lines(settle_questions(_drop_update(session, None, session.sync.written)))
     report = build_report(result)
-    session = replace(session, snapshot=predict_snapshot(session.snapshot, result))
+    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result))
     sentences = report.sentences[1:]
     if report.status in _BROKEN:
         return with_refusal(session, ("I could not take all of the last change back on your calendar.", *sentences))
-    written = derive_writes(session, history, replaced=False).written
+    written = derive_writes(session, history, replaced=False).sync.written
     counts = format_counts(report)
     done = () if counts == UNCHANGED else (f"Calendar: {counts}.",)
     return _add_lines(settle_questions(_drop_update(session, report, written)), *done, *sentences)
 
 
 def _drop_update(session: Session, report: SyncReport | None, written: WriteCounts | None) -> Session:
-    return replace(undo_last_change(session), last_sync=report, written=written, problem=None, brakes=())
+    return undo_last_change(session).with_sync(last_sync=report, written=written, problem=None, brakes=())
 
 
 def with_refusal(session: Session, lines: Iterable[str]) -> Session:
     """Return the unchanged session with a refusal message."""
-    return replace(session, notice=Notice(lines=tuple(lines), refused=True))
+    return session.with_thread(notice=Notice(lines=tuple(lines), refused=True))
 
 
 def attach_transactions(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdate, ...]:
@@ -307,10 +310,10 @@ def attach_transactions(session: Session, transactions: tuple[str, ...]) -> tupl
     Several pending changes become one, because they can only be undone together. The completion of an interrupted write
     belongs to the change that began it.
     """
-    steps = session.refine_undo
+    steps = session.sync.refine_undo
     if joined := find_pending_changes(steps):
         return (*steps[: -len(joined)], _merge_changes(joined, transactions))
-    if not steps or session.problem is None:
+    if not steps or session.sync.problem is None:
         return steps
     return (*steps[:-1], replace(steps[-1], transactions=(*steps[-1].transactions, *transactions)))
 
@@ -330,11 +333,11 @@ def find_changes_to_write(session: Session) -> tuple[RefineUpdate, ...]:
 
     If changes wait for the commit, this is only the last one, which could not wait.
     """
-    if session.calendar_write != "commit":
-        return find_pending_changes(session.refine_undo)
+    if session.options.calendar_write != "commit":
+        return find_pending_changes(session.sync.refine_undo)
     if session.stage is not TimeboxingStage.REFINE:
         return ()
-    return find_pending_changes(session.refine_undo)[-1:]
+    return find_pending_changes(session.sync.refine_undo)[-1:]
 
 
 def find_pending_changes(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate, ...]:
@@ -349,13 +352,13 @@ def _add_counts(session: Session, report: SyncReport) -> Session:
     """Add the changes to the calendar to the notice of Stage 4 (S51). Errors are shown as the problem instead."""
     still = "nothing to write" if open_questions(session) else "unchanged, it shows this already"
     counts = still if report.status == "unchanged" else format_counts(report)
-    notes = () if session.problem is not None else report.sentences[1:]
+    notes = () if session.sync.problem is not None else report.sentences[1:]
     return _add_lines(session, f"Calendar: {counts}.", *notes)
 
 
 def _add_lines(session: Session, *lines: str) -> Session:
-    said = () if session.notice is None else session.notice.lines
-    return replace(session, notice=Notice(lines=tuple(dict.fromkeys((*said, *lines)))))
+    said = () if session.thread.notice is None else session.thread.notice.lines
+    return session.with_thread(notice=Notice(lines=tuple(dict.fromkeys((*said, *lines)))))
 
 
 def _add_written(written: WriteCounts | None, report: SyncReport) -> WriteCounts | None:

@@ -39,10 +39,12 @@ def broken_day_rules(session: Session) -> tuple[ConstraintViolation, ...]:
 
     A plan without times breaks none.
     """
-    if session.plan is None:
+    if session.planning.plan is None:
         return ()
     try:
-        return find_order_violations(followed_constraints(session).applicable, session.plan, day_meetings(session))
+        return find_order_violations(
+            followed_constraints(session).applicable, session.planning.plan, day_meetings(session)
+        )
     except PlanInvalid:
         return ()
 
@@ -90,9 +92,9 @@ def broken_musts(session: Session) -> tuple[ConstraintViolation, ...]:
 
     Raises ``PlanInvalid`` when the blocks cannot be resolved to instants.
     """
-    if session.plan is None:
+    if session.planning.plan is None:
         return ()
-    return tuple(breach for breach in broken_constraints(session, musts(session), session.plan) if breach.keys)
+    return tuple(breach for breach in broken_constraints(session, musts(session), session.planning.plan) if breach.keys)
 
 
 def broken_constraints(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[ConstraintViolation, ...]:
@@ -184,9 +186,9 @@ def find_arrivals(session: Session) -> Arrivals:
 
     The result is empty when it is unknown what the plan was checked against.
     """
-    if session.weighed is None:
+    if session.planning.weighed is None:
         return Arrivals()
-    rules, meetings = set(session.weighed.rules), set(session.weighed.meetings)
+    rules, meetings = set(session.planning.weighed.rules), set(session.planning.weighed.meetings)
     return Arrivals(
         tuple(item for item in _rules(session) if _rule(item) not in rules),
         tuple(meeting for meeting in busy_meetings(session) if _meeting(meeting) not in meetings),
@@ -197,7 +199,7 @@ def explain_redraft(session: Session) -> str:
     """Return why the session's draft is outdated, as the end of a sentence."""
     if because := find_arrivals(session).because:
         return because
-    was, now = session.weighed or CheckedInputs(), current_inputs(session)
+    was, now = session.planning.weighed or CheckedInputs(), current_inputs(session)
     if set(was.rules) - set(now.rules):
         return ", because your rules have changed"
     if set(was.meetings) - set(now.meetings):
@@ -211,9 +213,9 @@ def overlaps_with(session: Session, meetings: Iterable[Meeting]) -> tuple[tuple[
     The person's own event for the same thing as a block does not count. Raises ``PlanInvalid``.
     """
     there = tuple(meetings)
-    if session.plan is None or not there:
+    if session.planning.plan is None or not there:
         return ()
-    blocks = [block for block in resolve(session.plan) if block.event.type is not ET.BACKGROUND]
+    blocks = [block for block in resolve(session.planning.plan) if block.event.type is not ET.BACKGROUND]
     found = [(block, meeting) for block in blocks for meeting in there if _overlap(block, meeting)]
     same = _events_for_blocks(session, match_same_events) if found else {}
     return tuple((block, meeting) for block, meeting in found if same.get(block.key) != meeting.id)
@@ -229,12 +231,14 @@ def double_bookings(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
 
     A block whose time a meeting takes up is left out, because it is not written (S79).
     """
-    if not session.overrun:
+    if not session.planning.overrun:
         return ()
     there = overlaps_with(session, busy_meetings(session))
     unwritten = _events_for_blocks(session, link_events) if there else {}
     asked = ((block, meeting) for block, meeting in there if block.key not in unwritten)
-    return tuple((block, meeting) for block, meeting in asked if overrun_key(block, meeting) in session.overrun)
+    return tuple(
+        (block, meeting) for block, meeting in asked if overrun_key(block, meeting) in session.planning.overrun
+    )
 
 
 def can_still_move(block: Resolved, at: datetime) -> bool:
@@ -263,11 +267,11 @@ def _overlap(block: Resolved, meeting: Meeting) -> bool:
 
 def _events_for_blocks(session: Session, match: Match) -> Mapping[str, str]:
     """Return the ids of the foreign events that ``match`` finds for blocks not yet on the calendar, by key."""
-    if session.plan is None or session.snapshot is None:
+    if session.planning.plan is None or session.day.snapshot is None:
         return {}
-    events = [event for event in session.snapshot.events if not event.gone and is_timed(event)]
+    events = [event for event in session.day.snapshot.events if not event.gone and is_timed(event)]
     written = {key for event in events if (key := own_key(event, session.date)) is not None}
-    blocks = [b for b in build_desired_day(session.plan, overlapping=True).blocks if b.key not in written]
+    blocks = [b for b in build_desired_day(session.planning.plan, overlapping=True).blocks if b.key not in written]
     foreign = [event for event in events if own_key(event, session.date) is None]
     return {key: event.id for key, event in match(blocks, foreign).items()}
 

@@ -40,7 +40,7 @@ Subject = tuple[str, Topic]
 
 def open_questions(session: Session) -> tuple[Question, ...]:
     """Return the questions without an answer."""
-    return tuple(question for question in session.questions if question.answer is None)
+    return tuple(question for question in session.sync.questions if question.answer is None)
 
 
 def subject_of(question: Question) -> Subject:
@@ -84,7 +84,7 @@ def parse_question_target(target: str) -> dict[str, str]:
 def choices_of(session: Session) -> Choices:
     """Return the person's choices: their answers, and the calendar that they saw while planning."""
     return Choices(
-        seen={} if session.snapshot is None else _shown_fields(session.snapshot),
+        seen={} if session.day.snapshot is None else _shown_fields(session.day.snapshot),
         answers=tuple(
             Answer(
                 event_id=question.conflict.event_id,
@@ -92,7 +92,7 @@ def choices_of(session: Session) -> Choices:
                 keep=question.answer or "open",
                 calendar=question.conflict.calendar,
             )
-            for question in session.questions
+            for question in session.sync.questions
         ),
     )
 
@@ -172,21 +172,21 @@ def with_answer(session: Session, questions: Iterable[Question], keep: Side) -> 
     Keeping the calendar's side means that the plan adopts it.
     """
     chosen = {subject_of(question) for question in questions}
-    after = tuple(replace(q, answer=keep) if subject_of(q) in chosen else q for q in session.questions)
-    session = replace(session, questions=after)
-    if keep == "plan" or session.plan is None:
+    after = tuple(replace(q, answer=keep) if subject_of(q) in chosen else q for q in session.sync.questions)
+    session = session.with_sync(questions=after)
+    if keep == "plan" or session.planning.plan is None:
         return session
     changes = [
-        c for q in session.questions if subject_of(q) in chosen for c in _adopted_changes(q.conflict, session.tz)
+        c for q in session.sync.questions if subject_of(q) in chosen for c in _adopted_changes(q.conflict, session.tz)
     ]
-    return replace(session, plan=adopt_changes(session.plan, changes))
+    return session.with_planning(plan=adopt_changes(session.planning.plan, changes))
 
 
 def reopen_questions(session: Session, questions: Iterable[Question]) -> Session:
     """Return the session with these questions open again."""
     again = {subject_of(q): replace(q, answer=None, shown=False) for q in questions}
-    others = tuple(question for question in session.questions if subject_of(question) not in again)
-    return replace(session, questions=(*others, *again.values()))
+    others = tuple(question for question in session.sync.questions if subject_of(question) not in again)
+    return session.with_sync(questions=(*others, *again.values()))
 
 
 def settle_questions(session: Session) -> Session:
@@ -195,13 +195,13 @@ def settle_questions(session: Session) -> Session:
     Questions whose sides are equal now, or whose block is gone, are dropped. Where the plan's change was withdrawn,
     the plan adopts the calendar's side, and a notice says so.
     """
-    if not session.questions:
+    if not session.sync.questions:
         return session
-    blocks = {} if session.plan is None else intended_fields(session.plan)
-    seen = {} if session.snapshot is None else _shown_fields(session.snapshot)
+    blocks = {} if session.planning.plan is None else intended_fields(session.planning.plan)
+    seen = {} if session.day.snapshot is None else _shown_fields(session.day.snapshot)
     left: list[Question] = []
     changes: list[Adopted] = []
-    for question in session.questions:
+    for question in session.sync.questions:
         conflict = question.conflict
         if conflict.key not in blocks:
             continue
@@ -212,12 +212,17 @@ def settle_questions(session: Session) -> Session:
             changes += _adopted_changes(conflict, session.tz)
         else:
             left.append(replace(question, conflict=conflict))
-    session = replace(session, questions=tuple(left))
-    if session.plan is None or not changes:
+    session = session.with_sync(questions=tuple(left))
+    if session.planning.plan is None or not changes:
         return session
-    lines = (() if session.notice is None else session.notice.lines, describe_adopted(changes, zone(session.tz)))
-    notice = Notice(lines=(*lines[0], *lines[1]), refused=session.notice is not None and session.notice.refused)
-    return replace(session, plan=adopt_changes(session.plan, changes), notice=notice)
+    lines = (
+        () if session.thread.notice is None else session.thread.notice.lines,
+        describe_adopted(changes, zone(session.tz)),
+    )
+    notice = Notice(
+        lines=(*lines[0], *lines[1]), refused=session.thread.notice is not None and session.thread.notice.refused
+    )
+    return session.with_planning(plan=adopt_changes(session.planning.plan, changes)).with_thread(notice=notice)
 
 
 def _is_over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:
@@ -252,10 +257,10 @@ def _canon(fields: EventFields | None) -> Canon | None:
 
 def mark_shown(session: Session) -> Session:
     """Return the session after its card has asked its questions."""
-    if all(question.shown for question in session.questions):
+    if all(question.shown for question in session.sync.questions):
         return session
-    shown = tuple(replace(question, shown=True) for question in session.questions)
-    return replace(session, questions=shown)
+    shown = tuple(replace(question, shown=True) for question in session.sync.questions)
+    return session.with_sync(questions=shown)
 
 
 def find_contradictions(compared: SyncPlan, session: Session, command: SessionCommand | None) -> tuple[Question, ...]:
@@ -264,12 +269,12 @@ def find_contradictions(compared: SyncPlan, session: Session, command: SessionCo
     The command was given without having them in view, so neither side may win silently. The plan's side is unchanged.
     """
     matters = set() if command is None else decided_subjects(session, command)
-    if not matters or session.plan is None:
+    if not matters or session.planning.plan is None:
         return ()
     if not isinstance(command, RemoveBlock):
         matters |= {(key, "deleted") for key, _ in matters}
     found = {(change.key, TOPICS[change.field]) for change in compared.adopted} & matters
-    blocks, ops = intended_fields(session.plan), {op.key: op for op in compared.ops}
+    blocks, ops = intended_fields(session.planning.plan), {op.key: op for op in compared.ops}
     return tuple(
         Question(
             conflict=Conflict(
@@ -288,7 +293,7 @@ def find_contradictions(compared: SyncPlan, session: Session, command: SessionCo
 
 def decided_subjects(session: Session, command: SessionCommand) -> set[Subject]:
     """Return the subjects that a change of Stage 4 decides for the blocks that it names."""
-    if session.plan is None:
+    if session.planning.plan is None:
         return set()
     match command:
         case RemoveBlock(key=key):

@@ -83,7 +83,7 @@ def frame_span(day: date, tz: str, frame: FrameFacts) -> tuple[datetime, datetim
 
 def whole_frame(session: Session) -> tuple[datetime, datetime]:
     """Return :func:`frame_span` of a session, regardless of the current time."""
-    return frame_span(session.date, session.tz, session.frame)
+    return frame_span(session.date, session.tz, session.day.frame)
 
 
 def frame_of(session: Session) -> tuple[datetime, datetime]:
@@ -96,16 +96,16 @@ def frame_of(session: Session) -> tuple[datetime, datetime]:
     now = _planned_from(session)
     if now is None or now.astimezone(UTC) <= start.astimezone(UTC):
         return start, end
-    if has_ended(session.date, session.tz, session.frame, now):
+    if has_ended(session.date, session.tz, session.day.frame, now):
         raise BadInput(
-            f"Your day ended at {session.frame.day_end:%H:%M}, so nothing is left of it to plan."
+            f"Your day ended at {session.day.frame.day_end:%H:%M}, so nothing is left of it to plan."
             " Plan the next day, or choose a later end."
         )
     return instant(ceil(now)).astimezone(zone(session.tz)), end
 
 
 def _planned_from(session: Session) -> datetime | None:
-    return session.now if session.stage.number < TimeboxingStage.SKELETON.number else session.drafted_at
+    return session.now if session.stage.number < TimeboxingStage.SKELETON.number else session.planning.drafted_at
 
 
 def is_under_way(session: Session) -> bool:
@@ -123,12 +123,12 @@ def has_day_ended(session: Session) -> bool:
         whole_frame(session)
     except BadInput:
         return False
-    return now is not None and has_ended(session.date, session.tz, session.frame, now)
+    return now is not None and has_ended(session.date, session.tz, session.day.frame, now)
 
 
 def visible_start(session: Session) -> time:
     """Return the start of the frame as the person sees it: the start they gave, else from now on."""
-    frame = session.frame
+    frame = session.day.frame
     if frame.usual_start is not None or not is_under_way(session):
         return frame.day_start
     return frame_of(session)[0].time().replace(tzinfo=None, fold=0)
@@ -136,7 +136,7 @@ def visible_start(session: Session) -> time:
 
 def lunch_start(session: Session) -> datetime | None:
     """Return the start of lunch, not before now, or ``None`` without lunch or when it is over."""
-    frame = session.frame
+    frame = session.day.frame
     if frame.lunch_start is None or not frame.lunch_minutes:
         return None
     start = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
@@ -154,7 +154,7 @@ def with_start(session: Session, start: time) -> FrameFacts:
 
     While the day is under way it holds for this day only, unless the frame shows that start anyway.
     """
-    frame = session.frame
+    frame = session.day.frame
     if not is_under_way(session):
         return replace(frame, day_start=start, usual_start=None)
     if frame.usual_start is None and start == visible_start(session):
@@ -213,7 +213,7 @@ def is_over(session: Session, now: datetime) -> bool:
 
 def frame_words(session: Session) -> str:
     """Return the frame in one line: ``09:00–18:00 (9 h), lunch around 12:30 for 45 min``."""
-    frame = session.frame
+    frame = session.day.frame
     line = f"{visible_start(session):%H:%M}–{frame.day_end:%H:%M}"
     if frame_mistake(session) is None:
         start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)
@@ -280,13 +280,13 @@ def on_calendar(session: Session) -> OnCalendar:
 
     The result is empty without a snapshot.
     """
-    if session.snapshot is None or session.snapshot.day != session.date:
+    if session.day.snapshot is None or session.day.snapshot.day != session.date:
         return OnCalendar()
     first, last = _visible_range(session)
     timed: list[Meeting] = []
     all_day: list[str] = []
     earlier: list[Meeting] = []
-    for event in session.snapshot.events:
+    for event in session.day.snapshot.events:
         if event.gone:
             continue
         if not isinstance(event.start, datetime) or not isinstance(event.end, datetime):
@@ -299,7 +299,7 @@ def on_calendar(session: Session) -> OnCalendar:
         key = own_key(event, session.date)
         if key is None:
             timed.append(meeting)
-        elif session.plan is None or all(block.key != key for block in session.plan.events):
+        elif session.planning.plan is None or all(block.key != key for block in session.planning.plan.events):
             earlier.append(meeting)
     return OnCalendar(_sort_meetings(timed), tuple(all_day), _sort_meetings(earlier))
 

@@ -71,7 +71,7 @@ def to_unplaced(session: Session, left: Iterable[UnplacedItem]) -> tuple[Unplace
     A task can always wait or be dropped; lunch cannot, because it belongs to the frame. A missing shutdown is left to
     the quality findings.
     """
-    tasks = {task.id for task in session.inputs.tasks}
+    tasks = {task.id for task in session.day.inputs.tasks}
     return tuple(
         Unplaced(
             task_id=each.id,
@@ -123,7 +123,7 @@ def _until(session: Session, minutes: int) -> time | None:
     later = (end.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(end.tzinfo)
     until = later.time().replace(tzinfo=None, fold=0)
     try:
-        span = frame_span(session.date, session.tz, replace(session.frame, day_end=until))
+        span = frame_span(session.date, session.tz, replace(session.day.frame, day_end=until))
     except BadInput:
         return None
     return until if span[1].astimezone(UTC) == later.astimezone(UTC) and span[0] == start else None
@@ -143,8 +143,8 @@ def day_of(session: Session) -> Day:
         end=end,
         busy=tuple(Busy(m.start, m.end) for m in busy_meetings(session)),
         lunch=None if lunch is None else _lunch(session, lunch),
-        works=tuple(work_of(t) for t in session.inputs.tasks),
-        next_start=usual_frame(session.frame).day_start if is_under_way(session) else None,
+        works=tuple(work_of(t) for t in session.day.inputs.tasks),
+        next_start=usual_frame(session.day.frame).day_start if is_under_way(session) else None,
     )
 
 
@@ -155,7 +155,7 @@ def policy_of(session: Session) -> Policy:
     ``BadInput`` as :func:`day_of`.
     """
     policy = drafting_policy(day_of(session))
-    if session.written is None or any(task.one_thing for task in session.inputs.tasks):
+    if session.sync.written is None or any(task.one_thing for task in session.day.inputs.tasks):
         return policy
     return replace(policy, one_thing_early=False)
 
@@ -181,7 +181,7 @@ def instance_in(session: Session) -> Instance:
     Raises ``BadInput`` when the frame is a mistake, or over.
     """
     day = day_of(session)
-    gone = () if session.clash is None else session.clash.let_go
+    gone = () if session.planning.clash is None else session.planning.clash.let_go
     instance = instance_of(day, tuple(each for each in draft_constraints(session) if each.id not in gone))
     meetings = islice((m for m in busy_meetings(session) if m.start < m.end), MOST_EVENTS)
     events = tuple(
@@ -197,13 +197,13 @@ def basis(session: Session) -> str:
     conversation. The passing of time makes no draft stale. Raises ``BadInput`` when the frame is a mistake.
     """
     start, end = whole_frame(session)
-    frame = session.frame
+    frame = session.day.frame
     lunch = None
     if frame.lunch_start is not None and frame.lunch_minutes:
         at = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
         lunch = astuple(_lunch(session, at))
     busy = [(m.start, m.end) for m in busy_meetings(session)]
-    works = [astuple(work_of(task)) for task in session.inputs.tasks]
+    works = [astuple(work_of(task)) for task in session.day.inputs.tasks]
     made_from = json.dumps((session.date, session.tz, start, end, busy, lunch, works), default=str)
     rules = "".join(sorted(item.record.model_dump_json() for item in constraints_for_draft(session).applicable))
     return hashlib.sha1(f"{made_from}{rules}".encode(), usedforsecurity=False).hexdigest()
@@ -214,11 +214,10 @@ def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
 
     A model's draft that was made earlier is moved to begin now.
     """
-    session = replace(session, drafted_at=session.now, put_in_past=())
+    session = session.with_planning(drafted_at=session.now, put_in_past=())
     if sketch is None or sketch.plan is None:
         result = own_draft(session)
-        fresh = replace(
-            session,
+        fresh = session.with_planning(
             plan=result.plan,
             unplaced=to_unplaced(session, result.unplaced),
             clash=clash_of(result.conflict, result.relaxed),
@@ -226,8 +225,8 @@ def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
     else:
         plan, left = _start_now(session, sketch.plan)
         unplaced = (*sketch.unplaced, *to_unplaced(session, left))
-        fresh = replace(session, plan=plan, unplaced=with_offers(unplaced, session.unplaced))
-    return grade_session(replace(fresh, draft_basis=basis(session)))
+        fresh = session.with_planning(plan=plan, unplaced=with_offers(unplaced, session.planning.unplaced))
+    return grade_session(fresh.with_planning(draft_basis=basis(session)))
 
 
 def _start_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[UnplacedItem, ...]]:
@@ -261,27 +260,27 @@ def wants_sketch(session: Session) -> bool:
     inputs.
     """
     now = None if frame_mistake(session) is not None else fingerprint(session)
-    if now is None or session.stage is not TimeboxingStage.CAPTURE_INPUTS or not session.inputs.tasks:
+    if now is None or session.stage is not TimeboxingStage.CAPTURE_INPUTS or not session.day.inputs.tasks:
         return False
-    if session.snapshot is None or session.snapshot.day != session.date:
+    if session.day.snapshot is None or session.day.snapshot.day != session.date:
         return False
-    planned = session.plan is not None and session.draft_basis == now
-    return not planned and (session.sketch is None or session.sketch.basis != now)
+    planned = session.planning.plan is not None and session.planning.draft_basis == now
+    return not planned and (session.planning.sketch is None or session.planning.sketch.basis != now)
 
 
 def without_stale_sketch(session: Session) -> Session:
     """Return the session without a draft whose inputs have changed (S46, S232)."""
-    if session.sketch is None or session.sketch.basis == fingerprint(session):
+    if session.planning.sketch is None or session.planning.sketch.basis == fingerprint(session):
         return session
-    return replace(session, sketch=None)
+    return session.with_planning(sketch=None)
 
 
 def grade_session(session: Session) -> Session:
     """Return the session with the quality of its current plan."""
-    if session.plan is None:
-        return replace(session, quality=None)
-    result = grade_plan(grading_instance(session), session.plan, unplaced_items(session))
-    return replace(session, quality=result)
+    if session.planning.plan is None:
+        return session.with_planning(quality=None)
+    result = grade_plan(grading_instance(session), session.planning.plan, unplaced_items(session))
+    return session.with_planning(quality=result)
 
 
 def grading_instance(session: Session) -> Instance:
@@ -294,11 +293,11 @@ def grading_instance(session: Session) -> Instance:
 
 def unplaced_items(session: Session) -> tuple[UnplacedItem, ...]:
     """Return the tasks that found no place when the day was drafted."""
-    return tuple(UnplacedItem(each.task_id, each.title, each.reason) for each in session.unplaced)
+    return tuple(UnplacedItem(each.task_id, each.title, each.reason) for each in session.planning.unplaced)
 
 
 def _lunch(session: Session, start: datetime) -> LunchWish:
-    return LunchWish(f"lunch-{session.date.isoformat()}", start, session.frame.lunch_minutes)
+    return LunchWish(f"lunch-{session.date.isoformat()}", start, session.day.frame.lunch_minutes)
 
 
 def work_of(task: Task) -> Work:
@@ -320,11 +319,11 @@ def option_words(before: Session, after: Session) -> tuple[str, ...]:
     The text is for cards that show only the draft, and is the same for buttons and words. Deferred work is mentioned
     where it is kept.
     """
-    tasks = {task.id: task for task in before.inputs.tasks}
-    stay = {task.id for task in (*after.inputs.tasks, *after.deferred)}
+    tasks = {task.id: task for task in before.day.inputs.tasks}
+    stay = {task.id for task in (*after.day.inputs.tasks, *after.open_work.deferred)}
     return (
-        *_frame_words(before.frame, after.frame),
-        *(line for task in after.inputs.tasks if task.id in tasks for line in _task_words(tasks[task.id], task)),
+        *_frame_words(before.day.frame, after.day.frame),
+        *(line for task in after.day.inputs.tasks if task.id in tasks for line in _task_words(tasks[task.id], task)),
         *(f"“{task.title}” is off your list." for task in tasks.values() if task.id not in stay),
     )
 
@@ -345,8 +344,8 @@ def _task_words(before: Task, after: Task) -> Iterator[str]:
 
 def room_words(over: TBPlan, session: Session) -> tuple[str, ...]:
     """Name the tasks that gained or lost a place compared with the plan before."""
-    tasks = {task.id: task.title for task in session.inputs.tasks}
-    was, now = _placed_tasks(over, tasks), _placed_tasks(session.plan, tasks)
+    tasks = {task.id: task.title for task in session.day.inputs.tasks}
+    was, now = _placed_tasks(over, tasks), _placed_tasks(session.planning.plan, tasks)
     return (
         *(f"“{title}” has a place now." for task, title in tasks.items() if task in now and task not in was),
         *(f"“{title}” has no place any more." for task, title in tasks.items() if task in was and task not in now),
@@ -371,9 +370,11 @@ def with_fixes(session: Session, at: datetime) -> Session:
     Blocks that began before the instant ``at`` stay.
     """
     refining = session.status is SessionStatus.ACTIVE and session.stage is TimeboxingStage.REFINE
-    if not refining or session.plan is None or frame_mistake(session) is not None:
-        return replace(session, fixes=())
-    return replace(session, fixes=find_fixes(_from_now(session, at), session.plan, unplaced_items(session)))
+    if not refining or session.planning.plan is None or frame_mistake(session) is not None:
+        return session.with_planning(fixes=())
+    return session.with_planning(
+        fixes=find_fixes(_from_now(session, at), session.planning.plan, unplaced_items(session))
+    )
 
 
 def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
@@ -382,8 +383,8 @@ def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
     Raises ``BadInput`` otherwise; nothing is changed.
     """
     offered: tuple[Fix, ...] = ()
-    if session.plan is not None and frame_mistake(session) is None:
-        offered = find_fixes(_from_now(session, at), session.plan, unplaced_items(session), most=_ALL_FIXES)
+    if session.planning.plan is not None and frame_mistake(session) is None:
+        offered = find_fixes(_from_now(session, at), session.planning.plan, unplaced_items(session), most=_ALL_FIXES)
     patch = next((each.patch for each in offered if each.id == fix), None)
     if patch is None:
         raise BadInput(STALE_FIX)

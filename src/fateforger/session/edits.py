@@ -93,7 +93,7 @@ def repair_violations(
     before ``at``. Returns ``None`` when moving blocks cannot repair it. Raises ``PlanInvalid`` when the blocks cannot
     be resolved to instants.
     """
-    plan = session.plan
+    plan = session.planning.plan
     if plan is None or frame_mistake(session) is not None:
         return None
     blocks = [block for block in resolve(plan) if block.event.type is not ET.BACKGROUND]
@@ -208,7 +208,7 @@ def apply_edit(session: Session, command: BlockCommand, *, mend: bool = True) ->
 
     Raises ``UserError`` with a remedy; nothing is changed then.
     """
-    before = session.plan or TBPlan(date=session.date, tz=session.tz)
+    before = session.planning.plan or TBPlan(date=session.date, tz=session.tz)
     patch = patch_for(session, before, command)
     if isinstance(command, ApplyFix):
         after = sort_by_time(apply_patch(before, patch))
@@ -345,12 +345,12 @@ OKAY = 2
 
 def is_okay(session: Session) -> bool:
     """Check whether the plan, as last graded, is Okay or better."""
-    return session.quality is not None and session.quality.level >= OKAY
+    return session.planning.quality is not None and session.planning.quality.level >= OKAY
 
 
 def writes_at_once(session: Session) -> bool:
     """Check whether the current plan is written without a commit."""
-    match session.calendar_write:
+    match session.options.calendar_write:
         case "refine":
             return True
         case "okay":

@@ -14,7 +14,6 @@ from fateforger.planning.plan import TBPlan, resolve
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
-from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.rules import AtomKind, Rule, RuleKind, Vocabulary, names_in
@@ -44,20 +43,21 @@ def make_step(session: Session, *actions: str, also: Collection[str] = ("one_mes
 
 def known_facts(session: Session) -> tuple[str, ...]:
     """Return the states of the workflow that hold, as far as a session knows them."""
-    report = session.last_sync
+    report = session.sync.last_sync
     told = {
         "session_active": session.status is SessionStatus.ACTIVE,
         "date_confirmed": session.stage is not TimeboxingStage.DATE,
         "frame_valid": frame_mistake(session) is None,
-        "something_to_do": bool(session.inputs.tasks),
-        "plan_drafted": session.plan is not None,
-        "plan_valid": session.plan is not None and _can_resolve(session.plan),
-        "something_to_write": session.written is not None or bool(session.plan and session.plan.events),
-        "change_to_undo": bool(session.refine_undo),
-        "blocks_on_calendar": session.written is not None,
-        "something_failed": session.problem is not None or (report is not None and report.status in _FAILED),
-        "sync_failed": report is not None and report.status == "partial" and session.written is not None,
-        "write_stopped": session.problem is not None,
+        "something_to_do": bool(session.day.inputs.tasks),
+        "plan_drafted": session.planning.plan is not None,
+        "plan_valid": session.planning.plan is not None and _can_resolve(session.planning.plan),
+        "something_to_write": session.sync.written is not None
+        or bool(session.planning.plan and session.planning.plan.events),
+        "change_to_undo": bool(session.sync.refine_undo),
+        "blocks_on_calendar": session.sync.written is not None,
+        "something_failed": session.sync.problem is not None or (report is not None and report.status in _FAILED),
+        "sync_failed": report is not None and report.status == "partial" and session.sync.written is not None,
+        "write_stopped": session.sync.problem is not None,
     }
     return tuple(name for name, holds in told.items() if holds)
 
@@ -75,7 +75,7 @@ def broken_rules(
     With ``closed``, no more steps follow.
     """
     vocabulary = load_shipped(WORKFLOW).vocabulary
-    past = session.trace if any(_looks_back(each.rule, vocabulary) for each in rules) else ()
+    past = session.thread.trace if any(_looks_back(each.rule, vocabulary) for each in rules) else ()
     report = check(rules, (*past, *steps), vocabulary, closed=closed)
     return tuple(each for each in report.rules if each.blocks and _is_late(each, len(past)))
 
@@ -87,7 +87,7 @@ def all_rules() -> tuple[StatedRule, ...]:
 
 def record_steps(session: Session, *steps: Step) -> Session:
     """Return the session with these steps in its trace."""
-    return replace(session, trace=(*session.trace, *steps)[-MOST_STEPS:])
+    return session.with_thread(trace=(*session.thread.trace, *steps)[-MOST_STEPS:])
 
 
 def refusal(checked: Sequence[CheckedRule], *instead: str) -> tuple[str, ...]:
@@ -152,9 +152,9 @@ def gate(session: Session) -> StageGateOutput:
 
 def is_committed(session: Session) -> bool:
     """Check whether the complete plan of a session is on the calendar."""
-    report = session.last_sync
+    report = session.sync.last_sync
     whole = report is None or report.status not in _UNFINISHED
-    return session.stage is TimeboxingStage.REVIEW_COMMIT and session.written is not None and whole
+    return session.stage is TimeboxingStage.REVIEW_COMMIT and session.sync.written is not None and whole
 
 
 def _words(session: Session) -> _Words:
@@ -183,14 +183,14 @@ def _collect(session: Session) -> _Words:
 
 
 def _capture(session: Session) -> _Words:
-    count = len(session.inputs.tasks)
+    count = len(session.day.inputs.tasks)
     if not count:
         return _Words(
             ("Nothing to do yet",),
             ("There is nothing on your list yet, so there is nothing to plan.",),
             f"What do you want to get done on {day_words(session.date)}?",
         )
-    one = next((t for t in session.inputs.tasks if t.one_thing), None)
+    one = next((t for t in session.day.inputs.tasks if t.one_thing), None)
     summary = [f"{count} task{'' if count == 1 else 's'}"]
     if one is not None:
         summary.append(f"The one thing: {one.title}")
@@ -199,18 +199,18 @@ def _capture(session: Session) -> _Words:
 
 
 def _skeleton(session: Session) -> _Words:
-    if session.plan is None:
+    if session.planning.plan is None:
         return _Words(
             ("No draft yet",), ("There is no draft of this day yet.",), "Shall I draft it again? Redo step does that."
         )
     summary = [block_words(session)]
-    if session.unplaced:
-        summary.append(f"{len(session.unplaced)} did not fit")
+    if session.planning.unplaced:
+        summary.append(f"{len(session.planning.unplaced)} did not fit")
     return _Words(tuple(summary))
 
 
 def _refine(session: Session) -> _Words:
-    if session.plan is not None and (session.plan.events or session.written):
+    if session.planning.plan is not None and (session.planning.plan.events or session.sync.written):
         return _Words((block_words(session),))
     return _Words(
         ("No blocks",),
@@ -221,22 +221,22 @@ def _refine(session: Session) -> _Words:
 
 def block_words(session: Session) -> str:
     """Return a count like ``5 blocks``."""
-    count = len(session.plan.events) if session.plan else 0
+    count = len(session.planning.plan.events) if session.planning.plan else 0
     return f"{count} block{'' if count == 1 else 's'}"
 
 
 def calendar_words(session: Session) -> str:
     """Describe the state of the calendar in a few words."""
-    if session.snapshot_error is not None and session.snapshot is None:
+    if session.day.snapshot_error is not None and session.day.snapshot is None:
         return "Calendar not read"
-    if session.snapshot is None:
+    if session.day.snapshot is None:
         return "Calendar still loading"
     count = len(on_calendar(session).timed)
     return f"{count} meeting{'' if count == 1 else 's'}" if count else "No meetings"
 
 
 def _counts(session: Session) -> str:
-    report = session.last_sync
+    report = session.sync.last_sync
     if report is None:
         return block_words(session)
     return f"{report.created} created, {report.updated} updated, {report.deleted} deleted"
@@ -253,9 +253,9 @@ def move_token(session: Session, move: Move) -> str:
     """Return the token of a move's button; it changes once the move has been carried out."""
     match move:
         case Move.UNDO_LAST_UPDATE:
-            return f"{session.stage.value}.{len(session.refine_undo)}"
+            return f"{session.stage.value}.{len(session.sync.refine_undo)}"
         case Move.UNDO_SYNC:
-            return f"{session.stage.value}.{session.write_group}"
+            return f"{session.stage.value}.{session.sync.write_group}"
         case Move.STAY | Move.PROCEED | Move.BACK | Move.REDO | Move.CANCEL | Move.RETRY:
             return session.stage.value
         case _:
@@ -269,11 +269,11 @@ def _makes_sense(session: Session, move: Move) -> bool:
         case Move.PROCEED:
             return gate(session).ready
         case Move.UNDO_LAST_UPDATE:
-            return bool(session.refine_undo)
+            return bool(session.sync.refine_undo)
         case Move.UNDO_SYNC:
-            return session.written is not None
+            return session.sync.written is not None
         case Move.RETRY:
-            return session.problem is not None or _has_failed(session)
+            return session.sync.problem is not None or _has_failed(session)
         case Move.BACK | Move.CANCEL:
             return True
         case Move.REDO:
@@ -284,4 +284,4 @@ def _makes_sense(session: Session, move: Move) -> bool:
 
 def _has_failed(session: Session) -> bool:
     at_review = session.stage is TimeboxingStage.REVIEW_COMMIT
-    return at_review and session.last_sync is not None and session.last_sync.status in _FAILED
+    return at_review and session.sync.last_sync is not None and session.sync.last_sync.status in _FAILED

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date as Date  # noqa: N812  the field is called ``date`` elsewhere
 from datetime import datetime
-from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.memory.applicability import Answer, Context, decide_applicability
 from fateforger.memory.contradiction import Kind
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity, Scope, Source, Status
-from fateforger.planning.plan import ET
 from fateforger.session.stages import TimeboxingStage
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -122,63 +119,6 @@ class MemoryView(BaseModel):
     offers: tuple[MemoryOffer, ...] = ()
     lines: tuple[str, ...] = ()
     trouble: str | None = None
-
-
-class ConstraintSession(Protocol):
-    """Part of a :class:`fateforger.session.model.Session` that :func:`active` reads."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def user_id(self) -> str: ...
-    @property
-    def date(self) -> Date: ...
-    @property
-    def tz(self) -> str: ...
-    @property
-    def stage(self) -> TimeboxingStage: ...
-    @property
-    def said(self) -> tuple[Version, ...]: ...
-    @property
-    def set_aside(self) -> tuple[str, ...]: ...
-    @property
-    def recalled(self) -> RecalledConstraints | None: ...
-
-
-def active(
-    session: ConstraintSession,
-    *,
-    stage: TimeboxingStage | None = None,
-    event_types: tuple[ET, ...] = (),
-    k: int | None = None,
-) -> Answer:
-    """Return the constraints that apply in a session, ranked, and the others with a reason (S2, S21, S22).
-
-    Constraints stated in the session are included. ``stage`` defaults to the session's own; without ``event_types``
-    these do not matter. Prompts, cards, reasons, and the draft's fingerprint all use this.
-    """
-    context = Context(
-        user_id=session.user_id,
-        stage=(stage or session.stage).value,
-        as_of=session.date,
-        timezone=session.tz,
-        event_types=event_types,
-        session_id=session.id,
-        suppressed_uids=session.set_aside,
-        k=k,
-    )
-    return decide_applicability(known_versions(session), context)
-
-
-def known_versions(session: ConstraintSession) -> tuple[Version, ...]:
-    """Return every version that the session knows of, applicable or not."""
-    stored = () if session.recalled is None else session.recalled.versions
-    return (*stored, *session.said)
-
-
-def unsaved_versions(session: ConstraintSession) -> tuple[Version, ...]:
-    """Return the lasting versions that are in no store yet."""
-    return tuple(version for version in session.said if not version.flat.session_only and not version.seq)
 
 
 def unstored_versions(said: Iterable[Version], stored: Iterable[Version]) -> tuple[Version, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import datetime, time
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.calendar.conflicts import Conflict
 from fateforger.calendar.history import HistoryRow
@@ -341,38 +342,33 @@ class LastWords(BaseModel):
         return cls(bot=bot[:LONGEST_SAID], asks=asks)
 
 
-class Session(BaseModel):
-    """One person planning one day in one thread.
-
-    ``version`` is counted by the store.
-    """
+class Options(BaseModel):
+    """Choices of the person for one session."""
 
     model_config = _FROZEN
-    schema_version: int = 1
-    """Kept because the sessions of earlier versions have it; the store versions its rows itself."""
-    id: str
-    version: int = 0
-    user_id: str
-    channel: str
-    thread_ts: str | None = None
-    created_at: datetime
-    touched_at: datetime
-    now: datetime | None = None
-    """Instant of the latest turn: time before it is past (K11).
-
-    ``None`` until a turn reads the clock.
-    """
-    status: SessionStatus = SessionStatus.ACTIVE
-    stage: TimeboxingStage = TimeboxingStage.DATE
-    tz: str
-    date: Date
     mode: Mode = Mode.DIRECT
     """Mode in which it was started: directly, or by pulling a task (S146)."""
     calendar_write: CalendarWrite = "refine"
     calendar_write_chosen: CalendarWrite | None = None
     """The person's own choice, which their next session begins with."""
+
+
+class DayInputs(BaseModel):
+    """Facts that the day is planned from: its frame, its tasks, and the calendar."""
+
+    model_config = _FROZEN
     frame: FrameFacts = FrameFacts()
     inputs: InputFacts = InputFacts()
+    snapshot: Snapshot | None = None
+    """Calendar as last read for the date: the source of immovables."""
+    snapshot_error: str | None = None
+    """Reason that the calendar could not be read, as a sentence, when it could not."""
+
+
+class OpenWork(BaseModel):
+    """Tasks left for other days, and tasks of other days."""
+
+    model_config = _FROZEN
     deferred: tuple[Task, ...] = ()
     """Tasks left for another day."""
     offered: tuple[OfferedInput, ...] = ()
@@ -385,10 +381,12 @@ class Session(BaseModel):
     """Ids of tasks that the person said are done or not wanted; no other day asks about them."""
     caught_up: CatchUp | None = None
     """Last catch-up with missed days, which can be undone."""
-    snapshot: Snapshot | None = None
-    """Calendar as last read for ``date``: the source of immovables."""
-    snapshot_error: str | None = None
-    """Reason that the calendar could not be read, as a sentence, when it could not."""
+
+
+class Planning(BaseModel):
+    """The plan, with what its draft and its checks found."""
+
+    model_config = _FROZEN
     plan: TBPlan | None = None
     """The person's own blocks. Meetings come from the snapshot."""
     unplaced: tuple[Unplaced, ...] = ()
@@ -417,6 +415,12 @@ class Session(BaseModel):
     quality: Quality | None = None
     fixes: tuple[Fix, ...] = ()
     """Fixes that the card of Stage 4 offers."""
+
+
+class SyncState(BaseModel):
+    """Changes of the plan, and the writes to the calendar that they led to."""
+
+    model_config = _FROZEN
     refine_undo: tuple[RefineUpdate, ...] = ()
     """Applied changes that can still be undone, the latest last."""
     held: HeldChange | None = None
@@ -432,14 +436,12 @@ class Session(BaseModel):
     """Differences that the person and the plan both changed: open, or answered and not carried out."""
     brakes: tuple[str, ...] = ()
     """Names of the safety checks that stopped the last write; Try again then means approval."""
-    notice: Notice | None = None
-    """Shown on the next card and then dropped."""
-    last_words: LastWords | None = None
-    """The bot's last words, until the person answers or does something else."""
-    history: HistoryView | None = None
-    """History of the day, while the person has it open."""
-    preview: PreviewView | None = None
-    """Preview of the next write, while the person has it open."""
+
+
+class RuleState(BaseModel):
+    """Constraints that this conversation knows, and its own changes of them."""
+
+    model_config = _FROZEN
     said: tuple[Version, ...] = ()
     """Every version of the constraints stated in this thread.
 
@@ -449,18 +451,108 @@ class Session(BaseModel):
     """Uids of constraints that do not count in this session (S22)."""
     recalled: RecalledConstraints | None = None
     """Applicable constraints from the store; ``None`` until it was asked."""
-    memory: MemoryView | None = None
-    """Memory card, while the person has it open."""
     memory_writes: tuple[MemoryWrite, ...] = ()
     """Memory writes of this session that can be undone, the latest last."""
     memory_questions: tuple[MemoryQuestion, ...] = ()
     """Contradicting constraints that only the person can decide about."""
-    trace: tuple[Step, ...] = ()
-    """Latest steps, as rules are checked on them (:mod:`fateforger.session.gates`)."""
+
+
+class ThreadState(BaseModel):
+    """Contents of the thread: what was said last, which cards are open, and which commands were handled."""
+
+    model_config = _FROZEN
+    notice: Notice | None = None
+    """Shown on the next card and then dropped."""
+    last_words: LastWords | None = None
+    """The bot's last words, until the person answers or does something else."""
+    history: HistoryView | None = None
+    """History of the day, while the person has it open."""
+    preview: PreviewView | None = None
+    """Preview of the next write, while the person has it open."""
+    memory: MemoryView | None = None
+    """Memory card, while the person has it open."""
     root_line: str | None = None
     """The first message's line as last sent, so that it is sent again only when it changes."""
+    trace: tuple[Step, ...] = ()
+    """Latest steps, as rules are checked on them (:mod:`fateforger.session.gates`)."""
     handled: tuple[str, ...] = ()
     """Ids of the commands handled so far, the latest last, to detect repeated commands."""
+
+
+class Session(BaseModel):
+    """One person planning one day in one thread.
+
+    Its state is in groups, each changed by the ``with_`` method of its name; mypy checks the names and types of the
+    changes (``scripts/mypy_replace.py``). ``version`` is counted by the store.
+    """
+
+    model_config = _FROZEN
+    schema_version: int = 2
+    """Version 1 had the fields of all groups side by side; it is read as well."""
+    id: str
+    version: int = 0
+    user_id: str
+    channel: str
+    thread_ts: str | None = None
+    created_at: datetime
+    touched_at: datetime
+    now: datetime | None = None
+    """Instant of the latest turn: time before it is past (K11).
+
+    ``None`` until a turn reads the clock.
+    """
+    status: SessionStatus = SessionStatus.ACTIVE
+    stage: TimeboxingStage = TimeboxingStage.DATE
+    tz: str
+    date: Date
+    options: Options = Options()
+    day: DayInputs = DayInputs()
+    open_work: OpenWork = OpenWork()
+    planning: Planning = Planning()
+    sync: SyncState = SyncState()
+    rules: RuleState = RuleState()
+    thread: ThreadState = ThreadState()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_version_1(cls, document: Any) -> Any:
+        """Move the fields of a session of version 1 into their groups."""
+        if not isinstance(document, dict) or document.get("schema_version") != 1:
+            return document
+        flat = {**document, "schema_version": 2}
+        groups = {
+            group: {name: flat.pop(name) for name in kind.model_fields if name in flat}
+            for group, kind in _GROUPS.items()
+        }
+        return {**flat, **groups}
+
+    def with_options(self, **changes: Any) -> Session:
+        """Return the session with changes in ``options``."""
+        return replace(self, options=replace(self.options, **changes))
+
+    def with_day(self, **changes: Any) -> Session:
+        """Return the session with changes in ``day``."""
+        return replace(self, day=replace(self.day, **changes))
+
+    def with_open_work(self, **changes: Any) -> Session:
+        """Return the session with changes in ``open_work``."""
+        return replace(self, open_work=replace(self.open_work, **changes))
+
+    def with_planning(self, **changes: Any) -> Session:
+        """Return the session with changes in ``planning``."""
+        return replace(self, planning=replace(self.planning, **changes))
+
+    def with_sync(self, **changes: Any) -> Session:
+        """Return the session with changes in ``sync``."""
+        return replace(self, sync=replace(self.sync, **changes))
+
+    def with_rules(self, **changes: Any) -> Session:
+        """Return the session with changes in ``rules``."""
+        return replace(self, rules=replace(self.rules, **changes))
+
+    def with_thread(self, **changes: Any) -> Session:
+        """Return the session with changes in ``thread``."""
+        return replace(self, thread=replace(self.thread, **changes))
 
     def at_time(self, now: datetime) -> Session:
         """Return the session as of that instant."""
@@ -468,7 +560,18 @@ class Session(BaseModel):
 
     def after_command(self, command_id: str, at: datetime) -> Session:
         """Return the session after handling a command; the last 50 ids are kept."""
-        return replace(self, handled=(*self.handled, command_id)[-50:], touched_at=at)
+        return replace(self, touched_at=at).with_thread(handled=(*self.thread.handled, command_id)[-50:])
+
+
+_GROUPS: Mapping[str, type[BaseModel]] = {
+    "options": Options,
+    "day": DayInputs,
+    "open_work": OpenWork,
+    "planning": Planning,
+    "sync": SyncState,
+    "rules": RuleState,
+    "thread": ThreadState,
+}
 
 
 class Outgoing(BaseModel):

@@ -17,7 +17,6 @@ from fateforger.session.placement import by_time
 from fateforger.session.replanning import rest_of_task, task_id_of
 from fateforger.session.tasks import keep_for_later, with_tasks
 from fateforger.tasks.task import Do, OutsideTask, QueuedTask, read_task_id
-from fateforger.values import replace
 
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
@@ -36,13 +35,13 @@ def open_work(session: Session, now: datetime) -> tuple[OfferedInput, ...]:
 
 def missed_days(session: Session) -> tuple[date, ...]:
     """Return the missed days: earlier days without a word on how they went, the first one first."""
-    return tuple(sorted({each.day for each in session.offered if each.source == "planned"}))
+    return tuple(sorted({each.day for each in session.open_work.offered if each.source == "planned"}))
 
 
 def open_work_of_missed(session: Session) -> tuple[OfferedInput, ...]:
     """Return all open work of the missed days, the first day first."""
     days = set(missed_days(session))
-    things = (each for each in session.offered if each.source in {"deferred", "unplaced", "planned"})
+    things = (each for each in session.open_work.offered if each.source in {"deferred", "unplaced", "planned"})
     return tuple(sorted((each for each in things if each.day in days), key=lambda each: each.day))
 
 
@@ -60,27 +59,25 @@ def undo_catch_up(session: Session) -> Session:
 
     Raises :class:`BadInput` when there is nothing to undo.
     """
-    step = session.caught_up
+    step = session.open_work.caught_up
     if step is None:
         raise BadInput("That is taken back already; please look at the newest card.")
     ids = {each.task.id for each in step.things}
-    kept = tuple(task for task in session.inputs.tasks if task.id not in ids)
-    waits = {task.id for task in session.deferred}
+    kept = tuple(task for task in session.day.inputs.tasks if task.id not in ids)
+    waits = {task.id for task in session.open_work.deferred}
     back = tuple(each for each in step.things if each.task.id not in waits)
-    return replace(
-        session,
-        inputs=InputFacts(tasks=kept),
-        offered=(*back, *(each for each in session.offered if each.task.id not in ids)),
-        brought=tuple(task_id for task_id in session.brought if task_id not in ids),
-        settled=tuple(task_id for task_id in session.settled if task_id not in ids),
+    return session.with_day(inputs=InputFacts(tasks=kept)).with_open_work(
+        offered=(*back, *(each for each in session.open_work.offered if each.task.id not in ids)),
+        brought=tuple(task_id for task_id in session.open_work.brought if task_id not in ids),
+        settled=tuple(task_id for task_id in session.open_work.settled if task_id not in ids),
         caught_up=None,
     )
 
 
 def _list_open(session: Session, now: datetime) -> Iterator[OfferedInput]:
-    for task in session.deferred:
+    for task in session.open_work.deferred:
         yield OfferedInput(task=task, source="deferred", day=session.date)
-    if session.written is None:
+    if session.sync.written is None:
         return
     if is_over(session, now):
         for task in _planned_not_done(session):
@@ -91,12 +88,12 @@ def _list_open(session: Session, now: datetime) -> Iterator[OfferedInput]:
 
 def _planned_not_done(session: Session) -> Iterator[Task]:
     """Yield the planned work by task, at its planned length."""
-    plan = session.plan
+    plan = session.planning.plan
     if plan is None:
         return
     end = day_window(session.date, session.tz)[1]
     for name in dict.fromkeys(task_id_of(session, block) for block in by_time(plan) if block.event.type in WORK):
-        done = task_of(name, session.settled) is not None
+        done = task_of(name, session.open_work.settled) is not None
         task = None if done else rest_of_task(session, plan, name, end, whole=True)
         if task is not None:
             yield keep_for_later(task)
@@ -104,8 +101,8 @@ def _planned_not_done(session: Session) -> Iterator[Task]:
 
 def _unplaced_tasks(session: Session) -> Iterator[Task]:
     """Yield the tasks that the plan has no room for."""
-    tasks = {task.id: task for task in session.inputs.tasks}
-    for each in session.unplaced:
+    tasks = {task.id: task for task in session.day.inputs.tasks}
+    for each in session.planning.unplaced:
         task = each.task or tasks.get(each.task_id)
         if task is not None:
             yield keep_for_later(task)
@@ -124,13 +121,13 @@ def carry_over(session: Session, others: Iterable[Session], *, now: datetime) ->
     open unless they said that it is done.
     """
     days = sorted((s for s in others if s.id != session.id), key=lambda s: (s.date, s.touched_at), reverse=True)
-    known = {*_known_ids(session), *(task.id for task in session.deferred)}
+    known = {*_known_ids(session), *(task.id for task in session.open_work.deferred)}
     found: list[OfferedInput] = []
     for other in days:
         if session.date - LOOK_BACK <= other.date <= session.date:
             found += [each for each in open_work(other, now) if task_of(each.task.id, known) is None]
-        listed = _known_ids(other) if other.written is not None else set(other.settled)
-        known |= listed | {task.id for task in other.deferred}
+        listed = _known_ids(other) if other.sync.written is not None else set(other.open_work.settled)
+        known |= listed | {task.id for task in other.open_work.deferred}
     return tuple(found[:MOST_OFFERED])
 
 
@@ -141,7 +138,9 @@ def with_queue(
 
     ``queue`` holds tasks that can be pulled or are in hand. There are no duplicates, and no task in ``ended``.
     """
-    known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {*session.settled}
+    known = {task.id for task in (*session.day.inputs.tasks, *session.open_work.deferred)} | {
+        *session.open_work.settled
+    }
     days = tuple(each for each in left if each.task.id not in ended)
     known |= {each.task.id for each in days}
     mine = (task for task in queue if isinstance(task.spec.work, Do) and task.id not in known)
@@ -156,10 +155,12 @@ def with_outside(
     Of the latter, those due by the day come first, then the more important, then those due sooner. ``None`` means
     that TickTick was not read yet; the session's known tasks are used.
     """
-    known = {task.id for task in (*session.inputs.tasks, *session.deferred)} | {*session.settled}
+    known = {task.id for task in (*session.day.inputs.tasks, *session.open_work.deferred)} | {
+        *session.open_work.settled
+    }
     known |= {each.task.id for each in offered}
     if tasks is None:
-        found = [each for each in session.offered if each.source == "ticktick"]
+        found = [each for each in session.open_work.offered if each.source == "ticktick"]
     else:
         ordered = sorted(tasks, key=lambda task: _urgency(task, session.date))
         found = [OfferedInput(task=_to_task(task), source="ticktick", day=session.date) for task in ordered]
@@ -181,7 +182,7 @@ def queue_ids(session: Session) -> frozenset[str]:
     """Return the ids of the tasks on its list that are also in the queue."""
     if session.status is SessionStatus.CANCELLED:
         return frozenset()
-    return frozenset(task.id for task in session.inputs.tasks if read_task_id(task.id) == task.id)
+    return frozenset(task.id for task in session.day.inputs.tasks if read_task_id(task.id) == task.id)
 
 
 def _offer_queued(task: QueuedTask) -> OfferedInput:
@@ -198,22 +199,20 @@ def bring_tasks(session: Session, task_ids: Sequence[str], settled: Sequence[str
     Without any, all offered tasks are taken, unless something is ``settled``, which is then no longer offered. Raises
     :class:`BadInput` when one of them is neither offered nor deferred.
     """
-    there = {each.task.id: each.task for each in session.offered}
+    there = {each.task.id: each.task for each in session.open_work.offered}
     wanted = tuple(task_ids) or (() if settled else tuple(there))
-    there |= {task.id: task for task in session.deferred}
+    there |= {task.id: task for task in session.open_work.deferred}
     if not (wanted or settled) or any(task_id not in there for task_id in (*wanted, *settled)):
         raise BadInput("That is not open any more; please look at the newest card.")
     tasks = [there[task_id] for task_id in wanted]
-    return replace(
-        session,
-        inputs=with_tasks(session.inputs, tasks),
-        offered=tuple(each for each in session.offered if each.task.id not in {*wanted, *settled}),
-        deferred=tuple(task for task in session.deferred if task.id not in wanted),
-        brought=tuple(dict.fromkeys((*session.brought, *wanted))),
-        settled=tuple(dict.fromkeys((*session.settled, *settled))),
-        caught_up=build_catch_up(session, wanted, settled) or session.caught_up,
+    return session.with_day(inputs=with_tasks(session.day.inputs, tasks)).with_open_work(
+        offered=tuple(each for each in session.open_work.offered if each.task.id not in {*wanted, *settled}),
+        deferred=tuple(task for task in session.open_work.deferred if task.id not in wanted),
+        brought=tuple(dict.fromkeys((*session.open_work.brought, *wanted))),
+        settled=tuple(dict.fromkeys((*session.open_work.settled, *settled))),
+        caught_up=build_catch_up(session, wanted, settled) or session.open_work.caught_up,
     )
 
 
 def _known_ids(session: Session) -> set[str]:
-    return {*(task.id for task in session.inputs.tasks), *session.brought, *session.settled}
+    return {*(task.id for task in session.day.inputs.tasks), *session.open_work.brought, *session.open_work.settled}

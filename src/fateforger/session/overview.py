@@ -37,7 +37,9 @@ def overview(session: Session) -> str:
     """Return each meeting and block in time order, and the count of those left out."""
     timed = on_calendar(session).timed
     lines = [Line(m.start, meeting_line(m, session.date)) for m in timed[:MOST_MEETINGS]]
-    lines += [Line(b.start, block_line(session, b)) for b in by_time(session.plan)] if session.plan else []
+    lines += (
+        [Line(b.start, block_line(session, b)) for b in by_time(session.planning.plan)] if session.planning.plan else []
+    )
     lines.sort(key=lambda line: line.start.astimezone(UTC))
     listed = "\n".join(f"- {line.text}" for line in lines) or "Nothing is planned, and no meetings either."
     more = len(timed) - MOST_MEETINGS
@@ -79,18 +81,18 @@ def block_line(session: Session, block: Resolved) -> str:
 
 def block_title(session: Session, block: Resolved) -> str:
     """Return ``**09:00–10:30** Write report``, starred when it is the one thing."""
-    one = next((t.id for t in session.inputs.tasks if t.one_thing), None)
+    one = next((t.id for t in session.day.inputs.tasks if t.one_thing), None)
     star = " ⭐" if one is not None and (block.key == one or block.key.startswith(f"{one}-")) else ""
     return f"**{span(block.start, block.end)}** {plain(block.event.name)}{star}"
 
 
 def collisions(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
     """Return the blocks that run into a meeting, each with the first one it runs into."""
-    if session.plan is None:
+    if session.planning.plan is None:
         return ()
     meetings = busy_meetings(session)
     hits: list[tuple[Resolved, Meeting]] = []
-    for block in by_time(session.plan):
+    for block in by_time(session.planning.plan):
         if block.event.type is ET.BACKGROUND:
             continue
         start, end = block.start.astimezone(UTC), block.end.astimezone(UTC)
@@ -127,9 +129,9 @@ def is_big(task: Task) -> bool:
 
 def commitments(session: Session) -> tuple[Commitment, ...]:
     """Return the big items that the plan has a place for, the one thing first, then by time."""
-    big = {task.id: task for task in session.inputs.tasks if is_big(task)}
+    big = {task.id: task for task in session.day.inputs.tasks if is_big(task)}
     ends: dict[str, datetime] = {}
-    for block in by_time(session.plan) if session.plan else ():
+    for block in by_time(session.planning.plan) if session.planning.plan else ():
         owner = task_of(block.key, big)
         if owner is not None and (owner not in ends or ends[owner].astimezone(UTC) < block.end.astimezone(UTC)):
             ends[owner] = block.end
@@ -139,7 +141,7 @@ def commitments(session: Session) -> tuple[Commitment, ...]:
 
 def tasks_without_criteria(session: Session) -> tuple[Task, ...]:
     """Return the big items without success criteria."""
-    return tuple(task for task in session.inputs.tasks if is_big(task) and not task.done_when)
+    return tuple(task for task in session.day.inputs.tasks if is_big(task) and not task.done_when)
 
 
 MOST_REASONS = 4
@@ -153,7 +155,7 @@ def explain_block(session: Session, key: str, placement: Sequence[Reason] = ()) 
     These are the rules that it breaks, those of its ``placement``, then the other rules about it. Raises
     ``PatchInvalid`` when it is not in the plan.
     """
-    blocks = by_time(session.plan) if session.plan is not None else ()
+    blocks = by_time(session.planning.plan) if session.planning.plan is not None else ()
     block = next((each for each in blocks if each.key == key), None)
     if block is None:
         raise PatchInvalid(GONE)
@@ -175,10 +177,10 @@ def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
 
     The result is empty while the frame is a mistake or the plan cannot be resolved.
     """
-    if session.plan is None:
+    if session.planning.plan is None:
         return ()
     try:
-        found = explain_place(session.plan, instance_in(session), key)
+        found = explain_place(session.planning.plan, instance_in(session), key)
     except (BadInput, PlanInvalid):
         return ()
     return tuple(Reason(each.text, each.cause if each.kind == "rule" else None) for each in found)
@@ -190,7 +192,9 @@ def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = (
     Raises as :func:`explain_block`.
     """
     reasons = explain_block(session, key, placement)
-    block = next(each for each in by_time(session.plan or TBPlan(date=session.date, tz=session.tz)) if each.key == key)
+    block = next(
+        each for each in by_time(session.planning.plan or TBPlan(date=session.date, tz=session.tz)) if each.key == key
+    )
     lines = [reason.sentence for reason in reasons[:MOST_REASONS]] or [NO_RULE]
     more = len(reasons) - MOST_REASONS
     if more > 0:

@@ -41,11 +41,11 @@ from fateforger.session.commands import (
 )
 from fateforger.session.conflicts import open_questions, parse_question_target, question_target
 from fateforger.session.gates import move_token, offered_moves
-from fateforger.session.memory import known_versions
 from fateforger.session.model import OfferedInput, Question, Session, SessionStatus
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.overview import collisions
 from fateforger.session.recall import constraints_for_draft
+from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import read_day_rule
@@ -201,7 +201,7 @@ def sole_question(waiting: Sequence[PendingQuestion]) -> PendingQuestion | None:
 
 def held_question(session: Session) -> PendingQuestion | None:
     """Return the question about a change held back because of a rule or a meeting."""
-    held = session.held
+    held = session.sync.held
     if held is None or session.stage is not Stage.REFINE:
         return None
     version = select_newest(known_versions(session), session.user_id).get(held.uid)
@@ -219,10 +219,10 @@ def write_question(session: Session) -> PendingQuestion | None:
     if Move.RETRY not in offered_moves(session):
         return None
     again = partial(_stage_command, Move.RETRY, move_token(session, Move.RETRY))
-    report = session.last_sync
-    trouble = session.problem or " ".join(() if report is None else report.sentences)
+    report = session.sync.last_sync
+    trouble = session.sync.problem or " ".join(() if report is None else report.sentences)
     option = Option("Try again", Move.RETRY.value, move_token(session, Move.RETRY), again)
-    if not session.brakes:
+    if not session.sync.brakes:
         return PendingQuestion(kind=PendingKind.RETRY, sentence=trouble, yes=option)
     option = Option(GO_AHEAD, Move.RETRY.value, move_token(session, Move.RETRY), again)
     return PendingQuestion(
@@ -249,7 +249,7 @@ def refit_question(session: Session) -> PendingQuestion | None:
 
 def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the questions about conflicting rules that are not asked already."""
-    asked = {frozenset(question.uids) for question in session.memory_questions}
+    asked = {frozenset(question.uids) for question in session.rules.memory_questions}
     return tuple(
         PendingQuestion(
             kind=PendingKind.RULES, sentence=each.sentence, which=settle_options(each.uids, each.names, both=None)
@@ -317,9 +317,11 @@ def set_aside_option(version: Version) -> Option:
 def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the offers of further work: leftovers and the queue as one each, TickTick by task."""
     missed = open_work_of_missed(session)
-    left = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
-    queued = [each for each in session.offered if each.source == "queue"]
-    outside = [each for each in session.offered if each.source == "ticktick"]
+    left = [
+        each for each in session.open_work.offered if each.source in {"deferred", "unplaced"} and each not in missed
+    ]
+    queued = [each for each in session.open_work.offered if each.source == "queue"]
+    outside = [each for each in session.open_work.offered if each.source == "ticktick"]
     return (
         *((_bring_question("Left over from earlier days", left, bring_left_over(session, left)),) if left else ()),
         *((_bring_question("In your queue", queued, bring_queued(queued)),) if queued else ()),
@@ -330,7 +332,9 @@ def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
 def bring_left_over(session: Session, left: Sequence[OfferedInput]) -> Option:
     """Return the answer that brings all leftovers along."""
     label = "Bring it along" if len(left) == 1 else "Bring them along"
-    return _bring_option(label, () if len(left) == len(session.offered) else tuple(each.task.id for each in left))
+    return _bring_option(
+        label, () if len(left) == len(session.open_work.offered) else tuple(each.task.id for each in left)
+    )
 
 
 def bring_queued(queued: Sequence[OfferedInput]) -> Option:
@@ -357,9 +361,9 @@ def fix_option(fix: Fix) -> Option:
 
 def _all_questions(session: Session) -> Iterator[PendingQuestion]:
     stage = session.stage
-    if session.last_words is not None:
-        kind = PendingKind.WORDS if session.last_words.asks else PendingKind.SAID
-        yield PendingQuestion(kind=kind, sentence=session.last_words.bot)
+    if session.thread.last_words is not None:
+        kind = PendingKind.WORDS if session.thread.last_words.asks else PendingKind.SAID
+        yield PendingQuestion(kind=kind, sentence=session.thread.last_words.bot)
     if stage is not Stage.DATE:
         yield from unsure_questions(session)
         yield from clash_questions(session)
@@ -374,7 +378,7 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
             yield PendingQuestion(kind=PendingKind.CALENDAR, sentence=sentence, which=conflict_options(question))
         yield from _single(refit_question(session))
     yield from _about_memory(session)
-    for fix in session.fixes:
+    for fix in session.planning.fixes:
         yield PendingQuestion(
             kind=PendingKind.FIX,
             sentence=fix.label,
@@ -415,21 +419,21 @@ def _confirm_question(item: Applicable) -> PendingQuestion:
 
 
 def _about_memory(session: Session) -> Iterator[PendingQuestion]:
-    kind = PendingKind.RULES_NOTED if session.memory is None else PendingKind.RULES
-    for question in session.memory_questions:
+    kind = PendingKind.RULES_NOTED if session.thread.memory is None else PendingKind.RULES
+    for question in session.rules.memory_questions:
         which = settle_options(question.uids, question.names, both="Keep both")
         yield PendingQuestion(kind=kind, sentence=question.sentence, which=which)
-    for offer in () if session.memory is None else session.memory.offers:
+    for offer in () if session.thread.memory is None else session.thread.memory.offers:
         both = None if offer.kind is Kind.CIRCLE else "Leave both"
         which = settle_options(offer.uids, offer.names, both=both)
         yield PendingQuestion(kind=PendingKind.RULES, sentence=offer.sentence, which=which)
 
 
 def _clash(session: Session) -> Iterator[PendingQuestion]:
-    if session.clash is None:
+    if session.planning.clash is None:
         return
     items = {item.uid: item for item in constraints_for_draft(session).applicable}
-    members = [items[uid] for uid in session.clash.uids if uid in items]
+    members = [items[uid] for uid in session.planning.clash.uids if uid in items]
     if not members:
         return
     told_each = " ".join(build_reminder(item).sentence for item in members)

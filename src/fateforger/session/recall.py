@@ -30,8 +30,9 @@ from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Necessity, RuleKind, Scope, WindowKind
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.session.day import busy_meetings, frame_mistake, frame_of
-from fateforger.session.memory import RecalledConstraints, active, known_versions, unsaved_versions
+from fateforger.session.memory import RecalledConstraints
 from fateforger.session.model import Session
+from fateforger.session.rulebook import known_versions, rules_in_force, unsaved_versions
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
@@ -102,11 +103,11 @@ def followed_constraints(session: Session, plan: TBPlan | None = None) -> Answer
     session.
     """
     if plan is not None:
-        session = replace(session, plan=plan)
-    rows, whole = known_versions(session), active(session)
+        session = session.with_planning(plan=plan)
+    rows, whole = known_versions(session), rules_in_force(session)
     if session.stage is not TimeboxingStage.COLLECT_CONSTRAINTS:
         kinds = select_event_types(session.stage.value, day_facts(session, rows))
-        return _with_musts(active(session, event_types=kinds), whole)
+        return _with_musts(rules_in_force(session, event_types=kinds), whole)
     stored = retrieve(rows, whole.context, build_queries(session.stage.value, session.date))
     asked = {item.uid for item in stored.applicable}
     mine = tuple(item for item in whole.applicable if item.uid in asked or item.record.scope is Scope.SESSION)
@@ -115,7 +116,7 @@ def followed_constraints(session: Session, plan: TBPlan | None = None) -> Answer
 
 def musts(session: Session) -> tuple[Applicable, ...]:
     """Return every must in force on the session's day, as the card lists them, regardless of the plan (K9)."""
-    return tuple(item for item in active(session).applicable if item.record.necessity is Necessity.MUST)
+    return tuple(item for item in rules_in_force(session).applicable if item.record.necessity is Necessity.MUST)
 
 
 def _with_musts(routed: Answer, whole: Answer) -> Answer:
@@ -132,12 +133,12 @@ def _with_musts(routed: Answer, whole: Answer) -> Answer:
 
 def constraints_for_draft(session: Session) -> Answer:
     """Return the constraints that a draft of the day follows, regardless of the stage and the plan."""
-    return followed_constraints(replace(session, stage=TimeboxingStage.SKELETON, plan=None))
+    return followed_constraints(replace(session, stage=TimeboxingStage.SKELETON).with_planning(plan=None))
 
 
 def count_left_out(session: Session) -> int:
     """Return the number of constraints that the session was not given for lack of room."""
-    return 0 if session.recalled is None else session.recalled.left_out
+    return 0 if session.rules.recalled is None else session.rules.recalled.left_out
 
 
 def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
@@ -156,7 +157,9 @@ def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
         sleep=True,
         habits=ET.HABIT in brought,
         gaps=_has_gaps(session),
-        blocks=() if session.plan is None else tuple(dict.fromkeys(event.type for event in session.plan.events)),
+        blocks=()
+        if session.planning.plan is None
+        else tuple(dict.fromkeys(event.type for event in session.planning.plan.events)),
     )
 
 
@@ -185,11 +188,11 @@ def _is_must(version: Version) -> bool:
 
 def _has_gaps(session: Session) -> bool:
     """Check whether some of the day's frame is neither meeting nor block."""
-    if session.plan is None or frame_mistake(session) is not None:
+    if session.planning.plan is None or frame_mistake(session) is not None:
         return True
     free, end = (moment.astimezone(UTC) for moment in frame_of(session))
     taken = [(m.start, m.end) for m in busy_meetings(session)]
-    taken += [(b.start, b.end) for b in resolve(session.plan) if b.event.type is not ET.BACKGROUND]
+    taken += [(b.start, b.end) for b in resolve(session.planning.plan) if b.event.type is not ET.BACKGROUND]
     for start, stop in sorted((s.astimezone(UTC), e.astimezone(UTC)) for s, e in taken):
         if start - free >= SHORTEST_GAP:
             return True
@@ -216,15 +219,17 @@ class ConstraintHistory(NamedTuple):
 
 def uids_of(session: Session) -> dict[ConstraintEvent, frozenset[str]]:
     """Return the constraints of each event, as far as the session itself knows."""
-    written = {version.uid for write in session.memory_writes for version in write.versions}
-    said = {version.uid for version in session.said} | written
+    written = {version.uid for write in session.rules.memory_writes for version in write.versions}
+    said = {version.uid for version in session.rules.said} | written
     waits = frozenset(version.uid for version in unsaved_versions(session))
     return {
         "extracted": frozenset(said),
         "stored": frozenset(written) - waits,
         "waiting": waits,
-        "selected": frozenset() if session.recalled is None else frozenset(v.uid for v in session.recalled.versions),
-        "set_aside": frozenset(session.set_aside),
+        "selected": frozenset()
+        if session.rules.recalled is None
+        else frozenset(v.uid for v in session.rules.recalled.versions),
+        "set_aside": frozenset(session.rules.set_aside),
         "applied": frozenset(item.uid for item in followed_constraints(session).applicable),
     }
 

@@ -67,7 +67,7 @@ def apply_delay(
 
 def task_id_of(session: Session, block: Resolved) -> str:
     """Return the task id of a block, or the block's own key if it has no task."""
-    return task_of(block.key, (task.id for task in session.inputs.tasks)) or block.key
+    return task_of(block.key, (task.id for task in session.day.inputs.tasks)) or block.key
 
 
 def rest_of_task(session: Session, plan: TBPlan, task: str, at: datetime, *, whole: bool) -> Task | None:
@@ -77,7 +77,7 @@ def rest_of_task(session: Session, plan: TBPlan, task: str, at: datetime, *, who
     """
     mine = [b for b in resolve(plan) if task_of(b.key, [task]) == task]
     minutes = sum((_time_after(block, at) for block in mine), start=timedelta()) // timedelta(minutes=1)
-    known = next((each for each in session.inputs.tasks if each.id == task), None)
+    known = next((each for each in session.day.inputs.tasks if each.id == task), None)
     if minutes < 1 and not whole:
         return None
     if minutes < 1:
@@ -105,11 +105,14 @@ def _with_rest(session: Session, plan: TBPlan, block: Resolved, minutes: int) ->
     """Return the session with the rest of a block among its unplaced tasks."""
     if not minutes:
         return session
-    stem, used = task_id_of(session, block), {e.block_key for e in plan.events} | {u.task_id for u in session.unplaced}
+    stem, used = (
+        task_id_of(session, block),
+        {e.block_key for e in plan.events} | {u.task_id for u in session.planning.unplaced},
+    )
     key = next(key for n in range(2, 1000) if (key := f"{stem}-{n}") not in used)
     task = replace(task_from_block(block, minutes), id=key)
     rest = Unplaced(task_id=key, title=task.title, reason="the day is full", task=task)
-    return replace(session, unplaced=(*session.unplaced, rest))
+    return session.with_planning(unplaced=(*session.planning.unplaced, rest))
 
 
 def _current_block(plan: TBPlan, at: datetime) -> Resolved | None:
@@ -131,7 +134,6 @@ OVER = "That day is over, so there is nothing left of it to plan anew."
 NO_PLAN = "There is no plan to fit anew yet."
 GONE = "That is not open any more; please look at the newest card."
 STANDS = "Nothing has to move; the rest of your day stands as it is."
-FACTS = tuple(Facts.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +148,22 @@ class Refit:
 def facts_of(session: Session) -> Facts:
     """Return the facts that a refit may change besides the plan."""
     return Facts(
-        frame=session.frame,
-        inputs=session.inputs,
-        deferred=session.deferred,
-        unplaced=session.unplaced,
-        settled=session.settled,
-        draft_basis=session.draft_basis,
+        frame=session.day.frame,
+        inputs=session.day.inputs,
+        deferred=session.open_work.deferred,
+        unplaced=session.planning.unplaced,
+        settled=session.open_work.settled,
+        draft_basis=session.planning.draft_basis,
     )
 
 
 def with_facts(session: Session, facts: Facts | None) -> Session:
     """Return the session with these facts, if any."""
-    return session if facts is None else session.model_copy(update={name: getattr(facts, name) for name in FACTS})
+    if facts is None:
+        return session
+    session = session.with_day(frame=facts.frame, inputs=facts.inputs)
+    session = session.with_open_work(deferred=facts.deferred, settled=facts.settled)
+    return session.with_planning(unplaced=facts.unplaced, draft_basis=facts.draft_basis)
 
 
 def replan_day(session: Session, command: Replan, now: datetime) -> Refit:
@@ -170,16 +176,16 @@ def replan_day(session: Session, command: Replan, now: datetime) -> Refit:
     instance = from_now(instance_in(session), plan, now)
     said: list[str] = []
     for key in dict.fromkeys((*command.done, *command.not_today)):
-        task = task_id_of(session, resolved_block(session.plan or plan, key))
+        task = task_id_of(session, resolved_block(session.planning.plan or plan, key))
         rest = rest_of_task(session, plan, task, at, whole=key in command.not_today)
         instance = finish_early(instance, plan, now, task)
         plan = instance.previous or plan
-        title = resolved_block(session.plan or plan, key).event.name if rest is None else rest.title
+        title = resolved_block(session.planning.plan or plan, key).event.name if rest is None else rest.title
         if key in command.not_today and rest is not None:
-            day = replace(day, deferred=(*day.deferred, keep_for_later(rest)))
+            day = day.with_open_work(deferred=(*day.open_work.deferred, keep_for_later(rest)))
             said.append(f"“{title}” waits for another day; I offer it again when you plan one.")
         elif key in command.done:
-            day = replace(day, settled=tuple(dict.fromkeys((*day.settled, task))))
+            day = day.with_open_work(settled=tuple(dict.fromkeys((*day.open_work.settled, task))))
             said.append(f"“{title}” is done.")
         day = _without_task(day, task)
     plan = move_missed(plan, command, at)
@@ -197,9 +203,9 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
     if isinstance(command, AdjustFrame):
         ends = {"day_start": command.day_start, "day_end": command.day_end}
         changes = {name: value for name, value in ends.items() if value is not None}
-        day = replace(session, frame=session.frame.model_copy(update=changes))
+        day = session.with_day(frame=session.day.frame.model_copy(update=changes))
         return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [])
-    each = next((u for u in session.unplaced if u.task_id == command.task_id), None)
+    each = next((u for u in session.planning.unplaced if u.task_id == command.task_id), None)
     task = None if each is None else _task_of(session, each)
     if each is None or task is None:
         raise BadInput(GONE)
@@ -211,7 +217,7 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
             day = _with_changed_task(session, each, replace(task, in_pieces=True))
         case DeferTask():
             day = _without_task(session, each.task_id)
-            day = replace(day, deferred=(*day.deferred, keep_for_later(task)))
+            day = day.with_open_work(deferred=(*day.open_work.deferred, keep_for_later(task)))
             said = [f"“{task.title}” waits for another day; I offer it again when you plan one."]
         case _:
             day = _without_task(session, each.task_id)
@@ -233,16 +239,16 @@ def move_from_past(session: Session, now: datetime) -> Refit | None:
     Returns ``None`` when none has to move. Blocks on the calendar stay, and so do blocks that the person placed in
     the past (K11). Raises ``UserError``.
     """
-    plan, at = session.plan, now.astimezone(UTC)
+    plan, at = session.planning.plan, now.astimezone(UTC)
     if plan is None:
         return None
-    stays = {*_keys_on_calendar(session), *session.put_in_past}
+    stays = {*_keys_on_calendar(session), *session.planning.put_in_past}
     late = [key for key in keys_before(plan, at) if key not in stays and not _is_past_by_choice(session, key)]
     if not late:
         return None
     if is_over(session, now):
         raise BadInput(OVER)
-    known = replace(session, unplaced=tuple(u for u in session.unplaced if u.task_id not in set(late)))
+    known = session.with_planning(unplaced=tuple(u for u in session.planning.unplaced if u.task_id not in set(late)))
     refit = _fit(session, known, start_from(plan, late, at), instance_in(session), at, [])
     titles = join_words([f"“{resolved_block(plan, key).event.name}”" for key in late])
     line = f"{titles} would have begun before now, so I replanned the rest of your day from {_clock(session, at)} on."
@@ -251,26 +257,28 @@ def move_from_past(session: Session, now: datetime) -> Refit | None:
 
 def with_put_in_past(before: Session, after: Session, now: datetime) -> Session:
     """Return ``after`` with a record of each block that the person's change placed in the past."""
-    if after.plan is None:
+    if after.planning.plan is None:
         return after
-    was = {} if before.plan is None else {b.key: b.start.astimezone(UTC) for b in resolve(before.plan)}
-    starts = {b.key: b.start.astimezone(UTC) for b in resolve(after.plan)}
-    put = [key for key in keys_before(after.plan, now) if was.get(key) != starts[key]]
-    return replace(after, put_in_past=tuple(dict.fromkeys((*after.put_in_past, *put)))) if put else after
+    was = (
+        {} if before.planning.plan is None else {b.key: b.start.astimezone(UTC) for b in resolve(before.planning.plan)}
+    )
+    starts = {b.key: b.start.astimezone(UTC) for b in resolve(after.planning.plan)}
+    put = [key for key in keys_before(after.planning.plan, now) if was.get(key) != starts[key]]
+    return after.with_planning(put_in_past=tuple(dict.fromkeys((*after.planning.put_in_past, *put)))) if put else after
 
 
 def _is_past_by_choice(session: Session, key: str) -> bool:
     """Check whether a block begins before the plan was drafted: no draft places one there."""
-    drafted = session.drafted_at
-    start = resolved_block(session.plan or TBPlan(date=session.date, tz=session.tz), key).start
+    drafted = session.planning.drafted_at
+    start = resolved_block(session.planning.plan or TBPlan(date=session.date, tz=session.tz), key).start
     return drafted is not None and start.astimezone(UTC) < drafted.astimezone(UTC)
 
 
 def _keys_on_calendar(session: Session) -> set[str]:
     """Return the keys of the blocks that are on the calendar, by the last snapshot or written since."""
-    snapshot = session.snapshot
+    snapshot = session.day.snapshot
     if snapshot is None:
-        known = session.plan if session.written is not None else None
+        known = session.planning.plan if session.sync.written is not None else None
         return set() if known is None else {event.block_key for event in known.events}
     live = (event for event in (*snapshot.events, *snapshot.fetched.values()) if event is not None and not event.gone)
     return {key for event in live if (key := own_key(event, session.date)) is not None}
@@ -281,24 +289,24 @@ def _clock(session: Session, at: datetime) -> str:
 
 
 def _current_plan(session: Session, now: datetime) -> TBPlan:
-    if session.plan is None:
+    if session.planning.plan is None:
         raise BadInput(NO_PLAN)
     if day_window(session.date, session.tz)[1].astimezone(UTC) <= now.astimezone(UTC):
         raise BadInput(OVER)
-    return session.plan
+    return session.planning.plan
 
 
 def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
     instance = from_now(instance, plan, at)
-    open_ = {each.task_id: task for each in day.unplaced if (task := _task_of(day, each)) is not None}
+    open_ = {each.task_id: task for each in day.planning.unplaced if (task := _task_of(day, each)) is not None}
     result = refit_plan(plan, instance, tuple(_as_piece(task) for task in open_.values()))
-    kept = tuple(each for each in day.unplaced if each.task_id not in open_)
+    kept = tuple(each for each in day.planning.unplaced if each.task_id not in open_)
     blocks = {block.key: block for block in resolve(plan)}
     left = tuple(_to_unplaced(day, each, blocks, open_) for each in result.unplaced)
-    day = replace(day, unplaced=(*kept, *left))
-    if before.draft_basis is not None and before.draft_basis == basis(before):
-        day = replace(day, draft_basis=basis(day))
-    lines = (*said, *list_differences(before.plan or plan, result.plan))
+    day = day.with_planning(unplaced=(*kept, *left))
+    if before.planning.draft_basis is not None and before.planning.draft_basis == basis(before):
+        day = day.with_planning(draft_basis=basis(day))
+    lines = (*said, *list_differences(before.planning.plan or plan, result.plan))
     if result.conflict is not None:
         lines = (*lines, result.conflict.sentence)
     return Refit(day, result.plan, lines or (STANDS,))
@@ -306,7 +314,7 @@ def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: da
 
 def _task_of(session: Session, unplaced: Unplaced) -> Task | None:
     """Return the task to place when there is room, or ``None`` for lunch and the like."""
-    listed = (task for task in session.inputs.tasks if task.id == unplaced.task_id)
+    listed = (task for task in session.day.inputs.tasks if task.id == unplaced.task_id)
     return unplaced.task or next(listed, None)
 
 
@@ -314,7 +322,7 @@ def _to_unplaced(session: Session, left: UnplacedItem, blocks: dict[str, Resolve
     task = known.get(left.id)
     if task is None and left.id in blocks:
         task = task_from_block(blocks[left.id], blocks[left.id].minutes)
-    listed = any(each == task for each in session.inputs.tasks)
+    listed = any(each == task for each in session.day.inputs.tasks)
     return Unplaced(
         task_id=left.id,
         title=left.title,
@@ -338,9 +346,9 @@ def _as_piece(task: Task) -> Piece:
 
 def _with_changed_task(session: Session, each: Unplaced, task: Task) -> Session:
     changed = replace(each, task=task)
-    listed = _replace_task(session.inputs.tasks, task)
-    unplaced = tuple(changed if u == each else u for u in session.unplaced)
-    return replace(session, inputs=InputFacts(tasks=listed), unplaced=unplaced)
+    listed = _replace_task(session.day.inputs.tasks, task)
+    unplaced = tuple(changed if u == each else u for u in session.planning.unplaced)
+    return session.with_day(inputs=InputFacts(tasks=listed)).with_planning(unplaced=unplaced)
 
 
 def _replace_task(tasks: Iterable[Task], task: Task) -> tuple[Task, ...]:
@@ -353,8 +361,6 @@ def _replace_task(tasks: Iterable[Task], task: Task) -> tuple[Task, ...]:
 
 def _without_task(session: Session, task: str) -> Session:
     """Return the session without a task, on its list and among the unplaced."""
-    return replace(
-        session,
-        inputs=InputFacts(tasks=tuple(each for each in session.inputs.tasks if each.id != task)),
-        unplaced=tuple(each for each in session.unplaced if task_of(each.task_id, [task]) != task),
-    )
+    return session.with_day(
+        inputs=InputFacts(tasks=tuple(each for each in session.day.inputs.tasks if each.id != task))
+    ).with_planning(unplaced=tuple(each for each in session.planning.unplaced if task_of(each.task_id, [task]) != task))

@@ -9,20 +9,58 @@ from functools import cached_property
 from operator import attrgetter
 
 from fateforger.errors import BadInput
-from fateforger.memory.applicability import Applicable, Context, Excluded, decide_applicability
+from fateforger.memory.applicability import Answer, Applicable, Context, Excluded, decide_applicability
 from fateforger.memory.consolidation import find_consolidations
 from fateforger.memory.contradiction import Kind
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version, select_newest
+from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
-from fateforger.session.memory import ConstraintSession, MemoryOffer, MemoryRow, MemoryView
+from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView
 from fateforger.session.model import FIRST_LISTED, Session
+from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
 OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
 
 
-def refresh_view(session: ConstraintSession, versions: Iterable[Version], view: MemoryView) -> MemoryView:
+def rules_in_force(
+    session: Session,
+    *,
+    stage: TimeboxingStage | None = None,
+    event_types: tuple[ET, ...] = (),
+    k: int | None = None,
+) -> Answer:
+    """Return the constraints that apply in a session, ranked, and the others with a reason (S2, S21, S22).
+
+    Constraints stated in the session are included. ``stage`` defaults to the session's own; without ``event_types``
+    these do not matter. Prompts, cards, reasons, and the draft's fingerprint all use this.
+    """
+    context = Context(
+        user_id=session.user_id,
+        stage=(stage or session.stage).value,
+        as_of=session.date,
+        timezone=session.tz,
+        event_types=event_types,
+        session_id=session.id,
+        suppressed_uids=session.rules.set_aside,
+        k=k,
+    )
+    return decide_applicability(known_versions(session), context)
+
+
+def known_versions(session: Session) -> tuple[Version, ...]:
+    """Return every version that the session knows of, applicable or not."""
+    stored = () if session.rules.recalled is None else session.rules.recalled.versions
+    return (*stored, *session.rules.said)
+
+
+def unsaved_versions(session: Session) -> tuple[Version, ...]:
+    """Return the lasting versions that are in no store yet."""
+    return tuple(version for version in session.rules.said if not version.flat.session_only and not version.seq)
+
+
+def refresh_view(session: Session, versions: Iterable[Version], view: MemoryView) -> MemoryView:
     """Return the card with fresh rows and offers.
 
     ``versions`` are all that store and session know. The card keeps its number of rows.
@@ -41,7 +79,7 @@ def refresh_view(session: ConstraintSession, versions: Iterable[Version], view: 
     )
 
 
-def rows_of(session: ConstraintSession, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
+def rows_of(session: Session, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
     """Return a row for each constraint.
 
     First come those that apply on the session's day, the best first, then those set aside, then the others by name.
@@ -56,7 +94,7 @@ def rows_of(session: ConstraintSession, versions: Iterable[Version], *, retired:
     return (*used, *kept)
 
 
-def offers_of(session: ConstraintSession, versions: Iterable[Version]) -> tuple[MemoryOffer, ...]:
+def offers_of(session: Session, versions: Iterable[Version]) -> tuple[MemoryOffer, ...]:
     """Return pairs with the same content, or that replace each other, for the person to decide."""
     known = tuple(versions)
     names = {uid: version.record.name for uid, version in select_newest(known, session.user_id).items()}
@@ -79,27 +117,27 @@ def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
     return replace(view, rows=tuple(rows))
 
 
-def context_of(session: ConstraintSession) -> Context:
+def context_of(session: Session) -> Context:
     """Return the query for the constraints of the session's day, at any stage."""
     return Context(
         user_id=session.user_id,
         as_of=session.date,
         timezone=session.tz,
         session_id=session.id,
-        suppressed_uids=session.set_aside,
+        suppressed_uids=session.rules.set_aside,
     )
 
 
-def _is_ours(session: ConstraintSession, version: Version) -> bool:
+def _is_ours(session: Session, version: Version) -> bool:
     return not version.flat.session_only or version.session_id == session.id
 
 
-def _unused_row(session: ConstraintSession, item: Excluded) -> MemoryRow:
+def _unused_row(session: Session, item: Excluded) -> MemoryRow:
     row = _row(session, Applicable(item.version, item.context))
     return replace(row, used=False, why_not=item.reason)
 
 
-def _row(session: ConstraintSession, item: Applicable) -> MemoryRow:
+def _row(session: Session, item: Applicable) -> MemoryRow:
     reminder, record, version = build_reminder(item), item.record, item.version
     return MemoryRow(
         uid=version.uid,
@@ -115,7 +153,7 @@ def _row(session: ConstraintSession, item: Applicable) -> MemoryRow:
         times=reminder.times,
         used=True,
         unsure=reminder.unsure,
-        set_aside=version.uid in session.set_aside,
+        set_aside=version.uid in session.rules.set_aside,
         retired=version.retired,
         saved=bool(version.seq) or version.flat.session_only,
     )
@@ -174,9 +212,9 @@ def unsaved_session(user_id: str, tz: str, at: datetime) -> Session:
 
 def lines_of_command(session: Session, command_id: str | None) -> tuple[str, ...]:
     """Return the messages of a command, if it was the session's last one."""
-    if command_id is None or session.handled[-1:] != (command_id,):
+    if command_id is None or session.thread.handled[-1:] != (command_id,):
         return ()
-    for write in session.memory_writes[-1:]:
+    for write in session.rules.memory_writes[-1:]:
         if write.cause == command_id:
             return write.lines
-    return () if session.notice is None else session.notice.lines
+    return () if session.thread.notice is None else session.thread.notice.lines

@@ -111,10 +111,10 @@ def is_preview_offered(session: Session) -> bool:
 
     That is not the case if each change is written at once and has been, or if the plan is empty.
     """
-    if not (session.written or (session.plan and session.plan.events)):
+    if not (session.sync.written or (session.planning.plan and session.planning.plan.events)):
         return False
-    waiting = session.problem is not None or not writes_at_once(session)
-    return waiting or session.written is None or any(not step.transactions for step in session.refine_undo)
+    waiting = session.sync.problem is not None or not writes_at_once(session)
+    return waiting or session.sync.written is None or any(not step.transactions for step in session.sync.refine_undo)
 
 
 def preview_card(session: Session, view: PreviewView) -> Card:

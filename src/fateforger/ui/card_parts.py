@@ -46,7 +46,7 @@ def move_button(session: Session, move: Move, label: str | None = None, *, prima
 
     It carries the version of its card, and asks for confirmation before it leaves written blocks behind.
     """
-    confirm = KEEPS if move is Move.CANCEL and session.written is not None else None
+    confirm = KEEPS if move is Move.CANCEL and session.sync.written is not None else None
     style = "primary" if primary else "danger" if move is Move.UNDO_SYNC else "default"
     return Button(
         label=label or LABELS[move], action=move.value, target=move_token(session, move), style=style, confirm=confirm
@@ -64,7 +64,7 @@ def move_row(session: Session, order: Iterable[tuple[Move, str | None]], *extra:
 
 def show_notice(session: Session) -> tuple[Part, ...]:
     """Return the notice of the last turn. A refusal is marked with a warning sign."""
-    notice = session.notice
+    notice = session.thread.notice
     if notice is None:
         return ()
     lines = tuple(plain(line, 600) for line in notice.lines)
@@ -76,7 +76,7 @@ def show_notice(session: Session) -> tuple[Part, ...]:
 def show_missing(session: Session) -> tuple[Part, ...]:
     """Return what the stage still needs (S61); nothing if a refusal already says so."""
     standing = gate(session)
-    if standing.ready or (session.notice is not None and session.notice.refused):
+    if standing.ready or (session.thread.notice is not None and session.thread.notice.refused):
         return ()
     return tuple(Prose(text=plain(line, 600)) for line in standing.missing)
 
@@ -124,15 +124,15 @@ def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, 
 
 def unread_note(session: Session) -> tuple[Part, ...]:
     """Return a warning if the plan was made without the calendar, or without all of it."""
-    if session.snapshot is not None and session.snapshot_error is None:
+    if session.day.snapshot is not None and session.day.snapshot_error is None:
         return left_out_note(session)
-    if session.snapshot_error is not None:
-        text = f"⚠️ I could not read your calendar just now: {plain(session.snapshot_error, 300)}"
+    if session.day.snapshot_error is not None:
+        text = f"⚠️ I could not read your calendar just now: {plain(session.day.snapshot_error, 300)}"
     else:
         text = "⚠️ Your calendar has not answered yet."
     tail = (
         " Meetings may be missing here; Redo step looks again."
-        if session.snapshot is None
+        if session.day.snapshot is None
         else " This is as I last saw it."
     )
     return (Prose(text=text + tail),)
@@ -140,7 +140,7 @@ def unread_note(session: Session) -> tuple[Part, ...]:
 
 def left_out_note(session: Session) -> tuple[Part, ...]:
     """Return a warning that names calendar events that could not be expanded; the day is planned without them."""
-    titles = () if session.snapshot is None else session.snapshot.left_out
+    titles = () if session.day.snapshot is None else session.day.snapshot.left_out
     if not titles:
         return ()
     named = [f"“{plain(title, 80)}”" for title in titles[:_MOST_NAMED]]
@@ -201,9 +201,9 @@ def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
 
     With ``changed`` it shows the changes of the turn that was just carried out.
     """
-    if session.plan is None:
+    if session.planning.plan is None:
         return ()
-    blocks = planned_blocks(session.plan)
+    blocks = planned_blocks(session.planning.plan)
     start, end = (None, None) if frame_mistake(session) is not None else frame_of(session)
     seen = on_calendar(session)
     before = _before(session) if changed else None
@@ -224,8 +224,8 @@ def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
 
 def _before(session: Session) -> tuple[PlannedBlock, ...] | None:
     """Return the blocks before the last change, while the card still reports it."""
-    notice = session.notice
-    if notice is None or notice.refused or not session.refine_undo:
+    notice = session.thread.notice
+    if notice is None or notice.refused or not session.sync.refine_undo:
         return None
-    step = session.refine_undo[-1]
+    step = session.sync.refine_undo[-1]
     return planned_blocks(step.plan_before) if step.sentence and step.sentence in notice.lines else None

@@ -75,10 +75,10 @@ def date_card(session: Session) -> Card:
 
 
 def _calendar_status(session: Session) -> str:
-    if session.snapshot is not None:
+    if session.day.snapshot is not None:
         return "I have looked at that day on your calendar already."
-    if session.snapshot_error is not None:
-        return f"I could not read your calendar yet: {plain(session.snapshot_error, 300)}"
+    if session.day.snapshot_error is not None:
+        return f"I could not read your calendar yet: {plain(session.day.snapshot_error, 300)}"
     return "Meanwhile I am looking at that day on your calendar."
 
 
@@ -87,7 +87,7 @@ MOST_LISTED = 25
 
 def frame_card(session: Session) -> Card:
     """Return the card: the calendar, then the frame with its controls."""
-    frame = session.frame
+    frame = session.day.frame
     return Card(
         text=f"{day_words(session.date)}: what is fixed, and when does your day start and end?",
         parts=(
@@ -118,20 +118,20 @@ def frame_card(session: Session) -> Card:
 
 def calendar_parts(session: Session) -> tuple[Part, ...]:
     """Return the calendar events, or the reason why they are not known; an unread day is never shown as empty."""
-    if session.snapshot is None:
-        if session.snapshot_error is None:
+    if session.day.snapshot is None:
+        if session.day.snapshot_error is None:
             return (Note(text="Your calendar is still loading; it appears here as soon as it answers. You can go on."),)
         return (
             Prose(
-                text=f"⚠️ I could not read your calendar: {plain(session.snapshot_error, 300)}"
+                text=f"⚠️ I could not read your calendar: {plain(session.day.snapshot_error, 300)}"
                 " So I do not know your meetings yet.",
                 control=move_button(session, Move.REDO, "Try again"),
             ),
         )
     day = on_calendar(session)
     parts: list[Part] = []
-    if session.snapshot_error is not None:
-        parts.append(Note(text=f"This is as I last saw it: {plain(session.snapshot_error, 300)}"))
+    if session.day.snapshot_error is not None:
+        parts.append(Note(text=f"This is as I last saw it: {plain(session.day.snapshot_error, 300)}"))
     if day.timed:
         lines = [f"- {_line(session, m)}" for m in day.timed[:MOST_LISTED]]
         if len(day.timed) > MOST_LISTED:
@@ -170,7 +170,7 @@ def _build_clock_note(session: Session) -> tuple[Part, ...]:
 def _next_day(session: Session) -> Button:
     assert session.now is not None  # noqa: S101  an ended day has a clock
     day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
-    if has_ended(day, session.tz, session.frame, session.now):
+    if has_ended(day, session.tz, session.day.frame, session.now):
         day += timedelta(days=1)
     return Button(label=f"Plan {day_words(day)}", action="plan_day", target=day.isoformat(), style="primary")
 
@@ -181,7 +181,7 @@ def _later_ends(session: Session) -> Iterator[Button]:
     local = session.now.astimezone(zone(session.tz)).replace(minute=0, second=0, microsecond=0)
     for hours in (2, 4):
         until = local + timedelta(hours=hours)
-        longer = replace(session.frame, day_end=until.time())
+        longer = replace(session.day.frame, day_end=until.time())
         try:
             reaches = frame_span(session.date, session.tz, longer)[1]
         except BadInput:
@@ -192,7 +192,7 @@ def _later_ends(session: Session) -> Iterator[Button]:
 
 def free_minutes(session: Session) -> int | None:
     """Return the minutes without meetings in the rest of the frame; ``None`` if frame or calendar are not known."""
-    if session.snapshot is None or frame_mistake(session) is not None:
+    if session.day.snapshot is None or frame_mistake(session) is not None:
         return None
     start, end = frame_of(session)
     frame = Stretch(ceil(start), floor(end))

@@ -37,7 +37,7 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
     known = {item.uid: item for item in constraints_for_draft(session).applicable}
     parts: list[Part] = []
     plainly: list[Unplaced] = []
-    for each in session.unplaced:
+    for each in session.planning.unplaced:
         buttons = [button for offer in each.offers if (button := _button(each, offer, known)) is not None]
         if not buttons or len(parts) >= 2 * MOST_CHOICES:
             plainly.append(each)
@@ -50,14 +50,14 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
 
 def list_clashing_rules(session: Session) -> tuple[Part, ...]:
     """Return the rules that contradict each other or the day, each with a button that sets it aside."""
-    if session.clash is None:
+    if session.planning.clash is None:
         return ()
     items = {item.uid: item for item in constraints_for_draft(session).applicable}
-    members = [items[uid] for uid in session.clash.uids if uid in items]
+    members = [items[uid] for uid in session.planning.clash.uids if uid in items]
     if not members:
         return ()
     told = [f"- {plain(build_reminder(item).sentence, 300)}" for item in members]
-    gone = [quote_name(items[uid].record.words) for uid in session.clash.let_go if uid in items]
+    gone = [quote_name(items[uid].record.words) for uid in session.planning.clash.let_go if uid in items]
     if len(members) == 1:
         lines = ["⚠️ **There is no way to keep this rule on that day, so the draft does without it.**", *told]
     else:
@@ -113,12 +113,12 @@ def draft_card(session: Session) -> Card:
             *show_missing(session),
             *unread_note(session),
             *picture(session),
-            *paragraphs(session.overview or ""),
+            *paragraphs(session.planning.overview or ""),
             *warnings(session),
             *unkept_rules(session),
             *list_clashing_rules(session),
             *list_unplaced(session),
-            *quality_note(session.quality),
+            *quality_note(session.planning.quality),
             *rules(session),
             move_row(session, ORDER),
         ),

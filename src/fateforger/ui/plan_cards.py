@@ -59,9 +59,9 @@ def list_suggestions(session: Session) -> tuple[Part, ...]:
 
 
 def _findings(session: Session) -> tuple[Part, ...]:
-    if session.quality is None:
+    if session.planning.quality is None:
         return ()
-    others = [found.text for found in session.quality.findings[1:]]
+    others = [found.text for found in session.planning.quality.findings[1:]]
     if not others:
         return ()
     lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
@@ -71,7 +71,7 @@ def _findings(session: Session) -> tuple[Part, ...]:
 
 
 def _buttons(session: Session) -> tuple[Part, ...]:
-    buttons = tuple(fix_option(fix).button() for fix in session.fixes)
+    buttons = tuple(fix_option(fix).button() for fix in session.planning.fixes)
     return (Controls(items=buttons),) if buttons else ()
 
 
@@ -83,7 +83,7 @@ MOST_CHOICES = 100
 def build_progress_controls(session: Session) -> tuple[Part, ...]:
     """Return the controls, once the day is under way or its plan is on the calendar: running late, done, not today."""
     mine = list_own_blocks(session)[:MOST_CHOICES]
-    if not mine or not (session.written or session.touched_at >= mine[0].start):
+    if not mine or not (session.sync.written or session.touched_at >= mine[0].start):
         return ()
     choices = tuple(to_choice(block) for block in mine)
     late = tuple(Choice(label=label, value=str(minutes)) for minutes, label in LATE)
@@ -107,7 +107,7 @@ def offer_refit(session: Session) -> tuple[Part, ...]:
 
 def list_own_blocks(session: Session) -> tuple[Resolved, ...]:
     """Return the blocks that can be late, done or dropped."""
-    chain = by_time(session.plan) if session.plan else ()
+    chain = by_time(session.planning.plan) if session.planning.plan else ()
     return tuple(block for block in chain if block.event.type not in {ET.BACKGROUND, ET.MEETING})
 
 
@@ -132,7 +132,7 @@ ORDER = (
 def plan_card(session: Session) -> Card:
     """Return the card: blocks with their menus, meetings, and the state of plan and calendar."""
     day = day_words(session.date)
-    chain = by_time(session.plan) if session.plan else ()
+    chain = by_time(session.planning.plan) if session.planning.plan else ()
     rows = tuple(
         _row(session, block, first=at == 0, only=len(chain) == 1) for at, block in enumerate(chain[:MOST_ROWS])
     )
@@ -144,7 +144,7 @@ def plan_card(session: Session) -> Card:
             *_build_held(session),
             *_trouble(session),
             *questions(session),
-            *(unread_note(session) if session.problem is None else ()),
+            *(unread_note(session) if session.sync.problem is None else ()),
             *show_missing(session),
             *warnings(session),
             *offer_refit(session),
@@ -164,7 +164,7 @@ def plan_card(session: Session) -> Card:
             *_meetings(session),
             *unkept_rules(session),
             *list_unplaced(session),
-            *quality_note(session.quality),
+            *quality_note(session.planning.quality),
             *list_suggestions(session),
             *rules(session),
             *_when_written(session),
@@ -175,22 +175,22 @@ def plan_card(session: Session) -> Card:
 
 def _when_written(session: Session) -> tuple[Part, ...]:
     """Return the setting for when changes are written, with its effect, so that no write is a surprise (K1)."""
-    if session.problem is not None:
+    if session.sync.problem is not None:
         return ()
     return (Prose(text=_when_words(session), control=_when_choice(session)),)
 
 
 def _when_words(session: Session) -> str:
-    if session.calendar_write == "commit":
+    if session.options.calendar_write == "commit":
         hint = "; Preview shows what would" if is_preview_offered(session) else ""
         return f"Nothing goes to your calendar before you commit{hint}."
     if not writes_at_once(session):
-        if session.written is not None:
+        if session.sync.written is not None:
             return "Nothing more goes to your calendar until this plan is Okay (2 of 4) again."
         return "Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself."
-    if session.written is None:
+    if session.sync.written is None:
         return "Your first change puts the plan on your calendar, and each further one follows at once."
-    if any(not (step.transactions or step.local) for step in session.refine_undo):
+    if any(not (step.transactions or step.local) for step in session.sync.refine_undo):
         return "Your next change puts all of this on your calendar, and each further one follows at once."
     but = ", but for what is asked above" if open_questions(session) else ""
     return f"Your calendar shows this plan{but}; each change goes there at once."
@@ -206,7 +206,7 @@ def _when_choice(session: Session) -> Select:
         action="set_calendar_write",
         placeholder="Write to calendar",
         choices=choices,
-        selected=session.calendar_write,
+        selected=session.options.calendar_write,
     )
 
 
@@ -247,9 +247,9 @@ def _build_held(session: Session) -> tuple[Part, ...]:
     Confirming sets the rule that blocks it aside for this day. The question is repeated on every card after the first.
     """
     question = held_question(session)
-    if session.held is None or question is None:
+    if session.sync.held is None or question is None:
         return ()
-    first = session.handled[-1:] == (session.held.asked,)
+    first = session.thread.handled[-1:] == (session.sync.held.asked,)
     buttons = Controls(items=tuple(option.button() for option in question.answers))
     return (buttons,) if first else (Prose(text=plain(question.sentence, 600)), buttons)
 
@@ -275,9 +275,9 @@ def _meetings(session: Session) -> tuple[Part, ...]:
 
 
 def _trouble(session: Session) -> tuple[Part, ...]:
-    if session.problem is None:
+    if session.sync.problem is None:
         return ()
-    text = f"⚠️ {plain(session.problem, 900)}"
+    text = f"⚠️ {plain(session.sync.problem, 900)}"
     question = write_question(session)
     if question is None or not question.awaits_yes:
         return (Prose(text=text, control=move_button(session, Move.RETRY)),)
@@ -290,7 +290,7 @@ STILL_THERE = "Nothing was written this time; what is there from before is still
 
 def committed_card(session: Session) -> Card:
     """Return the card: summary, day, and possible moves, or exactly what went wrong."""
-    report = session.last_sync or SyncReport(status="unchanged")
+    report = session.sync.last_sync or SyncReport(status="unchanged")
     day = day_words(session.date)
     title = {
         "changed": f"{day} is on your calendar",
@@ -298,12 +298,12 @@ def committed_card(session: Session) -> Card:
         "partial": f"I do not know yet how much of {day} is on your calendar"
         if report.unsure
         else f"Only a part of {day} is on your calendar",
-        "failed": f"{day} is not on your calendar yet" if session.written is None else f"{day} was not committed",
+        "failed": f"{day} is not on your calendar yet" if session.sync.written is None else f"{day} was not committed",
         "undone": f"{day} is off your calendar again",
     }[report.status]
     done = report.status in {"changed", "unchanged"}
     order = (
-        *(() if done else ((Move.RETRY, GO_AHEAD if session.brakes else None),)),
+        *(() if done else ((Move.RETRY, GO_AHEAD if session.sync.brakes else None),)),
         (Move.UNDO_SYNC, None),
         (Move.BACK, "Back to refine"),
         (Move.REDO, None),
@@ -322,7 +322,7 @@ def committed_card(session: Session) -> Card:
             *picture(session),
             *paragraphs(overview(session)),
             *(build_progress_controls(session) if done else ()),
-            *(quality_note(session.quality, done=True) if done else ()),
+            *(quality_note(session.planning.quality, done=True) if done else ()),
             *rules(session),
             Controls(items=(*move_row(session, order, *_build_refusal(session)).items, SHOW_HISTORY)),
         ),
@@ -338,7 +338,7 @@ def _build_refusal(session: Session) -> tuple[Button, ...]:
 def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
     """Return the counts, then sentences worth knowing (S51, S85)."""
     if report.status == "failed":
-        head, sentences = f"⚠️ {UNWRITTEN if session.written is None else STILL_THERE}", report.sentences
+        head, sentences = f"⚠️ {UNWRITTEN if session.sync.written is None else STILL_THERE}", report.sentences
     elif report.status == "partial":
         known = ", as far as I know" if report.unsure else ""
         head, sentences = f"**{counts_words(report)}{known}**", report.sentences
@@ -350,7 +350,7 @@ def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
 
 def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:
     """Return what earlier changes wrote if this commit was not the first write; Undo covers all of it."""
-    written = session.written
+    written = session.sync.written
     if written is None or (written.created, written.updated, written.deleted) == _counts(report):
         return ()
     words = f"{written.created} created, {written.updated} updated, {written.deleted} deleted"

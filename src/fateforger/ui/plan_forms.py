@@ -81,7 +81,7 @@ MAX_LUNCH = 240
 
 
 def build_frame_form(session: Session, _request: FormRequest) -> Form:
-    frame = session.frame
+    frame = session.day.frame
     return Form(
         form="frame",
         session_id=session.id,
@@ -127,7 +127,7 @@ def read_frame_form(session: Session, submission: FormSubmission) -> SessionComm
         return FormErrors(errors=filled.errors)
     if f"{start:%H:%M}" == submission.target:
         # For a day in progress the form showed the clock, which is not a statement of the person.
-        start = session.frame.day_start
+        start = session.day.frame.day_start
     frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0)
     try:
         frame_span(session.date, session.tz, frame)
@@ -174,9 +174,9 @@ def read_added_block(_session: Session, submission: FormSubmission) -> SessionCo
 
 
 def build_edit_block_form(session: Session, request: FormRequest) -> Form:
-    if session.plan is None:
+    if session.planning.plan is None:
         raise BadInput("There is no plan to change yet.")
-    block = resolved_block(session.plan, request.target)
+    block = resolved_block(session.planning.plan, request.target)
     return Form(
         form="edit_block",
         session_id=session.id,
@@ -198,10 +198,10 @@ def read_edited_block(session: Session, submission: FormSubmission) -> SessionCo
 
     A form that was opened before the block moved does not move it back.
     """
-    if session.plan is None:
+    if session.planning.plan is None:
         raise BadInput("There is no plan to change yet.")
     key, opened_start, opened_minutes = submission.target.rsplit(" ", 2)
-    block = resolved_block(session.plan, key)
+    block = resolved_block(session.planning.plan, key)
     filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveBlock(**filled.envelope, key=block.key)
@@ -233,7 +233,7 @@ def find_first_free(session: Session) -> time | None:
     if session.now is not None:
         start = max(start.astimezone(UTC), session.now.astimezone(UTC))
     taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
-    taken += [Busy(b.start, b.end) for b in by_time(session.plan)] if session.plan else []
+    taken += [Busy(b.start, b.end) for b in by_time(session.planning.plan)] if session.planning.plan else []
     for gap in gaps(Stretch(ceil(start), floor(end)), busy_stretches(taken)):
         if gap.minutes >= USUAL_MINUTES:
             return instant(gap.start).astimezone(zone(session.tz)).time()

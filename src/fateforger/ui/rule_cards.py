@@ -17,7 +17,7 @@ from fateforger.memory.vocabulary import Necessity, Scope, Source, format_day
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.day import day_words
-from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryRow, MemoryView, active
+from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryRow, MemoryView
 from fateforger.session.model import Session
 from fateforger.session.pending import (
     PendingQuestion,
@@ -27,6 +27,7 @@ from fateforger.session.pending import (
     settle_options,
     unsure_questions,
 )
+from fateforger.session.rulebook import rules_in_force
 
 
 def build_choice(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> Controls:
@@ -146,27 +147,27 @@ def show_noted(session: Session) -> tuple[Part, ...]:
     """Return recent memory writes, each with its Undo."""
     return tuple(
         Prose(text=plain(" ".join(write.lines), 600), control=undo_button(write.cause))
-        for write in session.memory_writes
+        for write in session.rules.memory_writes
         if write.fresh
     )
 
 
 def _show_shaping(session: Session) -> tuple[Part, ...]:
-    answer = active(session)
-    trouble = None if session.recalled is None else session.recalled.trouble
+    answer = rules_in_force(session)
+    trouble = None if session.rules.recalled is None else session.rules.recalled.trouble
     parts: list[Part] = []
     if trouble is not None:
         parts.append(Note(text=f"I cannot look up your rules just now, so I go by what I know: {plain(trouble, 200)}"))
-    let_go = () if session.clash is None else session.clash.let_go
+    let_go = () if session.planning.clash is None else session.planning.clash.let_go
     named = [_format_rule(item.record, let_go=item.uid in let_go) for item in answer.applicable[:MOST_NAMED]]
     more = len(answer.applicable) - len(named)
-    left_out = len(answer.cut) + (0 if session.recalled is None else session.recalled.left_out)
+    left_out = len(answer.cut) + (0 if session.rules.recalled is None else session.rules.recalled.left_out)
     if named:
         rest = f"; {more} more" if more else ""
         out = f"; {left_out} left out, as there is no room for more" if left_out else ""
         parts.append(Note(text=f"**Your rules for this day:** {', '.join(named)}{rest}{out}."))
     parts += _show_set_aside(session, answer)
-    asked = len(session.memory_questions)
+    asked = len(session.rules.memory_questions)
     if asked:
         questions = "One question" if asked == 1 else f"{asked} questions"
         which = f"**{questions} about your rules:** which of two counts? Press Your rules to answer."
@@ -177,7 +178,7 @@ def _show_shaping(session: Session) -> tuple[Part, ...]:
 def _show_set_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
     """Return the rules set aside for the day, once no recent write mentions them."""
     aside = [item.version.record for item in answer.excluded if item.why is Why.SET_ASIDE]
-    if not aside or any(write.fresh for write in session.memory_writes):
+    if not aside or any(write.fresh for write in session.rules.memory_writes):
         return ()
     named = [f"“{plain(record.name, 60)}”" for record in aside[:MOST_NAMED]]
     rest = f"; {len(aside) - MOST_NAMED} more" if len(aside) > MOST_NAMED else ""
@@ -210,7 +211,7 @@ def memory_card(session: Session, view: MemoryView) -> Card:
             *_build_last_change(session, view),
             *_trouble(view),
             Prose(text=f"{memory_summary(view)} {WHAT}" if view.total else NONE_SUCH if view.only else NO_RULES),
-            *_questions(session.memory_questions),
+            *_questions(session.rules.memory_questions),
             *_offers(view.offers),
             *((Divider(),) if rows else ()),
             *rows,
@@ -248,12 +249,12 @@ def memory_summary(view: MemoryView) -> str:
 
 def _asked_words(session: Session, view: MemoryView) -> str:
     """Return the number of open questions, for notifications and screen readers; empty if there are none."""
-    asked = len(session.memory_questions) + len(view.offers)
+    asked = len(session.rules.memory_questions) + len(view.offers)
     return f" {asked} question{'' if asked == 1 else 's'} to answer." if asked else ""
 
 
 def _build_last_change(session: Session, view: MemoryView) -> tuple[Part, ...]:
-    last = session.memory_writes[-1] if session.memory_writes else None
+    last = session.rules.memory_writes[-1] if session.rules.memory_writes else None
     if last is not None and (last.fresh or not view.lines):
         return (Prose(text=plain(" ".join(last.lines), 600), control=undo_button(last.cause)),)
     return (Prose(text=plain(" ".join(view.lines), 600)),) if view.lines else ()

@@ -22,7 +22,7 @@ START_AGAIN = Controls(items=(Button(label="Plan a day", action="start", style="
 def ended_card(session: Session) -> Card:
     """Return the last card of a session."""
     day = day_words(session.date)
-    closed = session.stage is TimeboxingStage.REVIEW_COMMIT and session.written is not None
+    closed = session.stage is TimeboxingStage.REVIEW_COMMIT and session.sync.written is not None
     title = f"{day} is planned" if closed else f"Planning {day} has ended"
     parts: tuple[Part, ...] = (Heading(text=title), Prose(text=describe_remains(session)))
     return Card(text=f"{title}. {describe_remains(session)}", parts=parts)
@@ -42,7 +42,7 @@ def not_yours_card() -> Card:
 
 def describe_remains(session: Session) -> str:
     """Describe what remains of the session on the calendar."""
-    if session.written is None:
+    if session.sync.written is None:
         return "Nothing of it is on your calendar."
     return "What I put on your calendar stays there."
 
@@ -57,7 +57,7 @@ def left_card(session: Session, left: TimeboxingStage) -> Card:
 
 
 def _describe_back(session: Session) -> str:
-    undone = session.last_sync is not None and session.last_sync.status == "undone"
+    undone = session.sync.last_sync is not None and session.sync.last_sync.status == "undone"
     if session.stage is TimeboxingStage.REFINE and undone:
         return "↩ Taken back from your calendar."
     return f"↩ Back to: {session.stage.heading.lower()}."
@@ -82,7 +82,7 @@ def _describe_done(session: Session, left: TimeboxingStage) -> str:
 
 
 def _tasks(session: Session) -> str:
-    tasks = session.inputs.tasks
+    tasks = session.day.inputs.tasks
     named = [f"{plain(t.title, 60)}{' ⭐' if t.one_thing else ''}" for t in tasks[:MOST_TASKS]]
     more = f" and {len(tasks) - MOST_TASKS} more" if len(tasks) > MOST_TASKS else ""
     return f"{len(tasks)} task{'' if len(tasks) == 1 else 's'}: {', '.join(named)}{more}"
@@ -98,8 +98,8 @@ def root_line(session: Session) -> str:
     """Return the line, such as ``Planning **Monday 2 March**: refining, 5 blocks``."""
     day = f"**{day_words(session.date)}**"
     if session.status is SessionStatus.CANCELLED:
-        kept = ", on your calendar" if session.written is not None else ""
-        done = session.stage is TimeboxingStage.REVIEW_COMMIT and session.written is not None
+        kept = ", on your calendar" if session.sync.written is not None else ""
+        done = session.stage is TimeboxingStage.REVIEW_COMMIT and session.sync.written is not None
         return f"{day}: {'planned' if done else 'ended'}{kept}"
     match session.stage:
         case TimeboxingStage.DATE:
@@ -107,7 +107,7 @@ def root_line(session: Session) -> str:
         case TimeboxingStage.COLLECT_CONSTRAINTS:
             return f"Planning {day}: the frame of the day"
         case TimeboxingStage.CAPTURE_INPUTS:
-            count = len(session.inputs.tasks)
+            count = len(session.day.inputs.tasks)
             return f"Planning {day}: what to do, {count} task{'' if count == 1 else 's'} so far"
         case TimeboxingStage.SKELETON:
             return f"Planning {day}: a first draft, {block_words(session)}"
@@ -120,13 +120,13 @@ def root_line(session: Session) -> str:
 
 
 def _describe_committed(session: Session, day: str) -> str:
-    match session.last_sync.status if session.last_sync else "unchanged":
-        case "partial" if session.last_sync is not None and session.last_sync.unsure:
+    match session.sync.last_sync.status if session.sync.last_sync else "unchanged":
+        case "partial" if session.sync.last_sync is not None and session.sync.last_sync.unsure:
             return f"{day}: not finished, see below"
         case "partial":
             return f"{day}: only a part is on your calendar"
         case "failed":
-            return f"{day}: not committed, see below" if session.written else f"{day}: not on your calendar yet"
+            return f"{day}: not committed, see below" if session.sync.written else f"{day}: not on your calendar yet"
         case _:
             return f"{day}: on your calendar, {block_words(session)}"
 

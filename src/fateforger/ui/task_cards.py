@@ -41,7 +41,7 @@ _WEEK = timedelta(days=7)
 def catch_up(session: Session) -> tuple[Part, ...]:
     """Return a line with a button for all missed days, and a line for those that were caught up with."""
     things = open_work_of_missed(session)
-    done = () if session.caught_up is None else (_build_caught_up(session, session.caught_up),)
+    done = () if session.open_work.caught_up is None else (_build_caught_up(session, session.open_work.caught_up),)
     if not things:
         return done
     days = _days(session, (each.day for each in things))
@@ -81,7 +81,9 @@ MOST_OUTSIDE = 5
 def list_left_over(session: Session) -> tuple[Part, ...]:
     """Return the leftovers of earlier days, except missed ones: a button for all, and a form to choose some."""
     missed = open_work_of_missed(session)
-    offered = [each for each in session.offered if each.source in {"deferred", "unplaced"} and each not in missed]
+    offered = [
+        each for each in session.open_work.offered if each.source in {"deferred", "unplaced"} and each not in missed
+    ]
     if not offered:
         return ()
     lines = [_offer_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
@@ -94,7 +96,7 @@ def list_left_over(session: Session) -> tuple[Part, ...]:
 
 def from_queue(session: Session) -> tuple[Part, ...]:
     """Return the person's queue: a button for each of the next tasks, one for all, and a form to choose some."""
-    queued = [each for each in session.offered if each.source == "queue"]
+    queued = [each for each in session.open_work.offered if each.source == "queue"]
     if not queued:
         return ()
     rows = tuple(_offer_row("In your queue", each) for each in queued[:MOST_QUEUED])
@@ -109,12 +111,12 @@ def from_outside(session: Session) -> tuple[Part, ...]:
 
     If the list cannot be read, a note says so.
     """
-    listed = [each for each in session.offered if each.source == "ticktick"]
+    listed = [each for each in session.open_work.offered if each.source == "ticktick"]
     rows = tuple(_offer_row("In TickTick", each) for each in listed[:MOST_OUTSIDE])
     more = len(listed) - MOST_OUTSIDE
     label = f"Choose from TickTick ({more} more)…"
     choose = (Controls(items=(Button(label=label, action="form.bring"),)),) if more > 0 else ()
-    trouble = () if session.offer_trouble is None else (Note(text=session.offer_trouble),)
+    trouble = () if session.open_work.offer_trouble is None else (Note(text=session.open_work.offer_trouble),)
     return (*rows, *choose, *trouble)
 
 
@@ -124,8 +126,8 @@ def _offer_row(where: str, each: OfferedInput) -> Prose:
 
 def list_deferred(session: Session) -> tuple[Part, ...]:
     """Return the tasks deferred to another day, while that can still be changed."""
-    parts = [_waits(task) for task in session.deferred[:MOST_WAITING]]
-    more = len(session.deferred) - MOST_WAITING
+    parts = [_waits(task) for task in session.open_work.deferred[:MOST_WAITING]]
+    more = len(session.open_work.deferred) - MOST_WAITING
     return (*parts, *((Note(text=f"{more} more wait for another day."),) if more > 0 else ()))
 
 
@@ -153,7 +155,7 @@ NO_TASKS = "Nothing on your list yet. Leave the minutes open where you do not kn
 
 def tasks_card(session: Session) -> Card:
     """Return the card: the tasks, each with its menu."""
-    tasks = session.inputs.tasks
+    tasks = session.day.inputs.tasks
     add = Button(label="Add tasks", action="form.tasks", style="default" if tasks else "primary")
     question = f"What do you want to get done on {day_words(session.date)}?"
     return Card(
@@ -211,8 +213,10 @@ def _more_tasks(rest: tuple[Task, ...]) -> tuple[Part, ...]:
 
 
 def _sum(session: Session) -> str:
-    minutes = sum(t.minutes or (USUAL_DEEP if t.depth is Depth.DEEP else USUAL_SHALLOW) for t in session.inputs.tasks)
-    count = len(session.inputs.tasks)
+    minutes = sum(
+        t.minutes or (USUAL_DEEP if t.depth is Depth.DEEP else USUAL_SHALLOW) for t in session.day.inputs.tasks
+    )
+    count = len(session.day.inputs.tasks)
     line = f"{count} task{'' if count == 1 else 's'}, {in_words(minutes)} together"
     free = free_minutes(session)
     return f"{line}." if free is None else f"{line}; your day has {in_words(free)} without meetings."

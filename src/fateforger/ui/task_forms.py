@@ -107,7 +107,7 @@ def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
 
 
 def build_task_form(session: Session, request: FormRequest) -> Form:
-    task = find_task(session.inputs, request.target)
+    task = find_task(session.day.inputs, request.target)
     return Form(
         form="task",
         session_id=session.id,
@@ -157,7 +157,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
 
 
 def read_task_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    before = find_task(session.inputs, submission.target)
+    before = find_task(session.day.inputs, submission.target)
     filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveTask(**filled.envelope, task_id=before.id)
@@ -196,7 +196,7 @@ _LABEL = 75
 
 def build_bring_form(session: Session, _request: FormRequest) -> Form:
     missed = open_work_of_missed(session)
-    offered = [each for each in session.offered if each not in missed]
+    offered = [each for each in session.open_work.offered if each not in missed]
     if not offered:
         raise BadInput("Nothing of that is open any more.")
     choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in offered)

@@ -40,7 +40,7 @@ def avoiding(uid: str, start: str, end: str, **fields: Any) -> Version:
 
 def knowing(now: Session, *versions: Version) -> Session:
     """The session after a look into a store that holds these."""
-    return now.model_copy(update={"recalled": recall(now, versions, MORNING)})
+    return now.with_rules(recalled=recall(now, versions, MORNING))
 
 
 def stored(*versions: Version) -> MemoryReading:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time
 from typing import Any
 
+from tests.factories.sessions import with_fields
+
 from fateforger.calendar.conflicts import Conflict
 from fateforger.calendar.event import EventFields, EventImage
 from fateforger.calendar.model import Snapshot
@@ -12,7 +14,7 @@ from fateforger.conversation.turn_values import TurnInput
 from fateforger.planning.timing import instant_of, zone
 from fateforger.session.commands import COMMAND, StageAction
 from fateforger.session.draft import draft_day, grade_session
-from fateforger.session.model import Question, Session, Task
+from fateforger.session.model import DayInputs, Question, Session, Task
 from fateforger.session.stages import Move, TimeboxingStage
 
 MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
@@ -39,9 +41,9 @@ def session(stage: TimeboxingStage = TimeboxingStage.DATE, *events: EventImage, 
         tz=TZ,
         date=MONDAY,
         stage=stage,
-        snapshot=Snapshot(day=MONDAY, tz=TZ, events=events),
+        day=DayInputs(snapshot=Snapshot(day=MONDAY, tz=TZ, events=events)),
     )
-    return base.model_copy(update=more)
+    return with_fields(base, **more)
 
 
 def task(title: str, minutes: int | None = 60, **more: Any) -> Task:
@@ -54,10 +56,10 @@ def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...]
 
     base = session(stage, *events, inputs=InputFacts(tasks=tasks or (task("Report"), task("Mail"))))
     fresh = draft_day(base)
-    assert fresh.plan is not None
+    assert fresh.planning.plan is not None
     # The end of the day, which each draft has, is in nobody's way here.
-    plan = fresh.plan.replace(event for event in fresh.plan.events if event.name != "Shut down")
-    return grade_session(fresh.model_copy(update={"plan": plan})).model_copy(update=more)
+    plan = fresh.planning.plan.replace(event for event in fresh.planning.plan.events if event.name != "Shut down")
+    return with_fields(grade_session(fresh.with_planning(plan=plan)), **more)
 
 
 def question(key: str, topic: str = "time", **more: Any) -> Question:

@@ -67,7 +67,7 @@ async def test_do_it_anyway_in_words_does_it_and_commits_nothing(spoken: House) 
     await says(anna, "ja doe toch maar", YES)
     assert "Do it anyway for this day, or leave the plan as it is?" in last_prompt(spoken)
     session = await anna.session()
-    assert (session.stage, session.held, len(session.set_aside)) == (Stage.REFINE, None, 1)
+    assert (session.stage, session.sync.held, len(session.rules.set_aside)) == (Stage.REFINE, None, 1)
     assert any("17:00–17:20" in row and "Kinderen ophalen" in row for row in anna.rows())
     assert spoken.on_calendar() == {}
     await says(anna, "zet maar in mijn agenda", GO_ON)
@@ -88,20 +88,20 @@ async def test_a_model_that_says_proceed_to_that_commits_nothing(spoken: House) 
 
 async def test_no_in_words_is_the_button_that_leaves_the_plan(spoken: House) -> None:
     anna = await held(spoken)
-    before = (await anna.session()).plan
+    before = (await anna.session()).planning.plan
     await says(anna, "nee laat maar", NO)
     assert PLAN_LEFT in anna.words
     assert DO_IT_ANYWAY not in anna.labels()
     await says(anna, "ja", YES)
     assert NOTHING_PENDING in anna.words
-    assert ((await anna.session()).plan, spoken.on_calendar()) == (before, {})
+    assert ((await anna.session()).planning.plan, spoken.on_calendar()) == (before, {})
 
 
 async def test_leave_the_plan_by_its_button(spoken: House) -> None:
     anna = await held(spoken)
     await anna.press(LEAVE_PLAN)
     assert PLAN_LEFT in anna.words
-    assert (await anna.session()).held is None
+    assert (await anna.session()).sync.held is None
 
 
 @pytest.mark.parametrize(("side", "shown"), [("keep_plan", "11:30"), ("keep_calendar", "14:15")])
@@ -152,11 +152,11 @@ async def test_a_fix_in_words(spoken: House) -> None:
     await anna.to_refine("Report", "Mail")
     await says(anna, "drop lunch", wants("answer"), patch({"op": "re", "i": 2}))
     session = await anna.session()
-    assert session.fixes
-    number = len(session.fixes)
+    assert session.planning.fixes
+    number = len(session.planning.fixes)
     await says(anna, "yes, the last one", wants("accept_pending", number=number))
     after = await anna.session()
-    assert after.plan != session.plan
+    assert after.planning.plan != session.planning.plan
     assert (after.stage, spoken.on_calendar()) == (Stage.REFINE, {})
 
 
@@ -171,7 +171,7 @@ async def test_what_the_model_asked_is_answered_by_a_yes(spoken: House) -> None:
     await says(anna, "yes", YES, day(date="2026-03-03"))
     assert f"you: {asked}" in last_prompt(spoken)
     session = await anna.session()
-    assert (session.date.isoformat(), session.stage, session.last_words) == ("2026-03-03", Stage.DATE, None)
+    assert (session.date.isoformat(), session.stage, session.thread.last_words) == ("2026-03-03", Stage.DATE, None)
 
 
 @pytest.mark.parametrize("answer", [YES, NO, wants("accept_pending", number=3)])
@@ -182,4 +182,4 @@ async def test_where_nothing_is_asked_an_answer_changes_nothing(spoken: House, a
     await says(anna, "yes", answer)
     assert NOTHING_PENDING in anna.words
     after = await anna.session()
-    assert (after.stage, after.plan, after.frame) == (before.stage, before.plan, before.frame)
+    assert (after.stage, after.planning.plan, after.day.frame) == (before.stage, before.planning.plan, before.day.frame)

@@ -202,7 +202,7 @@ async def test_nothing_of_a_client_that_was_revoked_meanwhile_is_applied(town: T
         found = await town.house.store.proposals.get(proposal)
         assert found is not None
         assert (found.state, found.outcome) == ("expired", "The agent's access was revoked.")
-    assert (await town.anna.session()).refine_undo == ()
+    assert (await town.anna.session()).sync.refine_undo == ()
     assert await town.rules() == []
 
 
@@ -211,7 +211,7 @@ async def test_after_a_day_it_is_too_late(town: Town) -> None:
     town.house.clock.at += timedelta(days=1)
     assert await town.click(proposal, "apply") is None
     assert await town.state(proposal) == ("expired", TOO_OLD)
-    assert (await town.anna.session()).refine_undo == ()
+    assert (await town.anna.session()).sync.refine_undo == ()
 
 
 async def test_a_plan_that_changed_elsewhere_still_takes_what_fits_exactly(town: Town) -> None:

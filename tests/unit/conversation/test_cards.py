@@ -84,9 +84,9 @@ CASES: dict[str, Session] = {
 def test_what_the_calendar_left_out_is_named(stage: S, titles: tuple[str, ...], sentence: str) -> None:
     """No event stops the program: the day is planned without it, and the card says so."""
     now = planned(stage)
-    assert now.snapshot is not None
+    assert now.day.snapshot is not None
     assert "repeat" not in words(stage_card(now))
-    without = now.model_copy(update={"snapshot": now.snapshot.model_copy(update={"left_out": titles})})
+    without = now.with_day(snapshot=now.day.snapshot.model_copy(update={"left_out": titles}))
     assert sentence in words(stage_card(without))
 
 
@@ -193,10 +193,10 @@ def test_menus_fit_slack() -> None:
 
 
 def test_a_single_block_has_nothing_to_trade_places_with() -> None:
-    now = planned(S.REFINE, task("Report"), frame=session().frame.model_copy(update={"lunch_minutes": 0}))
-    plan = now.plan
+    now = planned(S.REFINE, task("Report"), frame=session().day.frame.model_copy(update={"lunch_minutes": 0}))
+    plan = now.planning.plan
     assert plan is not None
-    card = stage_card(now.model_copy(update={"plan": plan.replace([e for e in plan.events if e.key == "report"])}))
+    card = stage_card(now.with_planning(plan=plan.replace([e for e in plan.events if e.key == "report"])))
     menus = [p.control for p in card.parts if isinstance(p, Prose) and isinstance(p.control, Menu)]
     assert [[c.value for c in m.choices] for m in menus] == [
         ["form.edit_block", "block.earlier", "block.later", "block.remove"]
@@ -222,11 +222,11 @@ def test_titles_cannot_write_markup() -> None:
 
 def test_blocks_that_run_into_meetings() -> None:
     now = planned(S.REFINE, task("Report"))
-    assert now.snapshot is not None
+    assert now.day.snapshot is not None
     crowd = tuple(
         event("Drill", "09:00", "09:30").model_copy(update={"id": f"e{n}", "end": at("17:00")}) for n in range(3)
     )
-    hit = now.model_copy(update={"snapshot": now.snapshot.model_copy(update={"events": crowd})})
+    hit = now.with_day(snapshot=now.day.snapshot.model_copy(update={"events": crowd}))
     assert "⚠️ “Report” runs into “Drill”, 09:00–17:00.\n⚠️ “Lunch” runs into “Drill”, 09:00–17:00." in words(
         stage_card(hit)
     )

@@ -26,12 +26,12 @@ async def morning(house: House, days: int) -> Person:
 
 
 def listed(session: Session) -> list[tuple[str, int | None]]:
-    return [(task.title, task.minutes) for task in session.inputs.tasks]
+    return [(task.title, task.minutes) for task in session.day.inputs.tasks]
 
 
 def block(session: Session, title: str) -> str:
-    assert session.plan is not None
-    return next(e.block_key for e in session.plan.events if e.name == title)
+    assert session.planning.plan is not None
+    return next(e.block_key for e in session.planning.plan.events if e.name == title)
 
 
 async def asked(person: Person) -> dict[str, list[str]]:
@@ -43,7 +43,7 @@ async def asked(person: Person) -> dict[str, list[str]]:
 
 
 async def ids(person: Person, *titles: str) -> tuple[str, ...]:
-    return tuple(each.task.id for each in (await person.session()).offered if each.task.title in titles)
+    return tuple(each.task.id for each in (await person.session()).open_work.offered if each.task.title in titles)
 
 
 async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Person, house: House) -> None:
@@ -62,7 +62,7 @@ async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Pe
     assert listed(await thursday.session()) == [("Write report", 60), ("Mail", 60)]
     assert (LATER in thursday.words, "still open" in thursday.words) == (True, False)
     await thursday.press("Proceed")
-    plan = (await thursday.session()).plan
+    plan = (await thursday.session()).planning.plan
     assert plan is not None
     assert sorted(each.event.name for each in resolve(plan)) == ["Lunch", "Mail", "Shut down", "Write report"]
     await thursday.press("Refine")
@@ -79,8 +79,8 @@ async def test_one_undo_takes_all_of_it_back(anna: Person, house: House) -> None
     await thursday.fill("catch_up", day_1=await ids(thursday, "Write report", "Mail"))
     await thursday.press("Undo")
     after = await thursday.session()
-    assert (listed(after), after.offered) == ([("Taxes", None)], before.offered)
-    assert (after.brought, after.settled, after.caught_up) == ((), (), None)
+    assert (listed(after), after.open_work.offered) == ([("Taxes", None)], before.open_work.offered)
+    assert (after.open_work.brought, after.open_work.settled, after.open_work.caught_up) == ((), (), None)
     assert (OPEN in thursday.words, "Undo" in thursday.labels()) == (True, False)
     await thursday.click("task.undo_catch_up")
     assert "That is taken back already; please look at the newest card." in thursday.words
@@ -107,7 +107,7 @@ async def test_nothing_is_asked_when_all_was_settled(anna: Person, house: House)
     thursday = await morning(house, 3)
     await thursday.fill("catch_up", day_1=())
     session = await thursday.session()
-    assert (listed(session), session.offered) == ([], ())
+    assert (listed(session), session.open_work.offered) == ([], ())
     assert "You caught up with Monday: 3 things are settled." in thursday.words
     assert "open" not in (await morning(house, 4)).words.split("Nothing on your list")[0]
 
@@ -146,7 +146,7 @@ async def test_done_by_mistake_is_asked_after_an_undo(anna: Person, house: House
     house.clock.at = MORNING + timedelta(hours=2)
     await anna.pick("replan.done", block(await anna.session(), "Write report"))
     await anna.press("Undo last update")
-    assert (await anna.session()).settled == ()
+    assert (await anna.session()).open_work.settled == ()
     assert OPEN in (await morning(house, 1)).words
 
 
@@ -155,10 +155,13 @@ async def test_a_day_that_is_not_over_is_not_missed(anna: Person, house: House) 
     house.clock.at = MORNING + timedelta(hours=12)
     evening = Person(house)
     await evening.to_tasks()
-    assert ((await evening.session()).date - MORNING.date(), (await evening.session()).offered) == (timedelta(1), ())
+    assert ((await evening.session()).date - MORNING.date(), (await evening.session()).open_work.offered) == (
+        timedelta(1),
+        (),
+    )
 
 
 async def test_a_plan_that_was_taken_off_the_calendar_misses_nothing(anna: Person, house: House) -> None:
     await anna.to_committed()
     await anna.press("Undo")
-    assert (await (await morning(house, 1)).session()).offered == ()
+    assert (await (await morning(house, 1)).session()).open_work.offered == ()

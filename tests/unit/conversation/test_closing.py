@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.factories.sessions import with_fields
 from tests.unit.conversation.person import House, Person
 
 from fateforger.conversation.session_lifecycle import SessionCloser, is_abandoned
 from fateforger.session.commands import COMMAND
 from fateforger.session.model import Session, SessionStatus
+from fateforger.values import replace
 
 MIDNIGHT = datetime(2026, 3, 2, 23, 0, tzinfo=UTC)
 """The end of Monday in Amsterdam."""
@@ -82,16 +84,16 @@ async def test_when_it_is_left_alone(anna: Person, hours: float, touched: float,
     await anna.to_refine("Report")
     now = MIDNIGHT + timedelta(hours=hours)
     session = await anna.session()
-    assert session.quality is not None
+    assert session.planning.quality is not None
     changes = {
         "touched_at": now - timedelta(hours=touched),
-        "quality": session.quality.model_copy(update={"level": level}),
+        "quality": session.planning.quality.model_copy(update={"level": level}),
     }
-    assert is_abandoned(session.model_copy(update=changes), now) is closes
+    assert is_abandoned(with_fields(session, **changes), now) is closes
 
 
 async def test_what_was_never_drafted_or_has_ended_is_left_as_it_is(anna: Person) -> None:
     await anna.to_tasks()
     assert not is_abandoned(await anna.session(), MIDNIGHT + timedelta(days=1))
-    ended: Session = (await anna.session()).model_copy(update={"status": SessionStatus.CANCELLED})
+    ended: Session = replace((await anna.session()), status=SessionStatus.CANCELLED)
     assert not is_abandoned(ended, MIDNIGHT + timedelta(days=1))

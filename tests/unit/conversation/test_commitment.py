@@ -89,6 +89,6 @@ async def test_criteria_in_words(tmp_path: Path) -> None:
     await anna.to_tasks()
     await anna.says("the report until Bo has it, and the plan")
     await anna.says("two pages are enough for the plan")
-    tasks = (await anna.session()).inputs.tasks
+    tasks = (await anna.session()).day.inputs.tasks
     assert [task.done_when for task in tasks] == [("Bo has it",), ("Two pages",)]
     await house.close()

@@ -17,8 +17,8 @@ from fateforger.conversation.language.rule_extraction import build_records, inte
 from fateforger.conversation.memory_node import apply_understood
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.session.commands import AddExtracted
-from fateforger.session.memory import active
 from fateforger.session.model import Session
+from fateforger.session.rulebook import rules_in_force
 
 Told = tuple[str, str]
 SAID: dict[str, tuple[str, Told, Told]] = {
@@ -38,7 +38,7 @@ def windows(times: str, place: int, clock: str) -> list[dict[str, Any]]:
 
 
 def names(now: Session) -> list[str]:
-    return [item.record.words for item in active(now).applicable]
+    return [item.record.words for item in rules_in_force(now).applicable]
 
 
 @EACH
@@ -56,7 +56,7 @@ async def test_what_was_overheard_later_counts(language: str, times: str) -> Non
             AddExtracted(command_id=f"u{place}", session_id=now.id, of=f"c{place}", at=reply.at, records=heard),
         )
     assert names(now) == [told[1][0]]
-    assert f"“{told[1][0]}” takes the place of “{told[0][0]}” from now on." in now.memory_writes[-1].lines
+    assert f"“{told[1][0]}” takes the place of “{told[0][0]}” from now on." in now.rules.memory_writes[-1].lines
 
 
 @EACH

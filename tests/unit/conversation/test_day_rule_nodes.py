@@ -16,6 +16,7 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import plan_card
 from fateforger.ui.rule_cards import MOST_SHOWN
+from fateforger.values import replace
 
 DEEP_FIRST = version_of(
     "first", seq=5, name="Deep first", description="eerst diep werk", necessity="must",
@@ -24,7 +25,7 @@ DEEP_FIRST = version_of(
 LATE = version_of("late", seq=6, name="Late", description="no late meetings", day_rule="NEVER: meeting_after_17")
 NOW = planned(TimeboxingStage.REFINE, task("Report", 60), task("Mail", 60), events=(event("Board", "17:00", "18:00"),))
 """Report 09:00-10:00, Mail 10:10-11:10, Lunch 12:30-13:15; all of it deep work."""
-REPORT, MAIL, LUNCH = [block.key for block in by_time(NOW.plan)] if NOW.plan else ("", "", "")
+REPORT, MAIL, LUNCH = [block.key for block in by_time(NOW.planning.plan)] if NOW.planning.plan else ("", "", "")
 MAIL_AGAINST = "No deep work runs past 10:30. Against it: “Mail” (10:10–11:10). Move it, shorten it, or leave it out."
 
 
@@ -39,13 +40,13 @@ def buttons(card: Card, label: str) -> list[Button]:
 
 
 def lines(session: Session) -> tuple[str, ...]:
-    return session.notice.lines if session.notice else ()
+    return session.thread.notice.lines if session.thread.notice else ()
 
 
 def test_what_the_plan_does_not_keep_stands_on_the_card_with_a_way_out() -> None:
     """S139: in plain words, with the blocks, the remedy, and a button that lets the rule go for this day."""
     now = knowing(NOW, DEEP_FIRST, LATE)
-    for card in (plan_card(now), draft_card(now.model_copy(update={"stage": TimeboxingStage.SKELETON}))):
+    for card in (plan_card(now), draft_card(replace(now, stage=TimeboxingStage.SKELETON))):
         assert [text for text in prose(card) if "Not kept" in text] == [
             f"⚠️ Not kept, and it must be: {MAIL_AGAINST}",
             (
@@ -70,7 +71,7 @@ async def test_a_change_that_breaks_a_must_waits_for_a_word() -> None:
         "e", seq=7, description="reports are done by ten", necessity="must", day_rule="NEVER: deep_work_after_11_30"
     )
     out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=60), memory=stored(early)))
-    assert (out.session.plan, out.effects) == (NOW.plan, ())
+    assert (out.session.planning.plan, out.effects) == (NOW.planning.plan, ())
     assert lines(out.session) == (
         (
             f"{NOT_MADE} On 1 February 2026 you said: “reports are done by ten”. No deep work runs past 11:30. "
@@ -80,9 +81,9 @@ async def test_a_change_that_breaks_a_must_waits_for_a_word() -> None:
     )
     let = said("judge_constraint", uid="e", verdict="set_aside", seen=7)
     done = await run_turn(turn(out.session, let, memory=stored(early)))
-    assert done.session.held is None
-    assert done.session.plan is not None
-    assert [f"{b.start:%H:%M}" for b in by_time(done.session.plan) if b.key == MAIL] == ["11:10"]
+    assert done.session.sync.held is None
+    assert done.session.planning.plan is not None
+    assert [f"{b.start:%H:%M}" for b in by_time(done.session.planning.plan) if b.key == MAIL] == ["11:10"]
 
 
 async def test_what_was_broken_before_holds_up_no_change() -> None:
@@ -90,22 +91,26 @@ async def test_what_was_broken_before_holds_up_no_change() -> None:
     blocks broke before is asked about before it is written (K9)."""
     rules = (DEEP_FIRST, version_of("late", seq=6, necessity="must", day_rule="NEVER: meeting_after_17"))
     out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=15), memory=stored(*rules)))
-    assert out.session.plan != NOW.plan
-    assert out.session.held is not None
-    assert (out.session.held.writes, out.session.held.uid, out.session.held.also) == ("change", "first", ())
+    assert out.session.planning.plan != NOW.planning.plan
+    assert out.session.sync.held is not None
+    assert (out.session.sync.held.writes, out.session.sync.held.uid, out.session.sync.held.also) == (
+        "change",
+        "first",
+        (),
+    )
 
 
 async def test_taking_away_what_another_block_waits_for_breaks_the_rule_there() -> None:
     rest = version_of("r", seq=7, description="a break each day", necessity="must", day_rule="AFTER deep_work: break")
     out = await run_turn(turn(NOW, said("remove_block", key=LUNCH), memory=stored(rest)))
-    assert out.session.held is not None
-    assert out.session.held.uid == "r"
+    assert out.session.sync.held is not None
+    assert out.session.sync.held.uid == "r"
 
 
 async def test_what_only_should_be_is_made_and_said() -> None:
     should = version_of("s", seq=7, description="by noon", day_rule="NEVER: deep_work_after_11_30")
     out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=60), memory=stored(should)))
-    assert out.session.plan != NOW.plan
+    assert out.session.planning.plan != NOW.planning.plan
     assert [line for line in lines(out.session) if line.startswith(GOES_AGAINST)] == [
         (
             f"{GOES_AGAINST} On 1 February 2026 you said: “by noon”. No deep work runs past 11:30. "
@@ -140,7 +145,7 @@ async def test_clashing_rules_are_asked_with_both_sentences() -> None:
     record = version_of(None, name="Meet", day_rule="ALWAYS: meeting").record.model_dump(mode="json", by_alias=True)
     record["lifecycle"]["uid"] = None
     out = await run_turn(turn(NOW, said("remember_constraint", record=record), memory=stored(always)))
-    [question] = out.session.memory_questions
+    [question] = out.session.rules.memory_questions
     assert question.sentence == "“ALWAYS: NOT meeting” and “ALWAYS: meeting” cannot both be kept. Which one counts?"
     assert question.names == ("Meet", "Always")
 
@@ -167,7 +172,7 @@ def test_stored_rules_that_clash_are_asked_about_on_the_card() -> None:
         ['{"uids":["second","first"],"keep":"second"}'],
     ]
     asked = MemoryQuestion(uids=("second", "first"), names=("second", "first"), sentence=sentence)
-    assert sentence not in prose(plan_card(now.model_copy(update={"memory_questions": (asked,)})))
+    assert sentence not in prose(plan_card(now.with_rules(memory_questions=(asked,))))
 
 
 async def test_words_that_say_the_rule_already_are_not_said_twice() -> None:

@@ -95,7 +95,7 @@ async def until(look: Callable[[], Awaitable[T]]) -> T:
 async def until_kept(anna: Person) -> Session:
     async def look() -> Session | None:
         session = await anna.session()
-        return None if session.sketch is None else session
+        return None if session.planning.sketch is None else session
 
     kept = await until(look)
     assert kept is not None
@@ -112,8 +112,8 @@ async def until_idle(house: House) -> None:
 
 
 def blocks(session: Session) -> list[str]:
-    assert session.plan is not None
-    return [f"{local(b.start)} {b.event.name}" for b in resolve(session.plan)]
+    assert session.planning.plan is not None
+    return [f"{local(b.start)} {b.event.name}" for b in resolve(session.planning.plan)]
 
 
 async def test_s44_s45_a_draft_is_ready_before_it_is_asked_for(house: House) -> None:
@@ -123,13 +123,13 @@ async def test_s44_s45_a_draft_is_ready_before_it_is_asked_for(house: House) -> 
     before = len(anna.arrived)
     kept = await until_kept(anna)
     await anna.read()
-    assert (len(anna.arrived), model.asked, kept.plan) == (before, ["draft"], None)
+    assert (len(anna.arrived), model.asked, kept.planning.plan) == (before, ["draft"], None)
     await anna.press("Proceed")
     assert model.asked == ["draft"]
     now = await anna.session()
     assert (now.stage, blocks(now)) == (Stage.SKELETON, ["10:00 Report", "11:00 Walk", "12:30 Lunch", "13:30 Mail"])
     assert "**10:00–11:00** Report" in anna.words
-    assert (now.sketch, now.notice) == (None, None)
+    assert (now.planning.sketch, now.thread.notice) == (None, None)
 
 
 async def test_s45_tasks_and_draft_in_one_click_draft_on_the_spot(house: House) -> None:
@@ -154,14 +154,14 @@ async def test_s44_nothing_is_drafted_ahead_of_a_calendar_that_was_not_read(hous
     anna = listening(house, model)
     await listed(anna)
     await until_idle(house)
-    assert ((await anna.session()).snapshot, model.asked) == (None, [])
+    assert ((await anna.session()).day.snapshot, model.asked) == (None, [])
 
 
 async def test_without_a_model_all_is_as_it_was(house: House) -> None:
     anna = Person(house)
     await listed(anna)
     await anna.press("Proceed")
-    assert (blocks(await anna.session()), (await anna.session()).notice) == (OWN, None)
+    assert (blocks(await anna.session()), (await anna.session()).thread.notice) == (OWN, None)
 
 
 async def test_s47_s119_a_draft_under_way_is_awaited_and_not_made_twice(house: House) -> None:
@@ -175,7 +175,7 @@ async def test_s47_s119_a_draft_under_way_is_awaited_and_not_made_twice(house: H
     await pressing
     await until_idle(house)
     now = await anna.session()
-    assert (model.says.asked, model.most, blocks(now)[0], now.sketch) == (["draft"], 1, "10:00 Report", None)
+    assert (model.says.asked, model.most, blocks(now)[0], now.planning.sketch) == (["draft"], 1, "10:00 Report", None)
 
 
 async def change_date(anna: Person) -> None:
@@ -235,13 +235,13 @@ async def test_s46_s232_each_cause_discards_a_finished_draft(house: House, chang
     model = ScriptedModel(by=lambda _: AFTER_TEN)
     anna = listening(house, model)
     await listed(anna)
-    stale = (await until_kept(anna)).sketch
+    stale = (await until_kept(anna)).planning.sketch
     house.model = None
     house.restart()
     await change(anna)
     await until_idle(house)
     assert stale is not None
-    assert (await anna.session()).sketch is None
+    assert (await anna.session()).planning.sketch is None
 
 
 @pytest.mark.parametrize("change", CAUSES)
@@ -274,9 +274,9 @@ async def test_s46_another_list_is_drafted_anew(house: House) -> None:
     model = ScriptedModel(AFTER_TEN, {"blocks": [at(1, "11:00")]})
     anna = listening(house, model)
     await listed(anna)
-    first = (await until_kept(anna)).sketch
+    first = (await until_kept(anna)).planning.sketch
     await anna.choose("Mail", "Remove")
-    second = (await until_kept(anna)).sketch
+    second = (await until_kept(anna)).planning.sketch
     assert first is not None
     assert second is not None
     assert first.basis != second.basis
@@ -303,7 +303,7 @@ async def test_s120_a_failed_draft_ends_in_our_own_and_says_so_once(
         asked = len(model.asked)
         await anna.press("Proceed")
     now = await anna.session()
-    assert (len(model.asked), blocks(now), now.sketch) == (asked, OWN, None)
+    assert (len(model.asked), blocks(now), now.planning.sketch) == (asked, OWN, None)
     assert anna.words.count(sentence) == 1
     assert "Report" not in caplog.text
     assert "rather not" not in caplog.text
@@ -345,7 +345,7 @@ async def test_a_refined_plan_comes_back_after_another_draft(house: House) -> No
     await anna.press("Undo last update")
     now = await anna.session()
     assert blocks(now)[:2] == ["10:15 Report", "11:15 Walk"]
-    assert len(now.refine_undo) == 1
+    assert len(now.sync.refine_undo) == 1
 
 
 async def test_a_finished_draft_survives_a_restart(house: House) -> None:
@@ -365,7 +365,7 @@ async def test_a_draft_under_way_ends_with_the_program(house: House) -> None:
     await listed(anna)
     await model.asked.wait()
     await house.coordinator.aclose()
-    assert (model.cancelled, (await anna.session()).sketch) == (1, None)
+    assert (model.cancelled, (await anna.session()).planning.sketch) == (1, None)
 
 
 async def test_a_draft_is_not_saved_into_a_turn(house: House) -> None:
@@ -390,7 +390,7 @@ async def test_cancelling_the_session_stops_its_draft(house: House) -> None:
     await model.asked.wait()
     await anna.press("Cancel")
     await until_idle(house)
-    assert (model.cancelled, (await anna.session()).sketch) == (1, None)
+    assert (model.cancelled, (await anna.session()).planning.sketch) == (1, None)
 
 
 async def test_a_stopped_turn_ends_the_draft_that_it_asked_for(house: House) -> None:
@@ -402,7 +402,7 @@ async def test_a_stopped_turn_ends_the_draft_that_it_asked_for(house: House) -> 
     await going
     await until_idle(house)
     now = await anna.session()
-    assert (model.cancelled, now.stage, now.plan, now.inputs.tasks) == (1, Stage.CAPTURE_INPUTS, None, ())
+    assert (model.cancelled, now.stage, now.planning.plan, now.day.inputs.tasks) == (1, Stage.CAPTURE_INPUTS, None, ())
     assert STOPPED in anna.words
 
 

@@ -54,7 +54,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[str]]] = {
 def shown(person_session: Any) -> list[str]:
     return [
         f"{block.start:%H:%M} {block.event.name}"
-        for block in resolve(person_session.plan)
+        for block in resolve(person_session.planning.plan)
         if block.event.name != "Shut down"
     ]
 
@@ -135,7 +135,7 @@ async def test_rules_that_contradict_each_other_are_named_and_one_click_lets_one
     assert shown(await anna.session()) == FREE
     assert "cannot all be kept" not in anna.words
     assert "Not counting today" not in anna.words
-    assert (await anna.session()).clash is None
+    assert (await anna.session()).planning.clash is None
     await anna.press("Undo")
     assert "cannot all be kept" in anna.words
     await anna.press("Today without “Focus after two”")
@@ -189,11 +189,15 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
     assert [c.spoken for c in anna.controls() if isinstance(c, Button) and c.label == "Drop it"] == ["Drop “Mail”"]
     await anna.press(label)
     session = await anna.session()
-    times = {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(session.plan)} if session.plan else {}
+    times = (
+        {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(session.planning.plan)}
+        if session.planning.plan
+        else {}
+    )
     assert times.get("Mail") == mail
-    assert session.notice is not None
-    assert "\n".join(session.notice.lines) == said
-    assert (session.unplaced, offers(anna)) == ((), [])
+    assert session.thread.notice is not None
+    assert "\n".join(session.thread.notice.lines) == said
+    assert (session.planning.unplaced, offers(anna)) == ((), [])
 
 
 async def test_a_day_that_is_full_names_five_with_buttons_and_the_rest_without(anna: Person) -> None:
@@ -217,10 +221,10 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     session = await anna.session()
     assert shown(session) == ["09:00 Mail (1/2)", "12:30 Lunch", "13:25 Mail (2/2)"]
     assert "“Mail” may be done in pieces now.\n“Mail” has a place now." in anna.words
-    assert (session.unplaced, offers(anna)) == ((), [])
+    assert (session.planning.unplaced, offers(anna)) == ((), [])
     await anna.press("Back")
     await anna.choose("Mail", "Leave it for another day")
     session = await anna.session()
-    assert [t.title for t in session.deferred] == ["Mail"]
-    assert (session.inputs.tasks, session.deferred[0].in_pieces) == ((), False)
+    assert [t.title for t in session.open_work.deferred] == ["Mail"]
+    assert (session.day.inputs.tasks, session.open_work.deferred[0].in_pieces) == ((), False)
     assert "“Mail” waits for another day; I offer it again when you plan one." in anna.words

@@ -39,7 +39,7 @@ async def test_tasks_that_cannot_be_used(anna: Person, values: dict[str, Any], e
     answer = await anna.fill("tasks", **values)
     assert answer is not None
     assert answer.errors == errors
-    assert (await anna.session()).inputs.tasks == ()
+    assert (await anna.session()).day.inputs.tasks == ()
 
 
 async def test_more_rows(anna: Person) -> None:

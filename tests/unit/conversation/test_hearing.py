@@ -17,6 +17,7 @@ from fateforger.errors import ModelAuthFailed, ModelTimedOut, ModelUnreachable
 from fateforger.session.model import Depth, InputFacts, Notice, Session, SessionStatus, WriteCounts
 from fateforger.session.placement import by_time
 from fateforger.session.stages import TimeboxingStage
+from fateforger.values import replace
 
 Stage = TimeboxingStage
 
@@ -29,7 +30,7 @@ async def heard(now: Session, *lines: Line, text: str = "…") -> tuple[TurnOutc
 
 
 def words(outcome: TurnOutcome) -> tuple[str, ...]:
-    return outcome.session.notice.lines if outcome.session.notice else ()
+    return outcome.session.thread.notice.lines if outcome.session.thread.notice else ()
 
 
 # --- moves ---
@@ -92,7 +93,7 @@ async def test_the_frame_in_words() -> None:
     out, _ = await heard(
         session(Stage.COLLECT_CONSTRAINTS), wants("answer"), frame(day_start="08:00", lunch_minutes=30)
     )
-    now = out.session.frame
+    now = out.session.day.frame
     assert (now.day_start, now.day_end, now.lunch_start, now.lunch_minutes) == (
         time(8),
         time(18),
@@ -103,12 +104,12 @@ async def test_the_frame_in_words() -> None:
 
 async def test_no_lunch_in_words() -> None:
     out, _ = await heard(session(Stage.COLLECT_CONSTRAINTS), wants("answer"), frame(no_lunch=True))
-    assert out.session.frame.lunch_start is None
+    assert out.session.day.frame.lunch_start is None
 
 
 async def test_the_frame_and_on_in_one_message() -> None:
     out, model = await heard(session(Stage.COLLECT_CONSTRAINTS), wants("proceed", also=True), frame(day_start="08:00"))
-    assert (out.session.frame.day_start, out.session.stage) == (time(8), Stage.CAPTURE_INPUTS)
+    assert (out.session.day.frame.day_start, out.session.stage) == (time(8), Stage.CAPTURE_INPUTS)
     assert model.asked == ["decide", "facts"]
 
 
@@ -126,7 +127,7 @@ async def test_tasks_in_words_at_any_step_before_refining() -> None:
             wants("answer"),
             inputs(add=[new("Report", 90, one_thing=True), new("Mail", depth="shallow")]),
         )
-        assert [(t.title, t.minutes, t.depth, t.one_thing) for t in out.session.inputs.tasks] == [
+        assert [(t.title, t.minutes, t.depth, t.one_thing) for t in out.session.day.inputs.tasks] == [
             ("Report", 90, Depth.DEEP, True),
             ("Mail", None, Depth.SHALLOW, False),
         ]
@@ -135,7 +136,7 @@ async def test_tasks_in_words_at_any_step_before_refining() -> None:
 async def test_changes_and_removals_by_number() -> None:
     now = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("One"), task("Two"), task("Three"))))
     out, _ = await heard(now, wants("answer"), inputs(change=[change(3, minutes=30)], remove=[1]))
-    assert [(t.title, t.minutes) for t in out.session.inputs.tasks] == [("Two", 60), ("Three", 30)]
+    assert [(t.title, t.minutes) for t in out.session.day.inputs.tasks] == [("Two", 60), ("Three", 30)]
 
 
 @pytest.mark.parametrize(
@@ -149,15 +150,15 @@ async def test_changes_and_removals_by_number() -> None:
 async def test_what_makes_no_sense_is_said_and_changes_nothing(said_: dict[str, Any], sentence: str) -> None:
     now = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("One"),)))
     out, _ = await heard(now, wants("answer"), said_)
-    assert out.session.notice == Notice(lines=(sentence,), refused=True)
-    assert out.session.inputs == now.inputs
+    assert out.session.thread.notice == Notice(lines=(sentence,), refused=True)
+    assert out.session.day.inputs == now.day.inputs
 
 
 async def test_at_the_skeleton_facts_draft_the_day_anew() -> None:
     now = planned(Stage.SKELETON, task("Report"))
     out, _ = await heard(now, wants("answer"), inputs(add=[new("Mail", 30)]))
-    assert out.session.plan is not None
-    assert "Mail" in {e.name for e in out.session.plan.events}
+    assert out.session.planning.plan is not None
+    assert "Mail" in {e.name for e in out.session.planning.plan.events}
     assert out.session.stage is Stage.SKELETON
 
 
@@ -172,8 +173,8 @@ async def test_a_change_of_the_plan_in_words_takes_two_questions() -> None:
     now = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 30))
     out, model = await heard(now, wants("answer"), later(0, "10:00", 60))
     assert model.asked == ["decide", "patch"]
-    assert out.session.plan is not None
-    first = next(b for b in by_time(out.session.plan) if b.event.name == "Report")
+    assert out.session.planning.plan is not None
+    first = next(b for b in by_time(out.session.planning.plan) if b.event.name == "Report")
     assert f"{first.start:%H:%M}" == "10:00"
     assert [type(e) for e in out.effects] == [WriteCalendar]
 
@@ -184,13 +185,13 @@ async def test_s72_a_patch_that_does_not_fit_is_asked_for_again() -> None:
     out, model = await heard(now, wants("answer"), wrong, right)
     ((_, mistake),) = model.prompts[-1].history
     assert mistake == "There is no block at position 9; positions here are 0 to 1."
-    assert out.session.plan != now.plan
+    assert out.session.planning.plan != now.planning.plan
 
 
 async def test_s72_a_patch_that_never_fits_changes_nothing() -> None:
     now = planned(Stage.REFINE, task("Report"))
     out, _ = await heard(now, wants("answer"), *[{"ops": [{"op": "re", "i": 9}]}] * 5)
-    assert out.session.plan == now.plan
+    assert out.session.planning.plan == now.planning.plan
     assert out.effects == ()
     assert words(out)[1] == REMEDY
 
@@ -207,9 +208,9 @@ async def test_a_patch_cannot_name_what_is_not_ours() -> None:
     now = planned(Stage.REFINE, task("Report"), events=(event("Standup", "09:00", "09:30"),))
     forged = {"n": "X", "t": "DW", "p": {"a": "fs", "st": "16:00", "dur": "PT30M"}, "key": "standup"}
     out, _ = await heard(now, wants("answer"), {"ops": [{"op": "ae", "events": [forged]}]})
-    assert out.session.plan is not None
-    assert "standup" not in {e.key for e in out.session.plan.events}
-    assert "X" in {e.name for e in out.session.plan.events}
+    assert out.session.planning.plan is not None
+    assert "standup" not in {e.key for e in out.session.planning.plan.events}
+    assert "X" in {e.name for e in out.session.planning.plan.events}
 
 
 # --- questions and trouble ---
@@ -219,7 +220,7 @@ async def test_a_question_is_answered_and_changes_nothing() -> None:
     now = planned(Stage.REFINE)
     out, model = await heard(now, wants("ask"), {"answer": "Because your lunch is at 12:30."})
     assert words(out) == ("Because your lunch is at 12:30.",)
-    assert (out.session.plan, out.effects, model.asked) == (now.plan, (), ["decide", "ask"])
+    assert (out.session.planning.plan, out.effects, model.asked) == (now.planning.plan, (), ["decide", "ask"])
 
 
 async def test_nothing_found_is_said() -> None:
@@ -233,15 +234,15 @@ async def test_s124_a_failed_decision_is_no_move(wrong: str) -> None:
     out, model = await heard(session(Stage.CAPTURE_INPUTS), wrong, wrong, inputs(add=[new("Report")]))
     assert model.asked == ["decide", "decide", "facts"]
     assert out.session.stage is Stage.CAPTURE_INPUTS
-    assert [t.title for t in out.session.inputs.tasks] == ["Report"]
+    assert [t.title for t in out.session.day.inputs.tasks] == ["Report"]
 
 
 @pytest.mark.parametrize("error", [ModelUnreachable("It is down."), ModelAuthFailed("The key was refused.")])
 async def test_a_model_that_is_down_leaves_everything_as_it_is(error: Exception) -> None:
     now = planned(Stage.REFINE)
     out, _ = await heard(now, error)
-    assert out.session.notice == Notice(lines=(str(error), REMEDY), refused=True)
-    assert out.session.model_copy(update={"notice": None, "quality": now.quality, "now": now.now}) == now
+    assert out.session.thread.notice == Notice(lines=(str(error), REMEDY), refused=True)
+    assert replace(out.session, now=now.now).with_thread(notice=None).with_planning(quality=now.planning.quality) == now
     assert out.effects == ()
 
 
@@ -250,7 +251,7 @@ async def test_ids_never_reach_a_model() -> None:
     now = planned(Stage.REFINE, task("Report"), events=(event("Standup", "09:00", "09:30"),))
     _, model = await heard(now, wants("answer"), later(0, "10:00", 60))
     shown = "\n".join(p.system + p.user for p in model.prompts)
-    keys = [e.block_key for e in now.plan.events] if now.plan else []
+    keys = [e.block_key for e in now.planning.plan.events] if now.planning.plan else []
     assert [key for key in (*keys, "U1", "s1") if f"{key}" in shown.split()] == []
 
 
@@ -260,7 +261,7 @@ async def test_a_time_of_day_is_local_and_nothing_else(clock: str) -> None:
     out, model = await heard(
         session(Stage.COLLECT_CONSTRAINTS), wants("answer"), frame(day_start=clock), frame(day_start="08:00:30")
     )
-    assert out.session.frame.day_start == time(8)
+    assert out.session.day.frame.day_start == time(8)
     assert len(model.prompts[-1].history) == 1
 
 

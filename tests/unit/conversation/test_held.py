@@ -24,7 +24,7 @@ CALLS_SAID = "On 1 February 2026 you said: “no calls before 10, ever”."
 QUIET_SAID = "On 1 February 2026 you said: “niets voor half tien, alsjeblieft”."
 NOW = planned(Stage.REFINE, task("Report", 60), task("Mail", 60))
 """Report 09:00-10:00, Mail 10:10-11:10, Lunch 12:30-13:15."""
-FIRST, SECOND, MIDDAY = [b.key for b in by_time(NOW.plan)] if NOW.plan else ("", "", "")
+FIRST, SECOND, MIDDAY = [b.key for b in by_time(NOW.planning.plan)] if NOW.planning.plan else ("", "", "")
 
 
 async def after(now: Session, command: Any, *rules: Version) -> TurnOutcome:
@@ -32,7 +32,7 @@ async def after(now: Session, command: Any, *rules: Version) -> TurnOutcome:
 
 
 def lines(out: TurnOutcome) -> tuple[str, ...]:
-    return out.session.notice.lines if out.session.notice else ()
+    return out.session.thread.notice.lines if out.session.thread.notice else ()
 
 
 EARLY = {"key": SECOND, "minutes": -190}
@@ -41,20 +41,20 @@ EARLY = {"key": SECOND, "minutes": -190}
 
 async def test_a_change_against_a_must_is_not_made_and_says_which() -> None:
     out = await after(NOW, said("shift_block", **EARLY), QUIET)
-    assert (out.session.plan, out.effects) == (NOW.plan, ())
-    assert out.session.notice is not None
-    assert (out.session.notice.refused, lines(out)) == (True, (f"{NOT_MADE} {QUIET_SAID}", ANYWAY))
-    assert out.session.held is not None
-    assert (out.session.held.uid, out.session.held.seq) == ("quiet", 2)
+    assert (out.session.planning.plan, out.effects) == (NOW.planning.plan, ())
+    assert out.session.thread.notice is not None
+    assert (out.session.thread.notice.refused, lines(out)) == (True, (f"{NOT_MADE} {QUIET_SAID}", ANYWAY))
+    assert out.session.sync.held is not None
+    assert (out.session.sync.held.uid, out.session.sync.held.seq) == ("quiet", 2)
 
 
 async def test_a_block_of_a_kind_that_is_new_to_the_day_is_held_to_its_rules() -> None:
     """Until then the rule about calls had nothing to do with the day."""
     command = said("apply_patch", patch={"ops": [{"kind": "add", "after": None, "events": [call("09:00")]}]})
-    out = await after(NOW.model_copy(update={"plan": None}), command, CALLS)
+    out = await after(NOW.with_planning(plan=None), command, CALLS)
     assert lines(out) == (f"{NOT_MADE} {CALLS_SAID}", ANYWAY)
     later = said("apply_patch", patch={"ops": [{"kind": "add", "after": None, "events": [call("10:00")]}]})
-    assert (await after(NOW.model_copy(update={"plan": None}), later, CALLS)).session.held is None
+    assert (await after(NOW.with_planning(plan=None), later, CALLS)).session.sync.held is None
 
 
 def call(start: str) -> dict[str, Any]:
@@ -65,45 +65,48 @@ async def test_set_aside_for_the_day_the_change_is_made() -> None:
     """One click: the rule does not count in this session, and the block is where it was wanted."""
     held = (await after(NOW, said("shift_block", **EARLY), QUIET)).session
     out = await after(held, said("judge_constraint", uid="quiet", verdict="set_aside", seen=2), QUIET)
-    assert out.session.set_aside == ("quiet",)
-    assert out.session.held is None
-    assert out.session.plan is not None
-    assert [f"{b.start:%H:%M} {b.event.name}" for b in by_time(out.session.plan)][:2] == ["07:00 Mail", "09:00 Report"]
+    assert out.session.rules.set_aside == ("quiet",)
+    assert out.session.sync.held is None
+    assert out.session.planning.plan is not None
+    assert [f"{b.start:%H:%M} {b.event.name}" for b in by_time(out.session.planning.plan)][:2] == [
+        "07:00 Mail",
+        "09:00 Report",
+    ]
     assert [type(effect) for effect in out.effects] == [WriteCalendar]
-    assert len(out.session.refine_undo) == 1
-    assert out.session.notice is not None
-    assert out.session.notice.refused is False
+    assert len(out.session.sync.refine_undo) == 1
+    assert out.session.thread.notice is not None
+    assert out.session.thread.notice.refused is False
 
 
 async def test_put_away_for_good_it_is_made_too() -> None:
     held = (await after(NOW, said("shift_block", **EARLY), QUIET)).session
     out = await after(held, said("judge_constraint", uid="quiet", verdict="archive", seen=2), QUIET)
-    assert out.session.plan != NOW.plan
+    assert out.session.planning.plan != NOW.planning.plan
     assert [effect.kind for effect in out.effects] == ["write_memory", "write_calendar"]
 
 
 async def test_of_two_rules_each_is_asked_about() -> None:
     also = avoiding("also", "05:00", "08:00")
     held = (await after(NOW, said("shift_block", **EARLY), QUIET, also)).session
-    assert held.held is not None
-    first = held.held.uid
+    assert held.sync.held is not None
+    first = held.sync.held.uid
     other = ({"quiet", "also"} - {first}).pop()
     again = (await after(held, said("judge_constraint", uid=first, verdict="set_aside"), QUIET, also)).session
-    assert again.held is not None
-    assert (again.held.uid, again.plan) == (other, NOW.plan)
+    assert again.sync.held is not None
+    assert (again.sync.held.uid, again.planning.plan) == (other, NOW.planning.plan)
     out = await after(again, said("judge_constraint", uid=other, verdict="set_aside"), QUIET, also)
-    assert out.session.plan != NOW.plan
+    assert out.session.planning.plan != NOW.planning.plan
 
 
 async def test_another_word_lets_it_go() -> None:
     held = (await after(NOW, said("shift_block", **EARLY), QUIET)).session
     looked = (await after(held, said("show_history"), QUIET)).session
-    assert looked.held == held.held
+    assert looked.sync.held == held.sync.held
     moved = (await after(held, said("shift_block", key=SECOND, minutes=15), QUIET)).session
-    assert moved.held is not None
-    assert moved.held.writes == "change", "what is asked now is whether that may be written"
+    assert moved.sync.held is not None
+    assert moved.sync.held.writes == "change", "what is asked now is whether that may be written"
     out = await after(moved, said("judge_constraint", uid="quiet", verdict="set_aside"), QUIET)
-    assert out.session.plan == moved.plan
+    assert out.session.planning.plan == moved.planning.plan
 
 
 async def test_what_was_broken_before_stands_in_nobodys_way() -> None:
@@ -111,19 +114,19 @@ async def test_what_was_broken_before_stands_in_nobodys_way() -> None:
     (K9)."""
     for command in (said("edit_block", key=FIRST, title="Essay"), said("shift_block", key=FIRST, minutes=15)):
         out = await after(NOW, command, QUIET)
-        assert (out.session.plan != NOW.plan, out.effects) == (True, ())
-        assert out.session.held is not None
-        assert out.session.held.writes == "change"
+        assert (out.session.planning.plan != NOW.planning.plan, out.effects) == (True, ())
+        assert out.session.sync.held is not None
+        assert out.session.sync.held.writes == "change"
         yes = await after(out.session, said("judge_constraint", uid="quiet", verdict="set_aside", seen=2), QUIET)
         assert [type(effect) for effect in yes.effects] == [WriteCalendar]
-        assert yes.session.plan == out.session.plan
+        assert yes.session.planning.plan == out.session.planning.plan
 
 
 async def test_what_should_be_is_only_said() -> None:
     out = await after(NOW, said("edit_block", key=MIDDAY, start="16:00"), LUNCH)
-    assert out.session.held is None
+    assert out.session.sync.held is None
     assert lines(out)[-1] == f"{GOES_AGAINST} On 1 February 2026 you said: “I eat outside”."
-    assert out.session.plan != NOW.plan
+    assert out.session.planning.plan != NOW.planning.plan
 
 
 async def test_in_words_the_plan_comes_first_and_memory_second() -> None:
@@ -131,22 +134,22 @@ async def test_in_words_the_plan_comes_first_and_memory_second() -> None:
     model = ScriptedModel(wants("answer"), patch(timed(1, "07:00", 60), memory=wish("set_aside", 1)))
     out = await run_turn(turn(NOW, said("user_reply", text="…"), memory=stored(QUIET)), model)
     assert [command.kind for command in out.heard] == ["apply_patch", "judge_constraint"]
-    assert (model.asked, out.session.set_aside, out.session.held) == (["decide", "patch"], ("quiet",), None)
-    assert out.session.plan != NOW.plan
+    assert (model.asked, out.session.rules.set_aside, out.session.sync.held) == (["decide", "patch"], ("quiet",), None)
+    assert out.session.planning.plan != NOW.planning.plan
 
 
 async def test_in_words_it_is_held_like_a_click() -> None:
     model = ScriptedModel(wants("answer"), patch(block("Walk", "07:00", 30, "H")))
     out = await run_turn(turn(NOW, said("user_reply", text="…"), memory=stored(QUIET)), model)
     assert lines(out) == (f"{NOT_MADE} {QUIET_SAID}", ANYWAY)
-    assert out.session.plan == NOW.plan
+    assert out.session.planning.plan == NOW.planning.plan
 
 
 async def test_a_rule_that_cannot_be_read_keeps_no_change_from_being_made() -> None:
     """S25: the plan is changed; what is said about memory and makes no sense is said."""
     model = ScriptedModel(wants("answer"), patch(timed(1, "14:00", 60), memory=wish("memory_archive_constraint", 9)))
     out = await run_turn(turn(NOW, said("user_reply", text="…"), memory=stored(QUIET)), model)
-    assert out.session.plan != NOW.plan
+    assert out.session.planning.plan != NOW.planning.plan
     assert lines(out)[-1] == "There is no number 9 in the list; the numbers are 1 to 1."
 
 
@@ -161,7 +164,7 @@ async def test_why_a_block_is_where_it_is() -> None:
         f"That goes against a rule of yours. {QUIET_SAID}",
         "It is at a time that you want for it. On 1 February 2026 you said: “deep work belongs in the morning”.",
     )
-    assert (out.session.plan, out.effects) == (NOW.plan, ())
+    assert (out.session.planning.plan, out.effects) == (NOW.planning.plan, ())
 
 
 async def test_why_when_no_rule_is_about_it() -> None:

@@ -62,8 +62,8 @@ async def test_undo_of_the_oldest_takes_back_all_and_redo_does_all_again(house: 
     await anna.press_beside("history", "Undo", row="08:00")
     assert house.on_calendar() == {}
     session = await anna.session()
-    assert (session.plan, session.refine_undo) == (before.refine_undo[0].plan_before, ())
-    assert (session.write_group, session.written) == (None, None)
+    assert (session.planning.plan, session.sync.refine_undo) == (before.sync.refine_undo[0].plan_before, ())
+    assert (session.sync.write_group, session.sync.written) == (None, None)
     assert "Taken back: I removed 3 blocks from your calendar." in anna.words
     assert "Taken back: I removed 3 blocks from your calendar." in anna.beside("history")
     assert rows(anna) == [
@@ -76,8 +76,8 @@ async def test_undo_of_the_oldest_takes_back_all_and_redo_does_all_again(house: 
     await anna.press_beside("history", "Restore")
     assert house.on_calendar() == shown
     session = await anna.session()
-    assert (session.plan, session.refine_undo) == (before.plan, before.refine_undo)
-    assert (session.write_group, session.written) == (before.write_group, before.written)
+    assert (session.planning.plan, session.sync.refine_undo) == (before.planning.plan, before.sync.refine_undo)
+    assert (session.sync.write_group, session.sync.written) == (before.sync.write_group, before.sync.written)
     assert "Done again: I added 3 blocks to your calendar." in anna.beside("history")
     assert [row.split(" | ")[0] for row in rows(anna)] == [
         "**08:03 · Restore**",
@@ -99,9 +99,9 @@ async def test_undo_in_the_middle_keeps_what_was_before(house: House, anna: Pers
     await anna.press_beside("history", "Undo", row="08:01")
     assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
     session = await anna.session()
-    assert [step.sentence for step in session.refine_undo] == ["“Mail” is now 10:25–11:25 (was 10:10–11:10)."]
-    assert session.written is not None
-    assert (session.written.created, session.written.updated) == (4, 0)
+    assert [step.sentence for step in session.sync.refine_undo] == ["“Mail” is now 10:25–11:25 (was 10:10–11:10)."]
+    assert session.sync.written is not None
+    assert (session.sync.written.created, session.sync.written.updated) == (4, 0)
     await anna.choose("Report", "15 min later")
     assert "Calendar: 1 updated." in anna.words
 
@@ -116,7 +116,11 @@ async def test_undo_last_update_can_be_redone_from_the_history(house: House, ann
     await anna.press_beside("history", "Restore")
     session = await anna.session()
     assert house.on_calendar() == shown
-    assert (session.plan, session.refine_undo, session.written) == (before.plan, before.refine_undo, before.written)
+    assert (session.planning.plan, session.sync.refine_undo, session.sync.written) == (
+        before.planning.plan,
+        before.sync.refine_undo,
+        before.sync.written,
+    )
 
 
 async def test_an_undo_that_came_to_nothing_has_its_row(house: House, anna: Person) -> None:
@@ -181,7 +185,7 @@ async def test_partly_done_and_waiting_writes_can_be_taken_back(house: House, an
     await anna.press_beside("history", "Undo", row="Your change")
     assert house.on_calendar() == {}
     session = await anna.session()
-    assert (session.problem, session.written, session.refine_undo) == (None, None, ())
+    assert (session.sync.problem, session.sync.written, session.sync.refine_undo) == (None, None, ())
 
 
 async def test_a_commit_is_taken_back_and_the_plan_stays(tmp_path: Path) -> None:
@@ -196,9 +200,9 @@ async def test_a_commit_is_taken_back_and_the_plan_stays(tmp_path: Path) -> None
     session = await anna.session()
     assert (session.stage, house.on_calendar()) == (TimeboxingStage.REFINE, {})
     await anna.choose("Mail", "15 min later")
-    plan = (await anna.session()).plan
+    plan = (await anna.session()).planning.plan
     await anna.press_beside("history", "Restore")
-    assert (house.on_calendar(), (await anna.session()).plan) == (DRAFT, plan)
+    assert (house.on_calendar(), (await anna.session()).planning.plan) == (DRAFT, plan)
     await house.close()
 
 
@@ -213,7 +217,11 @@ async def test_an_earlier_session_of_the_day_is_in_the_history(house: House, ann
     assert rows(later)[0].startswith("**08:00 · Commit, in another thread** | Added “Report”")
     await later.press_beside("history", "Undo")
     session = await later.session()
-    assert (house.on_calendar(), session.plan, session.stage) == ({}, None, TimeboxingStage.COLLECT_CONSTRAINTS)
+    assert (house.on_calendar(), session.planning.plan, session.stage) == (
+        {},
+        None,
+        TimeboxingStage.COLLECT_CONSTRAINTS,
+    )
 
 
 async def test_a_long_history_is_listed_in_parts(house: House, anna: Person) -> None:
@@ -246,7 +254,7 @@ async def test_the_history_is_closed_and_opened_again_further_down(house: House,
 
 async def at_the_command_line(house: House, anna: Person) -> None:
     """Somebody applies the plan of the thread with each of its blocks an hour later."""
-    plan = (await anna.session()).plan
+    plan = (await anna.session()).planning.plan
     assert plan is not None
     blocks = [
         event.model_copy(
@@ -276,4 +284,4 @@ async def test_an_undo_takes_along_what_the_command_line_wrote_since(house: Hous
     assert "you changed it since" not in anna.words
     history = await house.submitter.history((await anna.session()).date)
     assert [t.state.value for t in history] == ["committed", "undone", "undone"]
-    assert (await anna.session()).written is None
+    assert (await anna.session()).sync.written is None

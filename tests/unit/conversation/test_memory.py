@@ -24,8 +24,8 @@ from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version, select_newest
 from fateforger.ports.model import Prompt
 from fateforger.session.commands import JudgeConstraint, RememberConstraint, UndoMemory
-from fateforger.session.memory import active, unsaved_versions
 from fateforger.session.model import Session
+from fateforger.session.rulebook import rules_in_force, unsaved_versions
 from fateforger.workers.memory import UNREAD
 
 BUSY = {"intent": "ask", "number": None, "also": False}
@@ -133,7 +133,7 @@ def envelope(person: Person) -> dict[str, Any]:
 
 
 def counting(session: Session) -> list[str]:
-    return [item.record.name for item in active(session).applicable]
+    return [item.record.name for item in rules_in_force(session).applicable]
 
 
 async def stored(house: House, person: Person) -> list[str]:
@@ -176,13 +176,13 @@ async def test_a_command_that_is_repeated_writes_once(troubled: tuple[House, Per
     store.dies = True
     with pytest.raises(KeyboardInterrupt):
         await anna.send(command)
-    assert (await anna.session()).memory_writes == ()
+    assert (await anna.session()).rules.memory_writes == ()
     versions = await store.of(anna.user)
     store.dies = False
     await anna.send(command)
     session = await anna.session()
     assert await store.of(anna.user) == versions
-    assert [write.versions[0].uid for write in session.memory_writes] == [versions[0].uid]
+    assert [write.versions[0].uid for write in session.rules.memory_writes] == [versions[0].uid]
     assert (counting(session), unsaved_versions(session)) == (["Bed at ten"], ())
     await anna.send(command)
     assert await anna.session() == session
@@ -192,9 +192,9 @@ async def test_a_secret_is_refused(anna: Person, house: House) -> None:
     await anna.to_tasks()
     await remember(anna, "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a", "22:00")
     session = await anna.session()
-    assert session.notice is not None
-    assert session.notice.lines == (REFUSED,)
-    assert (session.said, await house.remembered.of(anna.user)) == ((), ())
+    assert session.thread.notice is not None
+    assert session.thread.notice.lines == (REFUSED,)
+    assert (session.rules.said, await house.remembered.of(anna.user)) == ((), ())
 
 
 # --- the store in trouble ---
@@ -208,8 +208,8 @@ async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[House
     await remember(anna, "Bed at ten", "22:00")
     session = await anna.session()
     assert counting(session) == ["Bed at ten"]
-    assert session.notice is not None
-    assert session.notice.lines == (WRITTEN_LATER,)
+    assert session.thread.notice is not None
+    assert session.thread.notice.lines == (WRITTEN_LATER,)
     assert len(unsaved_versions(session)) == await house.waiting() == 1
     store.down = False
     await house.work()
@@ -241,8 +241,8 @@ async def test_no_reply_waits_for_a_hung_store(troubled: tuple[House, Person, Tr
         await remember(anna, "Bed at eleven", "23:00")
     session = await anna.session()
     assert counting(session) == ["Bed at eleven"]
-    assert session.recalled is not None
-    assert session.recalled.trouble is not None
+    assert session.rules.recalled is not None
+    assert session.rules.recalled.trouble is not None
     store.hung = False
     await house.work()
     assert await stored(house, anna) == ["Bed at eleven"]
@@ -295,8 +295,8 @@ async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
     house.patience = 0.01
     await house.work()
     session = await anna.session()
-    assert session.notice is not None
-    assert session.notice.lines.count(UNREAD) == 1
+    assert session.thread.notice is not None
+    assert session.thread.notice.lines.count(UNREAD) == 1
     await house.close()
 
 
@@ -305,7 +305,7 @@ async def test_a_model_that_fails_for_good_is_said(tmp_path: Path, trouble: Exce
     house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: trouble))
     await anna.says("um elf ins Bett")
     await house.work()
-    assert UNREAD in ((await anna.session()).notice or pytest.fail("nothing said")).lines
+    assert UNREAD in ((await anna.session()).thread.notice or pytest.fail("nothing said")).lines
     await house.close()
 
 
@@ -346,8 +346,8 @@ async def test_a_secret_in_words_is_kept_nowhere(tmp_path: Path) -> None:
     await anna.says("the password is hunter2")
     await house.work()
     session = await anna.session()
-    assert session.notice is not None
-    assert session.notice.lines[-1] == REFUSED
+    assert session.thread.notice is not None
+    assert session.thread.notice.lines[-1] == REFUSED
     assert "hunter2" not in session.model_dump_json()
     assert await house.remembered.of(anna.user) == ()
     dump = await house.store.database.read(
@@ -378,7 +378,7 @@ async def test_a_contradiction_said_in_words_is_said_with_its_sentence(tmp_path:
     await house.work()
     session = await anna.session()
     assert counting(session) == ["Bed at 23:00"]
-    write = session.memory_writes[-1]
+    write = session.rules.memory_writes[-1]
     assert write.lines[-1] == "“Bed at 23:00” takes the place of “Bed at 22:00” from now on."
     await anna.send(UndoMemory(**envelope(anna), write=write.cause))
     assert counting(await anna.session()) == ["Bed at 22:00"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import record_of, version_of
+from tests.factories.sessions import fields_of
 from tests.unit.conversation.sessions import MORNING, planned, said, session
 
 from fateforger.conversation.memory_node import apply_understood
@@ -19,8 +20,8 @@ from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Action, Status
 from fateforger.session.commands import AddExtracted
 from fateforger.session.draft import draft_day
-from fateforger.session.memory import active, unsaved_versions
 from fateforger.session.model import Session
+from fateforger.session.rulebook import rules_in_force, unsaved_versions
 from fateforger.session.stages import Move, TimeboxingStage
 
 BED = {"rule_kind": "fixed_bedtime", "applies_event_types": ["R"]}
@@ -54,8 +55,8 @@ def do(now: Session, kind: str, *versions: Version, wrote: tuple[Version, ...] =
 
 
 def lines(out: StageOutput) -> tuple[str, ...]:
-    notice = () if out.session.notice is None else out.session.notice.lines
-    return (*notice, *(line for write in out.session.memory_writes[-1:] if write.fresh for line in write.lines))
+    notice = () if out.session.thread.notice is None else out.session.thread.notice.lines
+    return (*notice, *(line for write in out.session.rules.memory_writes[-1:] if write.fresh for line in write.lines))
 
 
 def landed(out: StageOutput, *versions: Version) -> tuple[Version, ...]:
@@ -71,14 +72,15 @@ def test_a_new_rule_counts_at_once_and_leaves_plan_and_stage_alone(stage: Timebo
     """S2, S24: at every stage. A draft that the rule leaves as it is stays, too."""
     before = draft_day(planned(stage)) if stage is TimeboxingStage.SKELETON else planned(stage)
     out = do(before, "remember_constraint", record=bed("23:00"))
-    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    assert [item.record.name for item in rules_in_force(out.session).applicable] == ["Bed at 23:00"]
     (effect,) = out.effects
     assert isinstance(effect, WriteMemory)
-    assert effect.versions == out.session.said == unsaved_versions(out.session)
+    assert effect.versions == out.session.rules.said == unsaved_versions(out.session)
     assert effect.expected == {effect.versions[0].uid: 0}
     assert lines(out) == ("I'll remember “Bed at 23:00”.",)
     kept = {"plan", "stage", "inputs", "frame", "refine_undo"}
-    assert out.session.model_dump(include=kept) == before.model_dump(include=kept)
+    was, now = fields_of(before), fields_of(out.session)
+    assert {name: now[name] for name in kept} == {name: was[name] for name in kept}
     assert out.move is Move.STAY
 
 
@@ -86,7 +88,7 @@ def test_what_is_for_the_day_is_never_written() -> None:
     """S3: scope session lives in the session only."""
     out = do(session(), "remember_constraint", record=bed("23:00", scope="session"))
     assert out.effects == ()
-    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    assert [item.record.name for item in rules_in_force(out.session).applicable] == ["Bed at 23:00"]
     assert lines(out) == ("Noted for this day: “Bed at 23:00”.",)
 
 
@@ -94,12 +96,12 @@ def test_what_is_for_the_day_goes_before_what_lasts() -> None:
     """S22: the lasting one does not count in this session, and only there; Undo brings it back."""
     old = stored(bed("22:00", "old"))
     out = do(session(), "remember_constraint", old, record=bed("23:00", scope="session"))
-    assert out.session.set_aside == ("old",)
+    assert out.session.rules.set_aside == ("old",)
     assert out.effects == ()
-    assert [item.record.name for item in active(out.session).applicable] == ["Bed at 23:00"]
+    assert [item.record.name for item in rules_in_force(out.session).applicable] == ["Bed at 23:00"]
     assert lines(out)[1:] == ("For this day it takes the place of “Bed at 22:00”.",)
     back = do(out.session, "undo_memory", old, write="c1")
-    assert [item.record.name for item in active(back.session).applicable] == ["Bed at 22:00"]
+    assert [item.record.name for item in rules_in_force(back.session).applicable] == ["Bed at 22:00"]
 
 
 def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
@@ -113,17 +115,18 @@ def test_a_contradicting_rule_takes_the_place_and_can_be_taken_back() -> None:
     reason = f"superseded by {new_uid(store)}"
     assert (gone.retired, gone.event.action, gone.event.reason) == (True, Action.SUPERSEDE, reason)
     assert [
-        item.record.name for item in active(with_memory(out.session, MemoryReading(versions=store), MORNING)).applicable
+        item.record.name
+        for item in rules_in_force(with_memory(out.session, MemoryReading(versions=store), MORNING)).applicable
     ] == ["Bed at 23:00"]
     back = do(out.session, "undo_memory", *store, write="c1")
     assert lines(back) == ("Taken back: “Bed at 23:00”.", "“Bed at 22:00” counts again.")
     store = landed(back, *store)
     assert {version.event.reason for version in store[-2:]} == {"taken back"}
     shown = with_memory(back.session, MemoryReading(versions=store), MORNING)
-    assert [item.record.name for item in active(shown).applicable] == ["Bed at 22:00"]
-    assert shown.said == ()
+    assert [item.record.name for item in rules_in_force(shown).applicable] == ["Bed at 22:00"]
+    assert shown.rules.said == ()
     forth = do(shown, "undo_memory", *store, write="c1")
-    names = [item.record.name for item in active(forth.session).applicable]
+    names = [item.record.name for item in rules_in_force(forth.session).applicable]
     assert names == ["Bed at 23:00"]
 
 
@@ -142,7 +145,7 @@ def new_uid(store: Sequence[Version]) -> str:
 
 def counting(out: StageOutput, *store: Version) -> list[str]:
     shown = with_memory(out.session, MemoryReading(versions=landed(out, *store)), MORNING)
-    return [item.record.name for item in active(shown).applicable]
+    return [item.record.name for item in rules_in_force(shown).applicable]
 
 
 @pytest.mark.parametrize("verdict", ["decline", "archive"])
@@ -185,7 +188,7 @@ def test_a_write_of_another_conversation_is_taken_back_by_what_the_store_knows()
         }
     )
     out = do(session(), "undo_memory", old, gone, wrote=(gone,), write="tidy")
-    assert [item.uid for item in active(out.session).applicable] == ["old"]
+    assert [item.uid for item in rules_in_force(out.session).applicable] == ["old"]
 
 
 def test_what_was_changed_since_is_not_taken_back() -> None:
@@ -199,24 +202,24 @@ def test_what_was_changed_since_is_not_taken_back() -> None:
 
 def test_nothing_to_take_back() -> None:
     out = do(session(), "undo_memory", write="x")
-    assert out.session.notice is not None
-    assert out.session.notice.refused
+    assert out.session.thread.notice is not None
+    assert out.session.thread.notice.refused
 
 
 def test_less_binding_is_asked_and_settled() -> None:
     """A weaker rule replaces nothing by itself; the answer does, either way."""
     old = stored(bed("22:00", "old", necessity="must"))
     out = do(session(), "remember_constraint", old, record=bed("23:00", necessity="prefer"))
-    (question,) = out.session.memory_questions
+    (question,) = out.session.rules.memory_questions
     assert question.names == ("Bed at 23:00", "Bed at 22:00")
     store = landed(out, old)
     for keep, left in zip(question.uids, ("Bed at 23:00", "Bed at 22:00"), strict=True):
         chosen = do(out.session, "settle_constraints", *store, uids=question.uids, keep=keep)
-        assert [item.record.name for item in active(chosen.session).applicable] == [left]
-        assert chosen.session.memory_questions == ()
+        assert [item.record.name for item in rules_in_force(chosen.session).applicable] == [left]
+        assert chosen.session.rules.memory_questions == ()
     both = do(out.session, "settle_constraints", *store, uids=question.uids, keep=None)
-    assert len(active(both.session).applicable) == 2
-    assert both.session.memory_questions == ()
+    assert len(rules_in_force(both.session).applicable) == 2
+    assert both.session.rules.memory_questions == ()
 
 
 def test_saying_it_again() -> None:
@@ -242,7 +245,7 @@ def test_going_back_to_an_older_rule() -> None:
     store = landed(two, *store)
     three = do(two.session, "remember_constraint", *store, record=bed("22:00"))
     shown = with_memory(three.session, MemoryReading(versions=landed(three, *store)), MORNING)
-    assert [item.record.name for item in active(shown).applicable] == ["Bed at 22:00"]
+    assert [item.record.name for item in rules_in_force(shown).applicable] == ["Bed at 22:00"]
 
 
 @pytest.mark.parametrize(
@@ -257,19 +260,19 @@ def test_verdicts(verdict: str, status: str, applies: bool) -> None:  # noqa: FB
     assert isinstance(effect, WriteMemory)
     (version,) = effect.versions
     assert (version.record.status.value, version.event.reason, effect.expected) == (status, "because", {"old": 1})
-    assert bool(active(out.session).applicable) is applies
+    assert bool(rules_in_force(out.session).applicable) is applies
     if not applies:
         back = do(out.session, "judge_constraint", *landed(out, old), uid="old", verdict="restore")
-        assert [item.uid for item in active(back.session).applicable] == ["old"]
+        assert [item.uid for item in rules_in_force(back.session).applicable] == ["old"]
 
 
 def test_setting_aside_is_for_the_session_and_writes_nothing() -> None:
     """S22"""
     old = stored(bed("22:00", "old"))
     out = do(session(), "judge_constraint", old, uid="old", verdict="set_aside")
-    assert (out.effects, out.session.set_aside, active(out.session).applicable) == ((), ("old",), ())
+    assert (out.effects, out.session.rules.set_aside, rules_in_force(out.session).applicable) == ((), ("old",), ())
     again = do(out.session, "judge_constraint", old, uid="old", verdict="use_again")
-    assert (again.effects, again.session.set_aside) == ((), ())
+    assert (again.effects, again.session.rules.set_aside) == ((), ())
 
 
 def test_a_card_that_is_out_of_date_changes_nothing() -> None:
@@ -281,22 +284,24 @@ def test_a_card_that_is_out_of_date_changes_nothing() -> None:
         )
         out = do(session(), command, old, uid="old", seen=4, **more)
         assert out.effects == ()
-        assert out.session.notice is not None
-        assert out.session.notice.refused
+        assert out.session.thread.notice is not None
+        assert out.session.thread.notice.refused
 
 
 def test_a_constraint_nobody_knows() -> None:
     """S28"""
     out = do(session(), "judge_constraint", uid="x", verdict="archive")
-    assert out.session.notice is not None
-    assert out.session.notice.refused
+    assert out.session.thread.notice is not None
+    assert out.session.thread.notice.refused
 
 
 def test_revising() -> None:
     """S35: the uid stays, whatever becomes of the rest."""
     old = stored(bed("22:00", "old"))
     out = do(session(), "revise_constraint", old, uid="old", seen=1, record=bed("21:30", "old"))
-    assert [(item.uid, item.record.name) for item in active(out.session).applicable] == [("old", "Bed at 21:30")]
+    assert [(item.uid, item.record.name) for item in rules_in_force(out.session).applicable] == [
+        ("old", "Bed at 21:30")
+    ]
     assert lines(out) == ("“Bed at 21:30” is changed.",)
 
 
@@ -304,17 +309,17 @@ def test_the_card_lists_what_is_known() -> None:
     """S32, S36: what applies first, with what the buttons need to know; it follows each change."""
     one, other = stored(bed("22:00", "one", confidence=0.5)), stored(bed("23:00", "two", days_of_week=["SU"]), seq=2)
     out = do(session(), "show_memory", one, other)
-    view = out.session.memory
+    view = out.session.thread.memory
     assert view is not None
     assert [(row.uid, row.seq, row.used, row.unsure) for row in view.rows] == [
         ("one", 1, True, True),
         ("two", 2, False, False),
     ]
     assert view.rows[1].why_not == "It is for Sunday only."
-    after = do(out.session, "judge_constraint", one, other, uid="one", verdict="decline").session.memory
+    after = do(out.session, "judge_constraint", one, other, uid="one", verdict="decline").session.thread.memory
     assert after is not None
     assert ([row.uid for row in after.rows], after.total, after.lines[0][:6]) == (["two"], 1, "“Bed a")
-    assert do(out.session, "hide_memory").session.memory is None
+    assert do(out.session, "hide_memory").session.thread.memory is None
 
 
 # --- what is understood in the background ---
@@ -338,8 +343,8 @@ def test_what_was_understood_counts() -> None:
     now = with_memory(session(), reading, MORNING)
     after, (effect,) = apply_understood(now, reading, heard(uttered("23:00")))
     assert isinstance(effect, WriteMemory)
-    assert [item.record.name for item in active(after).applicable] == ["Bed at 23:00"]
-    assert after.memory_writes[-1].cause == "u1"
+    assert [item.record.name for item in rules_in_force(after).applicable] == ["Bed at 23:00"]
+    assert after.rules.memory_writes[-1].cause == "u1"
 
 
 def test_what_the_message_wrote_itself_is_not_written_twice() -> None:
@@ -358,15 +363,15 @@ def test_what_the_person_did_not_want_is_not_proposed_again() -> None:
     back = do(first, "judge_constraint", *effect.versions, uid=record.uid, verdict="decline")
     after, effects = apply_understood(back.session, MemoryReading(), heard(record, of="r2"))
     assert effects == ()
-    assert active(after).applicable == ()
+    assert rules_in_force(after).applicable == ()
 
 
 def test_a_question_and_a_trouble_are_said() -> None:
     """S94"""
     after, effects = apply_understood(session(), None, heard(question="Which Tuesday?"))
     assert effects == ()
-    assert after.notice is not None
-    assert after.notice.lines == ("Which Tuesday?",)
+    assert after.thread.notice is not None
+    assert after.thread.notice.lines == ("Which Tuesday?",)
 
 
 # --- what follows for others ---
@@ -408,9 +413,9 @@ def test_a_rule_for_a_week_gives_the_days_after_it_back() -> None:
     out = do(session(), "remember_constraint", old, record=limited)
     store = landed(out, old)
     shown = with_memory(out.session, MemoryReading(versions=store), MORNING)
-    assert [item.record.name for item in active(shown).applicable] == ["Bed at 23:00"]
+    assert [item.record.name for item in rules_in_force(shown).applicable] == ["Bed at 23:00"]
     gone = do(shown, "judge_constraint", *store, uid=store[1].uid, verdict="archive")
-    assert [item.record.name for item in active(gone.session).applicable] == ["Bed at 22:00"]
+    assert [item.record.name for item in rules_in_force(gone.session).applicable] == ["Bed at 22:00"]
 
 
 def test_the_same_in_another_language_is_the_same() -> None:
@@ -420,7 +425,7 @@ def test_the_same_in_another_language_is_the_same() -> None:
     german = uttered("22:00").model_copy(update={"name": "Um zehn ins Bett", "description": "um zehn ins Bett"})
     german = german.with_uid("tb_german")
     after, effects = apply_understood(with_memory(session(), reading, MORNING), reading, heard(german))
-    assert (effects, len(active(after).applicable)) == ((), 1)
+    assert (effects, len(rules_in_force(after).applicable)) == ((), 1)
     gym, yoga = (
         read_record(
             record_of(
@@ -430,7 +435,7 @@ def test_the_same_in_another_language_is_the_same() -> None:
         for uid in ("Gym", "Yoga")
     )
     after, _ = apply_understood(session(), MemoryReading(), heard(gym, yoga))
-    assert sorted(item.record.name for item in active(after).applicable) == ["Gym", "Yoga"]
+    assert sorted(item.record.name for item in rules_in_force(after).applicable) == ["Gym", "Yoga"]
 
 
 def test_a_secret_is_refused_by_every_command() -> None:
@@ -441,8 +446,8 @@ def test_a_secret_is_refused_by_every_command() -> None:
         do(session(), "revise_constraint", old, uid="old", record=secret),
     ):
         assert out.effects == ()
-        assert out.session.notice is not None
-        assert out.session.notice.refused
+        assert out.session.thread.notice is not None
+        assert out.session.thread.notice.refused
         assert "ghp" not in out.session.model_dump_json()
     after, effects = apply_understood(session(), MemoryReading(), heard(read_record(secret)))
     assert effects == ()

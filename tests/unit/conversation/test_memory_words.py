@@ -25,7 +25,7 @@ from fateforger.session.stages import TimeboxingStage
 
 Stage = TimeboxingStage
 NOW = planned(Stage.REFINE, task("Report", 60), task("Mail", 60))
-LISTED = [v.uid for v in nameable_constraints(NOW.model_copy(update={"recalled": recall(NOW, RULES, MORNING)}), RULES)]
+LISTED = [v.uid for v in nameable_constraints(NOW.with_rules(recalled=recall(NOW, RULES, MORNING)), RULES)]
 """The order in which a model sees them."""
 
 
@@ -41,8 +41,8 @@ async def heard(*lines: Line, now: Session = NOW, also: bool = False) -> tuple[T
 
 
 def words(outcome: TurnOutcome) -> tuple[str, ...]:
-    notice = outcome.session.notice.lines if outcome.session.notice else ()
-    return (*notice, *(line for write in outcome.session.memory_writes[-1:] for line in write.lines))
+    notice = outcome.session.thread.notice.lines if outcome.session.thread.notice else ()
+    return (*notice, *(line for write in outcome.session.rules.memory_writes[-1:] for line in write.lines))
 
 
 @pytest.mark.parametrize("stage", [s for s in Stage if s not in {Stage.DATE, Stage.SKELETON}])
@@ -50,7 +50,7 @@ async def test_s24_memory_leaves_the_plan_untouched(stage: Stage) -> None:
     """A draft follows the rules instead (S46)."""
     now = planned(stage, task("Report", 60))
     out, _ = await heard(wish("memory_archive_constraint", 1, reason="that is over"), now=now)
-    assert (out.session.plan, out.session.stage) == (now.plan, stage)
+    assert (out.session.planning.plan, out.session.stage) == (now.planning.plan, stage)
     assert [type(effect) for effect in out.effects] == [WriteMemory]
 
 
@@ -135,17 +135,17 @@ async def test_several_rows_at_once() -> None:
 async def test_what_do_you_know_about_it_shows_those_rows() -> None:
     """Nothing is written, and the card beside the plan holds the ones that are meant."""
     out, _ = await heard(wish("memory_list_constraints", row("calls"), row("quiet")))
-    assert out.session.memory is not None
-    assert ({r.uid for r in out.session.memory.rows}, out.session.memory.total) == ({"calls", "quiet"}, 2)
+    assert out.session.thread.memory is not None
+    assert ({r.uid for r in out.session.thread.memory.rows}, out.session.thread.memory.total) == ({"calls", "quiet"}, 2)
     assert out.effects == ()
     whole, _ = await heard(wish("memory_list_constraints"))
-    assert whole.session.memory is not None
-    assert whole.session.memory.total == 4
+    assert whole.session.thread.memory is not None
+    assert whole.session.thread.memory.total == 4
 
 
 async def test_taking_back_what_was_last_written() -> None:
     write = MemoryWrite(cause="c0", lines=("Noted.",), versions=(QUIET,))
-    out, _ = await heard(wish("undo"), now=NOW.model_copy(update={"memory_writes": (write,)}))
+    out, _ = await heard(wish("undo"), now=NOW.with_rules(memory_writes=(write,)))
     (command,) = out.heard
     assert isinstance(command, UndoMemory)
     assert command.write == "c0"
@@ -167,8 +167,8 @@ async def test_taking_back_what_was_last_written() -> None:
 )  # fmt: skip
 async def test_what_makes_no_sense_is_said_and_writes_nothing(said_: dict[str, Any], sentence: str) -> None:
     out, _ = await heard(said_)
-    assert (words(out), out.effects, out.session.said) == ((sentence,), (), ())
-    assert out.session.plan == NOW.plan
+    assert (words(out), out.effects, out.session.rules.said) == ((sentence,), (), ())
+    assert out.session.planning.plan == NOW.planning.plan
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_what_makes_no_sense_is_said_and_writes_nothing(said_: dict[str, A
 async def test_a_rule_that_cannot_be_written_down_writes_nothing(said_: dict[str, Any]) -> None:
     """S30."""
     out, _ = await heard(said_)
-    assert (out.effects, out.session.said, out.session.notice is not None) == ((), (), True)
+    assert (out.effects, out.session.rules.said, out.session.thread.notice is not None) == ((), (), True)
 
 
 HOSTILE: tuple[Line, ...] = (
@@ -201,8 +201,8 @@ HOSTILE: tuple[Line, ...] = (
 async def test_hostile_answers_write_nothing(line: Line) -> None:
     """S26, S30: they go back once, and then it is said that the answer cannot be used."""
     out, _ = await heard(line, line)
-    assert (out.effects, out.session.said, out.session.set_aside) == ((), (), ())
-    assert out.session.plan == NOW.plan
+    assert (out.effects, out.session.rules.said, out.session.rules.set_aside) == ((), (), ())
+    assert out.session.planning.plan == NOW.planning.plan
 
 
 async def test_several_things_at_once_say_so() -> None:
@@ -220,5 +220,5 @@ async def test_rules_that_were_put_away_can_be_named_and_those_of_others_cannot(
     (effect,) = out.effects
     assert isinstance(effect, WriteMemory)
     assert [(v.uid, v.record.status) for v in effect.versions] == [("gone", Status.LOCKED)]
-    assert out.session.recalled is not None
-    assert out.session.recalled.day == MONDAY
+    assert out.session.rules.recalled is not None
+    assert out.session.rules.recalled.day == MONDAY

@@ -19,7 +19,7 @@ from fateforger.errors import CalendarUnreachable
 from fateforger.planning.plan import resolve
 from fateforger.ports.model import Prompt
 from fateforger.session.commands import RefreshCalendar
-from fateforger.session.memory import active
+from fateforger.session.rulebook import rules_in_force
 from fateforger.session.stages import TimeboxingStage
 
 Stage = TimeboxingStage
@@ -30,7 +30,7 @@ TOLD = "because you told me: “Nothing before eleven”"
 
 async def times(anna: Person) -> dict[str, str]:
     """The plan: title to local times."""
-    plan = (await anna.session()).plan
+    plan = (await anna.session()).planning.plan
     assert plan is not None
     return {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(plan)}
 
@@ -114,7 +114,7 @@ async def test_a_must_by_form_mends_the_plan_by_few_moves(anna: Person, house: H
     assert f"I changed your plan, {TOLD}." in anna.words
     assert "“Report” is now " in anna.words
     assert house.on_calendar() == {}
-    assert len((await anna.session()).refine_undo) == 1
+    assert len((await anna.session()).sync.refine_undo) == 1
     await anna.press("Undo last update")
     assert await times(anna) == before
     await anna.press("Commit to calendar")
@@ -176,8 +176,8 @@ async def test_what_cannot_be_mended_is_said_and_asked_once(anna: Person, house:
     session = await anna.session()
     assert session.stage is Stage.REVIEW_COMMIT
     assert house.on_calendar()["Report"] == "09:00-10:00"
-    assert [item.record.name for item in active(session).applicable] == []
-    assert len(session.set_aside) == 1
+    assert [item.record.name for item in rules_in_force(session).applicable] == []
+    assert len(session.rules.set_aside) == 1
 
 
 async def test_several_musts_take_one_yes(anna: Person, house: House) -> None:
@@ -191,7 +191,7 @@ async def test_several_musts_take_one_yes(anna: Person, house: House) -> None:
     assert "you said: “A day off”." in anna.words
     await anna.press("Commit anyway")
     session = await anna.session()
-    assert (session.stage, len(session.set_aside)) == (Stage.REVIEW_COMMIT, 2)
+    assert (session.stage, len(session.rules.set_aside)) == (Stage.REVIEW_COMMIT, 2)
 
 
 async def test_a_plan_that_breaks_a_must_reaches_no_calendar_by_itself(anna: Person, house: House) -> None:
@@ -241,7 +241,7 @@ async def test_another_word_withdraws_the_question(anna: Person, house: House) -
     await told(anna, **ALL_DAY)
     await anna.press("Commit to calendar")
     await anna.choose("Report", "15 min later")
-    assert (await anna.session()).held is None
+    assert (await anna.session()).sync.held is None
     assert "Commit anyway" not in anna.labels()
     assert house.on_calendar() == {}
 
@@ -251,7 +251,7 @@ async def test_a_rule_put_away_for_good_is_a_yes_too(anna: Person, house: House)
     await anna.pick("set_calendar_write", "commit")
     await told(anna, **ALL_DAY)
     await anna.press("Commit to calendar")
-    held = (await anna.session()).held
+    held = (await anna.session()).sync.held
     assert held is not None
     await anna.click("memory.archive", f"{held.seq} {held.uid}")
     assert house.on_calendar()["Report"] == "09:00-10:00"
@@ -339,11 +339,11 @@ async def test_a_draft_waits_for_the_rule_in_its_own_message(tmp_path: Path) -> 
     session = await anna.session()
     assert session.stage is Stage.SKELETON
     assert too_early(await times(anna)) == []
-    assert [item.record.name for item in active(session).applicable] == ["Nothing before eleven"]
+    assert [item.record.name for item in rules_in_force(session).applicable] == ["Nothing before eleven"]
     assert "I'll remember “Nothing before eleven”." in anna.words
     await house.work()
-    assert (await anna.session()).said == ()
-    assert len((await anna.session()).memory_writes) == 1
+    assert (await anna.session()).rules.said == ()
+    assert len((await anna.session()).rules.memory_writes) == 1
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     assert too_early(house.on_calendar()) == []
@@ -407,7 +407,7 @@ async def test_one_stuck_message_holds_up_no_other(tmp_path: Path) -> None:
     house, anna = await spoken(tmp_path, stuck, extract_seconds=0)
 
     async def in_force() -> list[str]:
-        return [item.record.name for item in active(await anna.session()).applicable]
+        return [item.record.name for item in rules_in_force(await anna.session()).applicable]
 
     async def later_one_counts() -> bool:
         return await in_force() == ["Bed at 23:00"]

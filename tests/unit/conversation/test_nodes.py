@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from tests.factories.sessions import with_fields
 from tests.unit.conversation.sessions import MORNING, event, move, planned, said, session, task, turn
 
 from fateforger.calendar.model import Snapshot
@@ -25,6 +26,7 @@ from fateforger.session.constants import MOST_UNDO
 from fateforger.session.gates import move_token, offered_moves
 from fateforger.session.model import InputFacts, Notice, RefineUpdate, Session, WriteCounts
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.values import replace
 
 
 def enter(
@@ -50,27 +52,27 @@ def enter(
 
 def test_a_turn_begins_without_old_news() -> None:
     now = session(notice=Notice(lines=("Old news.",)))
-    assert begin_turn(turn(now, move(Move.REDO))).notice is None
+    assert begin_turn(turn(now, move(Move.REDO))).thread.notice is None
 
 
 def test_a_fresh_look_replaces_an_old_one() -> None:
     now = session(TimeboxingStage.REFINE, event("Old", "09:00", "10:00"), snapshot_error="It was away.")
     fresh = Snapshot(day=now.date, tz=now.tz, events=(event("New", "11:00", "12:00"),))
     after = begin_turn(turn(now, move(Move.REDO), reading=DayReading(snapshot=fresh)))
-    assert (after.snapshot, after.snapshot_error) == (fresh, None)
+    assert (after.day.snapshot, after.day.snapshot_error) == (fresh, None)
 
 
 def test_a_failed_look_keeps_the_last_good_one() -> None:
     now = session(TimeboxingStage.REFINE, event("Old", "09:00", "10:00"))
     after = begin_turn(turn(now, move(Move.REDO), reading=DayReading(error="It does not answer.")))
-    assert (after.snapshot, after.snapshot_error) == (now.snapshot, "It does not answer.")
+    assert (after.day.snapshot, after.day.snapshot_error) == (now.day.snapshot, "It does not answer.")
 
 
 def test_choosing_a_day_looks_at_it() -> None:
     """S39"""
     out = enter(session(), command=said("choose_date", date="2026-03-05"))
     assert out.effects == (ReadCalendar(day=out.session.date, tz=out.session.tz, wait=False),)
-    assert out.session.snapshot is None
+    assert out.session.day.snapshot is None
 
 
 def test_stage_1_waits_a_little_for_the_calendar() -> None:
@@ -82,7 +84,7 @@ def test_stage_1_waits_a_little_for_the_calendar() -> None:
 def test_a_confirmed_frame_is_remembered() -> None:
     """S41"""
     out = enter(session(TimeboxingStage.COLLECT_CONSTRAINTS), asked=Move.PROCEED)
-    assert (out.move, out.session.frame.confirmed) == (Move.PROCEED, True)
+    assert (out.move, out.session.day.frame.confirmed) == (Move.PROCEED, True)
 
 
 @pytest.mark.parametrize("stage", TimeboxingStage)
@@ -95,19 +97,19 @@ def test_cancel_ends_from_everywhere(stage: TimeboxingStage) -> None:
 def test_a_draft_is_kept_while_nothing_changed() -> None:
     """S45, S46: same facts, same calendar: no new draft; another task, frame or meeting: a new one."""
     now = planned(TimeboxingStage.SKELETON)
-    assert now.plan is not None
-    marked = now.model_copy(update={"plan": now.plan.replace(now.plan.events[:1])})
-    assert enter(marked, arrived=Move.PROCEED).session.plan == marked.plan
+    assert now.planning.plan is not None
+    marked = now.with_planning(plan=now.planning.plan.replace(now.planning.plan.events[:1]))
+    assert enter(marked, arrived=Move.PROCEED).session.planning.plan == marked.planning.plan
     changes: list[dict[str, object]] = [
         {"inputs": InputFacts(tasks=(task("Report"),))},
-        {"frame": now.frame.model_copy(update={"lunch_minutes": 0})},
+        {"frame": now.day.frame.model_copy(update={"lunch_minutes": 0})},
         {"snapshot": Snapshot(day=now.date, tz=now.tz, events=(event("Drill", "09:00", "10:00"),))},
     ]
     for change in changes:
-        changed = marked.model_copy(update=change)
-        assert enter(changed, arrived=Move.PROCEED).session.plan != marked.plan
+        changed = with_fields(marked, **change)
+        assert enter(changed, arrived=Move.PROCEED).session.planning.plan != marked.planning.plan
     free = Snapshot(day=now.date, tz=now.tz, events=(event("Music", "09:00", "10:00", busy=False),))
-    assert enter(marked.model_copy(update={"snapshot": free}), arrived=Move.PROCEED).session.plan == marked.plan
+    assert enter(marked.with_day(snapshot=free), arrived=Move.PROCEED).session.planning.plan == marked.planning.plan
 
 
 def test_a_change_is_written_or_waits() -> None:
@@ -115,17 +117,17 @@ def test_a_change_is_written_or_waits() -> None:
     command = said("shift_block", key="mail", minutes=15)
     at_once = enter(planned(TimeboxingStage.REFINE), command=command)
     assert [type(e) for e in at_once.effects] == [WriteCalendar]
-    assert at_once.session.write_group is not None
+    assert at_once.session.sync.write_group is not None
     waits = enter(planned(TimeboxingStage.REFINE, calendar_write="commit"), command=command)
-    assert (waits.effects, waits.session.write_group) == ((), None)
-    assert at_once.session.plan == waits.session.plan
+    assert (waits.effects, waits.session.sync.write_group) == ((), None)
+    assert at_once.session.planning.plan == waits.session.planning.plan
 
 
 def test_a_change_that_changes_nothing_is_no_update() -> None:
     """S51"""
     out = enter(planned(TimeboxingStage.REFINE), command=said("edit_block", key="mail", title="Mail"))
-    assert (out.effects, out.session.refine_undo) == ((), ())
-    assert out.session.notice == Notice(lines=("That changes nothing; the plan stays as it is.",))
+    assert (out.effects, out.session.sync.refine_undo) == ((), ())
+    assert out.session.thread.notice == Notice(lines=("That changes nothing; the plan stays as it is.",))
 
 
 def test_only_so_many_changes_can_be_taken_back() -> None:
@@ -133,7 +135,7 @@ def test_only_so_many_changes_can_be_taken_back() -> None:
     for n in range(MOST_UNDO + 5):
         minutes = 5 if n % 2 else -5
         now = enter(now, command=said("shift_block", key="mail", minutes=minutes)).session
-    assert len(now.refine_undo) == MOST_UNDO
+    assert len(now.sync.refine_undo) == MOST_UNDO
 
 
 def test_the_last_change_is_taken_back_on_the_calendar_when_it_was_written() -> None:
@@ -142,7 +144,7 @@ def test_the_last_change_is_taken_back_on_the_calendar_when_it_was_written() -> 
     local = RefineUpdate(plan_before=plan, sentence="It moved.")
     written = local.model_copy(update={"transactions": ("t1", "t2")})
     here = enter(planned(TimeboxingStage.REFINE, refine_undo=(written, local)), asked=Move.UNDO_LAST_UPDATE)
-    assert (here.effects, here.session.plan, here.session.refine_undo) == ((), plan, (written,))
+    assert (here.effects, here.session.planning.plan, here.session.sync.refine_undo) == ((), plan, (written,))
     there = enter(planned(TimeboxingStage.REFINE, refine_undo=(local, written)), asked=Move.UNDO_LAST_UPDATE)
     assert there.effects == (UndoUpdate(transactions=("t1", "t2")),)
 
@@ -154,7 +156,7 @@ def test_undo_takes_back_the_whole_group(stage: TimeboxingStage) -> None:
     out = enter(now, asked=Move.UNDO_SYNC)
     if stage is TimeboxingStage.REVIEW_COMMIT:
         assert out.move is Move.UNDO_SYNC
-        out = enter(now.model_copy(update={"stage": TimeboxingStage.REFINE}), arrived=Move.UNDO_SYNC)
+        out = enter(replace(now, stage=TimeboxingStage.REFINE), arrived=Move.UNDO_SYNC)
     assert (out.effects, out.move) == ((UndoGroup(group="g1"),), Move.STAY)
 
 
@@ -164,8 +166,8 @@ def test_only_trying_again_is_a_yes(asked: Move) -> None:
     now = planned(TimeboxingStage.REVIEW_COMMIT, brakes=("mass_deletion",))
     arrived = Move.PROCEED if asked is Move.PROCEED else None
     asked = Move.STAY if arrived else asked
-    assert enter(now, asked=asked, arrived=arrived).session.brakes == ()
-    assert enter(now, asked=Move.RETRY).session.brakes == ("mass_deletion",)
+    assert enter(now, asked=asked, arrived=arrived).session.sync.brakes == ()
+    assert enter(now, asked=Move.RETRY).session.sync.brakes == ("mass_deletion",)
 
 
 def test_a_card_that_is_out_of_date_does_nothing() -> None:

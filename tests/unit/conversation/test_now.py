@@ -56,13 +56,13 @@ async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, house: 
     }
     session = await anna.session()
     assert session.stage is TimeboxingStage.REVIEW_COMMIT
-    assert session.quality is not None
-    assert session.quality.level >= 2
+    assert session.planning.quality is not None
+    assert session.planning.quality.level >= 2
 
 
 async def lies_ahead(anna: Person, house: House) -> bool:
     """Check whether no block of the plan begins in the past."""
-    plan = (await anna.session()).plan
+    plan = (await anna.session()).planning.plan
     return plan is not None and all(b.start.astimezone(UTC) >= house.clock.now() for b in resolve(plan))
 
 
@@ -70,7 +70,7 @@ async def test_ways_out_lie_ahead(anna: Person, house: House) -> None:
     """K11: a longer day is filled from now on."""
     at(house, "15:02")
     await anna.to_skeleton("Write report", "Mail", "Read papers", "Call the bank")
-    assert (await anna.session()).unplaced
+    assert (await anna.session()).planning.unplaced
     await anna.press(next(label for label in anna.labels() if label.startswith("End the day at")))
     assert await lies_ahead(anna, house)
 
@@ -82,7 +82,7 @@ async def test_fixes_lie_ahead(anna: Person, house: House) -> None:
     await anna.choose("Lunch", "Remove")
     await anna.choose("Shut down", "Remove")
     await anna.fill_row("Mail", "edit_block", start="12:05")
-    fixes = (await anna.session()).fixes
+    fixes = (await anna.session()).planning.fixes
     assert fixes
     for fix in fixes:
         await anna.press(fix.label)
@@ -95,8 +95,8 @@ async def test_minutes_that_pass_make_no_draft_stale(anna: Person, house: House)
     at(house, "15:02")
     await anna.to_skeleton("Write report", "Mail")
     before = await anna.session()
-    assert basis(before.at_time(house.clock.now() + timedelta(minutes=40))) == before.draft_basis
-    assert before.draft_basis is not None
+    assert basis(before.at_time(house.clock.now() + timedelta(minutes=40))) == before.planning.draft_basis
+    assert before.planning.draft_basis is not None
 
 
 async def test_a_draft_that_began_while_it_was_read_is_moved_when_it_is_accepted(anna: Person, house: House) -> None:
@@ -110,8 +110,8 @@ async def test_a_draft_that_began_while_it_was_read_is_moved_when_it_is_accepted
         "“Write report” would have begun before now, so I replanned the rest of your day from 15:35 on." in anna.words
     )
     session = await anna.session()
-    assert session.plan is not None
-    assert min(b.start.astimezone(UTC) for b in resolve(session.plan)) >= house.clock.now()
+    assert session.planning.plan is not None
+    assert min(b.start.astimezone(UTC) for b in resolve(session.planning.plan)) >= house.clock.now()
 
 
 async def test_a_plan_that_began_before_it_was_committed_is_moved_at_commit(anna: Person, house: House) -> None:
@@ -161,7 +161,7 @@ async def test_a_start_before_now_that_the_person_says_is_the_frame(anna: Person
     assert planned(await anna.session())["Write report"] == "15:05-16:05"
     later = Person(house)
     await later.start(TUESDAY, thread="9.0")
-    assert (await later.session()).frame.day_start == time(9)
+    assert (await later.session()).day.frame.day_start == time(9)
 
 
 async def test_the_frame_form_shows_now_and_keeps_the_usual_start(anna: Person, house: House) -> None:
@@ -169,7 +169,7 @@ async def test_the_frame_form_shows_now_and_keeps_the_usual_start(anna: Person, 
     at(house, "15:02")
     await anna.to_frame()
     assert await anna.fill("frame", lunch_minutes=0) is None
-    frame = (await anna.session()).frame
+    frame = (await anna.session()).day.frame
     assert (frame.day_start, frame.usual_start, frame.lunch_minutes) == (time(9), None, 0)
     assert "15:05–18:00" in anna.words
 
@@ -201,8 +201,8 @@ async def test_the_next_day_is_one_press_away_when_this_one_has_ended(anna: Pers
     session = await anna.session()
     assert (session.date, session.stage) == (TUESDAY, TimeboxingStage.COLLECT_CONSTRAINTS)
     assert "09:00–18:00 (9 h)" in anna.words
-    assert session.snapshot is not None
-    assert session.snapshot.day == TUESDAY
+    assert session.day.snapshot is not None
+    assert session.day.snapshot.day == TUESDAY
 
 
 async def test_tomorrow_knows_no_clock(anna: Person, house: House) -> None:
@@ -235,8 +235,8 @@ async def test_a_night_shift_that_began_yesterday_is_planned_from_now_on(anna: P
     await night.press("Proceed")
     await night.fill("tasks", size=3, title_1="Write report", minutes_1=60)
     session = await night.session()
-    assert session.plan is not None
-    first = min(resolve(session.plan), key=lambda block: block.start.astimezone(UTC))
+    assert session.planning.plan is not None
+    first = min(resolve(session.planning.plan), key=lambda block: block.start.astimezone(UTC))
     assert (local(first.start), first.start.astimezone(UTC).date()) == ("01:35", TUESDAY)
 
 

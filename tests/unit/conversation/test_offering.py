@@ -20,8 +20,8 @@ async def test_it_is_offered_and_brought_along(anna: Person, house: House) -> No
     form = await next_day.look("bring")
     assert [choice.label for field in form.inputs for choice in getattr(field, "choices", ())] == ["Taxes", "Plants"]
     assert await next_day.fill("bring", tasks=()) is not None
-    await next_day.fill("bring", tasks=((await next_day.session()).offered[1].task.id,))
-    assert [t.title for t in (await next_day.session()).inputs.tasks] == ["Plants"]
+    await next_day.fill("bring", tasks=((await next_day.session()).open_work.offered[1].task.id,))
+    assert [t.title for t in (await next_day.session()).day.inputs.tasks] == ["Plants"]
     await next_day.press("Bring it along")
-    assert [t.title for t in (await next_day.session()).inputs.tasks] == ["Plants", "Taxes"]
+    assert [t.title for t in (await next_day.session()).day.inputs.tasks] == ["Plants", "Taxes"]
     assert "Left for another day" not in next_day.words

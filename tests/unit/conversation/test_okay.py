@@ -63,7 +63,7 @@ async def test_it_is_not_so_unless_it_was_chosen(tmp_path: Path, when: str) -> N
     assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
     later = Person(house)
     await later.start()
-    assert (await later.session()).calendar_write == "okay"
+    assert (await later.session()).options.calendar_write == "okay"
     await house.close()
 
 

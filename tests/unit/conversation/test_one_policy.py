@@ -58,7 +58,7 @@ async def test_the_thread_and_the_command_line_draft_the_same_day(anna: Person) 
     ]
     frame = {"start": "09:00", "end": "18:00"}
     day = {"date": MONDAY.isoformat(), "tz": "Europe/Amsterdam", "frame": frame, "tasks": tasks}
-    assert shown((await anna.session()).plan) == PLAN_A
+    assert shown((await anna.session()).planning.plan) == PLAN_A
     assert from_the_command_line(day) == PLAN_A
 
 
@@ -71,8 +71,8 @@ async def test_a_draft_is_judged_by_what_it_was_drafted_by(anna: Person) -> None
         == grading_instance(session).policy
         == Policy(lunch=Lunch())
     )
-    assert session.quality is not None
-    assert (session.quality.level, session.quality.findings) == (4, ())
+    assert session.planning.quality is not None
+    assert (session.planning.quality.level, session.planning.quality.findings) == (4, ())
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ async def test_the_day_of_a_thread_is_an_instance_that_drafts_the_same(
     document = instance_of(day_of(session), draft_constraints(session)).model_dump(
         mode="json", by_alias=True, exclude_none=True
     )
-    assert from_the_command_line(document) == shown(session.plan)
-    assert session.quality is not None
-    missed = {finding.criterion for finding in session.quality.findings}
+    assert from_the_command_line(document) == shown(session.planning.plan)
+    assert session.planning.quality is not None
+    missed = {finding.criterion for finding in session.planning.quality.findings}
     assert not missed & {Criterion.FOCUS, Criterion.MEAL}

@@ -57,8 +57,8 @@ async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -
     anna = await talk(said)
     assert await anna.opens("plan tomorrow from 8, I have to write the report, 90 minutes") is True
     session = await anna.person.session()
-    assert (session.date, session.frame.day_start, session.stage.number) == (TUESDAY, time(8), 0)
-    assert [(t.title, t.minutes) for t in session.inputs.tasks] == [("Report", 90)]
+    assert (session.date, session.day.frame.day_start, session.stage.number) == (TUESDAY, time(8), 0)
+    assert [(t.title, t.minutes) for t in session.day.inputs.tasks] == [("Report", 90)]
     assert anna.model.asked == ["start"]
     assert anna.person.card.text == "Shall we plan Tuesday 3 March?"
     assert "I noted that for the step “Your day's frame”.\nI noted that for the step “What to do”." in anna.person.words

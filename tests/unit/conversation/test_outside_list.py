@@ -38,7 +38,7 @@ def subscribed(house: House, url: str) -> ExternalTaskList:
 
 
 async def offered(person: Person) -> list[str]:
-    return [each.task.title for each in (await person.session()).offered]
+    return [each.task.title for each in (await person.session()).open_work.offered]
 
 
 async def test_it_is_offered_and_brought_along(house: House, anna: Person, server: TaskServer) -> None:
@@ -54,9 +54,9 @@ async def test_it_is_offered_and_brought_along(house: House, anna: Person, serve
     assert "Choose from TickTick (25 more)…" in anna.labels()
     server.stalled = True
     listed = subscribed(house, server.url)
-    await anna.fill("bring", tasks=((await anna.session()).offered[0].task.id,))
+    await anna.fill("bring", tasks=((await anna.session()).open_work.offered[0].task.id,))
     assert listed.state.tasks is None
-    (task,) = (await anna.session()).inputs.tasks
+    (task,) = (await anna.session()).day.inputs.tasks
     assert (task.title, task.notes) == ("Taxes", "From TickTick, due on Monday 2 March.\n\nThe blue folder")
     assert (await offered(anna))[0] == "Call Ann"
     assert {name for name, _ in server.called} == {"get_all_tasks"}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
+from tests.factories.sessions import fields_of
 from tests.factories.words import day, patch, timed, wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import QUIET, avoiding, knowing, stored
@@ -60,11 +61,12 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.ui import rule_cards
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.ui.session_cards import stage_card
+from fateforger.values import replace
 
 Stage = TimeboxingStage
 NOW = planned(Stage.REFINE, task("Report", 60), task("Mail", 60), calendar_write="commit")
 """Report 09:00-10:00, Mail 10:10-11:10, Lunch 12:30-13:15."""
-KEYS = [b.key for b in by_time(NOW.plan)] if NOW.plan else ["", "", ""]
+KEYS = [b.key for b in by_time(NOW.planning.plan)] if NOW.planning.plan else ["", "", ""]
 MAIL = KEYS[1]
 YES, NO, GO_ON = wants("accept_pending"), wants("refuse_pending"), wants("proceed")
 ENVELOPE = {"command_id": "c1", "user_id": "U1", "at": MORNING, "session_id": "s1"}
@@ -73,7 +75,7 @@ ENVELOPE = {"command_id": "c1", "user_id": "U1", "at": MORNING, "session_id": "s
 async def held(now: Session = NOW) -> Session:
     """Mail to 07:00, in a quiet hour: not made."""
     out = await run_turn(turn(now, said("shift_block", key=MAIL, minutes=-190), memory=stored(QUIET)))
-    assert out.session.held is not None
+    assert out.session.sync.held is not None
     return out.session
 
 
@@ -87,14 +89,14 @@ async def says(now: Session, *answers: Any, knows: bool = True) -> TurnOutcome:
 
 
 def lines(out: TurnOutcome) -> tuple[str, ...]:
-    return out.session.notice.lines if out.session.notice else ()
+    return out.session.thread.notice.lines if out.session.thread.notice else ()
 
 
 def unchanged(out: TurnOutcome, now: Session) -> bool:
     """Nothing was done, and what was asked still is."""
     aside = {"notice", "last_words", "recalled", "trace", "now", "weighed"}
-    now = settle_questions(now)
-    return not out.effects and out.session.model_dump(exclude=aside) == now.model_dump(exclude=aside)
+    was, is_now = fields_of(settle_questions(now)), fields_of(out.session)
+    return not out.effects and all(is_now[name] == was[name] for name in was.keys() - aside)
 
 
 def offered(*sources: str) -> tuple[OfferedInput, ...]:
@@ -108,25 +110,23 @@ def offered(*sources: str) -> tuple[OfferedInput, ...]:
 
 UNSURE = avoiding("unsure", "12:00", "13:00")
 LIST = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("Report"),)))
-BRAKED = NOW.model_copy(
-    update={
-        "problem": "This deletes 12 events. Is that what you want?",
-        "brakes": (SafetyCheckKind.EMPTIED_CALENDAR.value,),
-    }
+BRAKED = NOW.with_sync(
+    problem="This deletes 12 events. Is that what you want?", brakes=(SafetyCheckKind.EMPTIED_CALENDAR.value,)
 )
-FAILED = NOW.model_copy(update={"problem": "The calendar does not answer."})
-STOPPED = BRAKED.model_copy(
-    update={"stage": Stage.REVIEW_COMMIT, "last_sync": SyncReport(status="failed"), "written": WriteCounts(created=1)}
+FAILED = NOW.with_sync(problem="The calendar does not answer.")
+STOPPED = replace(BRAKED, stage=Stage.REVIEW_COMMIT).with_sync(
+    last_sync=SyncReport(status="failed"), written=WriteCounts(created=1)
 )
-CONFLICTS = NOW.model_copy(update={"questions": (question(MAIL, shown=True), question(KEYS[0], "deleted", shown=True))})
+CONFLICTS = NOW.with_sync(questions=(question(MAIL, shown=True), question(KEYS[0], "deleted", shown=True)))
 TORN = MemoryQuestion(uids=("a", "b"), names=("Calls early", "Calls late"), sentence="Calls early or late?")
 VIEW = MemoryView(asked="c0")
 OFFER = MemoryOffer(kind=Kind.DUPLICATE, uids=("a", "b"), names=("Gym", "Sport"), sentence="Gym and Sport are alike.")
 BETTER = with_fixes(
-    NOW.model_copy(update={"plan": NOW.plan.replace(NOW.plan.events[:2]) if NOW.plan else None}), MORNING
+    NOW.with_planning(plan=NOW.planning.plan.replace(NOW.planning.plan.events[:2]) if NOW.planning.plan else None),
+    MORNING,
 )
 RAN_INTO = planned(Stage.REFINE, task("Report", 60), task("Mail", 60))
-RAN_INTO = RAN_INTO.model_copy(update={"snapshot": session(Stage.REFINE, event("Standup", "09:30", "10:00")).snapshot})
+RAN_INTO = RAN_INTO.with_day(snapshot=session(Stage.REFINE, event("Standup", "09:30", "10:00")).day.snapshot)
 
 
 DAY_RULE = version_of(
@@ -144,18 +144,18 @@ NO_PLACE = tuple(each.model_copy(update={"source": "planned"}) for each in offer
 ASKING = {
     PendingKind.BRAKE: BRAKED,
     PendingKind.RULE: with_day_rule(),
-    PendingKind.WORDS: NOW.model_copy(update={"last_words": LastWords.of("Shall I plan Friday?")}),
-    PendingKind.SAID: NOW.model_copy(update={"last_words": LastWords.of("The mail?", asks=False)}),
+    PendingKind.WORDS: NOW.with_thread(last_words=LastWords.of("Shall I plan Friday?")),
+    PendingKind.SAID: NOW.with_thread(last_words=LastWords.of("The mail?", asks=False)),
     PendingKind.CALENDAR: CONFLICTS,
-    PendingKind.RULES: NOW.model_copy(
-        update={"memory_questions": (TORN,), "memory": VIEW.model_copy(update={"offers": (OFFER,)})}
+    PendingKind.RULES: NOW.with_rules(memory_questions=(TORN,)).with_thread(
+        memory=VIEW.model_copy(update={"offers": (OFFER,)})
     ),
-    PendingKind.RULES_NOTED: NOW.model_copy(update={"memory_questions": (TORN,)}),
-    PendingKind.MISSED: LIST.model_copy(update={"offered": NO_PLACE}),
+    PendingKind.RULES_NOTED: NOW.with_rules(memory_questions=(TORN,)),
+    PendingKind.MISSED: LIST.with_open_work(offered=NO_PLACE),
     PendingKind.RETRY: FAILED,
     PendingKind.FIX: BETTER,
     PendingKind.REFIT: RAN_INTO,
-    PendingKind.BRING: LIST.model_copy(update={"offered": offered("deferred", "queue", "ticktick")}),
+    PendingKind.BRING: LIST.with_open_work(offered=offered("deferred", "queue", "ticktick")),
 }
 
 
@@ -178,8 +178,8 @@ def buttons(card: Card) -> Iterator[Button]:
 
 def on_card(now: Session) -> set[tuple[str, str, str]]:
     found = [*buttons(stage_card(now))]
-    if now.memory is not None or now.memory_questions:
-        found += buttons(rule_cards.memory_card(now, now.memory or VIEW))
+    if now.thread.memory is not None or now.rules.memory_questions:
+        found += buttons(rule_cards.memory_card(now, now.thread.memory or VIEW))
     return {(b.label, b.action, b.target) for b in found}
 
 
@@ -198,7 +198,7 @@ async def test_each_answer_is_a_button_and_the_command_of_that_button(kind: Pend
 @pytest.mark.parametrize("kind", SHOWN)
 async def test_nothing_is_asked_of_a_session_that_ended(kind: PendingKind) -> None:
     now = await asking(kind)
-    assert pending_questions(now.model_copy(update={"status": SessionStatus.CANCELLED})) == ()
+    assert pending_questions(replace(now, status=SessionStatus.CANCELLED)) == ()
 
 
 async def test_the_cards_that_a_write_stopped_have_both_answers() -> None:
@@ -213,9 +213,9 @@ async def test_yes_does_what_was_held_back_and_commits_nothing() -> None:
     now = await held()
     assert {DO_IT_ANYWAY, LEAVE_PLAN} <= {label for label, _, _ in on_card(now)}
     out = await says(now, YES)
-    assert (out.session.set_aside, out.session.held, out.session.stage) == (("quiet",), None, Stage.REFINE)
-    assert out.session.plan is not None
-    assert f"{by_time(out.session.plan)[0].start:%H:%M}" == "07:00"
+    assert (out.session.rules.set_aside, out.session.sync.held, out.session.stage) == (("quiet",), None, Stage.REFINE)
+    assert out.session.planning.plan is not None
+    assert f"{by_time(out.session.planning.plan)[0].start:%H:%M}" == "07:00"
     assert out.effects == ()
 
 
@@ -223,7 +223,11 @@ async def test_no_leaves_the_plan_as_it_is() -> None:
     now = await held()
     out = await says(now, NO)
     assert lines(out) == (PLAN_LEFT,)
-    assert (out.session.plan, out.session.held, out.session.set_aside) == (now.plan, None, ())
+    assert (out.session.planning.plan, out.session.sync.held, out.session.rules.set_aside) == (
+        now.planning.plan,
+        None,
+        (),
+    )
     assert out.effects == ()
 
 
@@ -236,36 +240,36 @@ async def test_going_on_is_no_answer_to_what_was_held_back(*, also: bool) -> Non
     assert lines(out)[0] == FIRST
     assert "Do it anyway for this day, or leave the plan as it is?" in lines(out)[1]
     after = await says(out.session, YES)
-    assert after.session.set_aside == ("quiet",)
+    assert after.session.rules.set_aside == ("quiet",)
 
 
 async def test_a_question_in_between_does_not_lose_what_was_held_back() -> None:
     now = await held()
     out = await says(now, wants("ask"), {"answer": "Because of your rule.", "block": None})
-    assert out.session.held == now.held
+    assert out.session.sync.held == now.sync.held
     assert any("Do it anyway" in getattr(part, "text", "") for part in stage_card(out.session).parts)
-    assert (await says(out.session, YES)).session.set_aside == ("quiet",)
+    assert (await says(out.session, YES)).session.rules.set_aside == ("quiet",)
 
 
 async def test_yes_to_a_write_that_stopped_writes_it() -> None:
     out = await says(BRAKED, YES, knows=False)
     (write,) = out.effects
     assert isinstance(write, WriteCalendar)
-    assert out.session.brakes == (SafetyCheckKind.EMPTIED_CALENDAR.value,)
+    assert out.session.sync.brakes == (SafetyCheckKind.EMPTIED_CALENDAR.value,)
 
 
 async def test_no_to_a_write_that_stopped_asks_again_before_it_writes() -> None:
     out = await says(BRAKED, NO)
-    assert (lines(out), out.effects, out.session.brakes) == ((CALENDAR_LEFT,), (), ())
+    assert (lines(out), out.effects, out.session.sync.brakes) == ((CALENDAR_LEFT,), (), ())
     again = await says(out.session, wants("retry"))
-    assert again.session.brakes == ()
+    assert again.session.sync.brakes == ()
 
 
 @pytest.mark.parametrize("intent", ["proceed", "retry"])
 async def test_neither_going_on_nor_trying_again_is_a_yes_to_a_write_that_stopped(intent: str) -> None:
     out = await says(BRAKED, wants(intent))
     assert unchanged(out, BRAKED)
-    assert lines(out) == (FIRST, BRAKED.problem)
+    assert lines(out) == (FIRST, BRAKED.sync.problem)
 
 
 async def test_a_rule_that_was_read_is_confirmed_or_dropped() -> None:
@@ -279,7 +283,7 @@ async def test_a_rule_that_was_read_is_confirmed_or_dropped() -> None:
 
 async def test_which_side_counts_has_no_yes() -> None:
     """S201: it is asked which one, and a yes never stands for a side; once it is named, it is the button's command."""
-    one = NOW.model_copy(update={"questions": (question(MAIL, shown=True),)})
+    one = NOW.with_sync(questions=(question(MAIL, shown=True),))
     out = await says(one, YES)
     assert unchanged(out, one)
     assert lines(out)[-1] == WHICH_OPTION.format(options="Keep calendar / Keep plan")
@@ -289,11 +293,11 @@ async def test_which_side_counts_has_no_yes() -> None:
         (command,) = kept.heard
         assert (command.kind, getattr(command, "keep", None)) == ("resolve_conflict", side)
         assert kept.session.stage is Stage.REFINE
-        assert [q for q in kept.session.questions if q.answer is None] == []
+        assert [q for q in kept.session.sync.questions if q.answer is None] == []
 
 
 async def test_a_number_of_another_kind_is_no_side() -> None:
-    both = (await held()).model_copy(update={"questions": (question(MAIL, shown=True),)})
+    both = (await held()).with_sync(questions=(question(MAIL, shown=True),))
     out = await says(both, wants("keep_plan", number=1))
     assert unchanged(out, both)
     assert lines(out)[0].startswith("Number 1 is another question: I did not do that")
@@ -303,42 +307,42 @@ async def test_a_number_of_another_kind_is_no_side() -> None:
 
 async def test_of_several_questions_it_is_asked_which() -> None:
     """Nothing is guessed; the number says it."""
-    both = (await held()).model_copy(update={"questions": (question(MAIL, shown=True),)})
+    both = (await held()).with_sync(questions=(question(MAIL, shown=True),))
     for answer in (YES, NO):
         out = await says(both, answer)
         assert unchanged(out, both)
         assert lines(out)[0] == WHICH_QUESTION
         assert [line[:3] for line in lines(out)[1:]] == ["1. ", "2. "]
     out = await says(both, wants("accept_pending", number=1))
-    assert out.session.set_aside == ("quiet",)
+    assert out.session.rules.set_aside == ("quiet",)
 
 
 async def test_a_question_goes_before_what_is_only_offered() -> None:
-    now = with_fixes((await held()).model_copy(update={"plan": BETTER.plan}), MORNING)
-    assert now.held is not None
+    now = with_fixes((await held()).with_planning(plan=BETTER.planning.plan), MORNING)
+    assert now.sync.held is not None
     asked = pending_questions(now)
     assert [each.kind for each in asked[:2]] == [PendingKind.HELD, PendingKind.FIX]
     assert [command.kind for command in (await says(now, YES)).heard] == ["judge_constraint"]
 
 
 async def test_a_fix_by_a_yes() -> None:
-    one = BETTER.model_copy(update={"fixes": BETTER.fixes[:1]})
+    one = BETTER.with_planning(fixes=BETTER.planning.fixes[:1])
     out = await says(one, YES, knows=False)
     (command,) = out.heard
-    assert (command.kind, getattr(command, "fix", None)) == ("apply_fix", one.fixes[0].id)
-    assert out.session.plan != one.plan
+    assert (command.kind, getattr(command, "fix", None)) == ("apply_fix", one.planning.fixes[0].id)
+    assert out.session.planning.plan != one.planning.plan
     assert out.session.stage is Stage.REFINE
     assert lines(await says(one, NO)) == (LEFT,)
     assert unchanged(await says(one, NO), one)
 
 
 async def test_of_several_fixes_it_is_asked_which() -> None:
-    assert len(BETTER.fixes) > 1
+    assert len(BETTER.planning.fixes) > 1
     out = await says(BETTER, YES)
     assert unchanged(out, BETTER)
-    assert lines(out) == (WHICH_QUESTION, *(f"{n}. {fix.label}" for n, fix in enumerate(BETTER.fixes, 1)))
+    assert lines(out) == (WHICH_QUESTION, *(f"{n}. {fix.label}" for n, fix in enumerate(BETTER.planning.fixes, 1)))
     second = await says(BETTER, wants("accept_pending", number=2))
-    assert [getattr(command, "fix", None) for command in second.heard] == [BETTER.fixes[1].id]
+    assert [getattr(command, "fix", None) for command in second.heard] == [BETTER.planning.fixes[1].id]
 
 
 @pytest.mark.parametrize("kind", [PendingKind.FIX, PendingKind.CALENDAR, PendingKind.RULES_NOTED])
@@ -349,9 +353,9 @@ async def test_what_is_offered_or_needs_a_choice_does_not_hold_up_the_commit(kin
 
 
 async def test_what_was_left_over_is_brought_along_by_a_yes() -> None:
-    now = LIST.model_copy(update={"offered": offered("deferred")})
+    now = LIST.with_open_work(offered=offered("deferred"))
     out = await says(now, YES)
-    assert [t.title for t in out.session.inputs.tasks] == ["Report", "Taxes"]
+    assert [t.title for t in out.session.day.inputs.tasks] == ["Report", "Taxes"]
     assert out.session.stage is Stage.CAPTURE_INPUTS
     assert unchanged(await says(now, NO), now)
 
@@ -397,7 +401,7 @@ async def test_what_the_model_asked_is_known_to_the_next_prompts() -> None:
     start = session(Stage.DATE)
     asked = day(question="Do you want to plan Friday instead?")
     first = (await says(start, wants("answer"), asked)).session
-    assert first.last_words == LastWords(bot="Do you want to plan Friday instead?")
+    assert first.thread.last_words == LastWords(bot="Do you want to plan Friday instead?")
     model = ScriptedModel(YES, day(date="2026-03-06"))
     out = await run_turn(turn(first, said("user_reply", text="ja graag")), model)
     assert [prompt.name.partition("/")[0] for prompt in model.prompts] == ["decide", "date"]
@@ -406,7 +410,7 @@ async def test_what_the_model_asked_is_known_to_the_next_prompts() -> None:
         assert "Friday instead" not in prompt.system
     assert "words,Do you want to plan Friday instead?" in data_of(model.prompts[0])
     assert (out.session.date, out.session.stage) == (date(2026, 3, 6), Stage.DATE)
-    assert out.session.last_words is None
+    assert out.session.thread.last_words is None
 
 
 async def test_a_change_that_was_asked_about_is_known_to_the_patch() -> None:
@@ -415,36 +419,36 @@ async def test_a_change_that_was_asked_about_is_known_to_the_patch() -> None:
     model = ScriptedModel(wants("answer"), patch(timed(1, "11:00", 60)))
     out = await run_turn(turn(first, said("user_reply", text="the other one")), model)
     assert "you: The mail or the report?" in data_of(model.prompts[1])
-    assert out.session.plan != NOW.plan
-    assert out.session.last_words is None
+    assert out.session.planning.plan != NOW.planning.plan
+    assert out.session.thread.last_words is None
 
 
 async def test_no_to_the_last_words_changes_nothing() -> None:
     now = await asking(PendingKind.WORDS)
     out = await says(now, NO)
-    assert (lines(out), out.session.last_words) == ((LEFT,), None)
-    assert out.session.plan == now.plan
+    assert (lines(out), out.session.thread.last_words) == ((LEFT,), None)
+    assert out.session.planning.plan == now.planning.plan
 
 
 async def test_the_last_words_and_a_question_are_two_things() -> None:
-    now = (await held()).model_copy(update={"last_words": LastWords.of("Shall I move the gym?")})
+    now = (await held()).with_thread(last_words=LastWords.of("Shall I move the gym?"))
     out = await says(now, YES)
     assert unchanged(out, now)
     assert (lines(out)[0], lines(out)[2]) == (WHICH_QUESTION, "2. Shall I move the gym?")
-    assert out.session.last_words == now.last_words
+    assert out.session.thread.last_words == now.thread.last_words
 
 
 async def test_another_deed_forgets_the_last_words_and_a_look_does_not() -> None:
     now = await asking(PendingKind.WORDS)
     looked = await run_turn(turn(now, said("show_history")))
-    assert looked.session.last_words == now.last_words
+    assert looked.session.thread.last_words == now.thread.last_words
     moved = await run_turn(turn(now, said("shift_block", key=MAIL, minutes=15)))
-    assert moved.session.last_words is None
+    assert moved.session.thread.last_words is None
 
 
 async def test_an_answer_is_about_the_card_in_view() -> None:
     """What became a question only since then is none that a yes could mean."""
-    clear = NOW.model_copy(update={"questions": ()})
+    clear = NOW.with_sync(questions=())
     reading = turn(clear, said("user_reply", text="yes"), memory=stored(DAY_RULE))
     out = await run_turn(reading, ScriptedModel(YES))
     assert lines(out) == (NOTHING_PENDING,)
@@ -452,7 +456,7 @@ async def test_an_answer_is_about_the_card_in_view() -> None:
 
 async def test_a_memory_question_is_answered_by_naming_one() -> None:
     """It needs a choice: a yes asks which one."""
-    now = NOW.model_copy(update={"memory_questions": (TORN,), "memory": VIEW})
+    now = NOW.with_rules(memory_questions=(TORN,)).with_thread(memory=VIEW)
     out = await says(now, YES)
     assert unchanged(out, now)
     assert lines(out)[-1] == WHICH_OPTION.format(options="Keep “Calls early” / Keep “Calls late” / Keep both")
@@ -460,8 +464,8 @@ async def test_a_memory_question_is_answered_by_naming_one() -> None:
 
 def test_a_session_from_before_still_loads() -> None:
     document = NOW.model_dump(mode="json")
-    del document["last_words"]
-    assert Session.model_validate(document).last_words is None
+    del document["thread"]["last_words"]
+    assert Session.model_validate(document).thread.last_words is None
 
 
 def test_last_words_are_bounded() -> None:
@@ -477,7 +481,7 @@ def test_options_are_told_apart_by_what_they_do() -> None:
 
 def test_clash_of_the_draft_is_a_choice() -> None:
     draft = knowing(planned(Stage.SKELETON, task("Report")), QUIET, UNSURE)
-    draft = draft.model_copy(update={"clash": Clash(uids=("quiet", "unsure"), let_go=("quiet",))})
+    draft = draft.with_planning(clash=Clash(uids=("quiet", "unsure"), let_go=("quiet",)))
     (asked,) = [each for each in pending_questions(draft) if each.kind is PendingKind.RULES]
     assert {(o.label, o.action, o.target) for o in asked.which} <= on_card(draft)
 

@@ -49,7 +49,11 @@ async def test_a_preview_looks_at_the_calendar_and_keeps_nothing_of_it(house: Ho
     after = await anna.session()
     assert "- Move “Report” from 09:00 to 09:15" in anna.beside("preview")
     assert "You changed “Lunch” on your calendar" in anna.beside("preview")
-    assert (after.plan, after.snapshot, after.problem) == (before.plan, before.snapshot, before.problem)
+    assert (after.planning.plan, after.day.snapshot, after.sync.problem) == (
+        before.planning.plan,
+        before.day.snapshot,
+        before.sync.problem,
+    )
     await anna.press("Try again")
     assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "10:25-11:25", "Lunch": "13:30-14:15"}
 
@@ -99,4 +103,4 @@ async def test_when_to_write_is_the_persons_choice(house: House, anna: Person) -
     await anna.pick("set_calendar_write", "commit")
     later = Person(house)
     await later.start(thread="9.0")
-    assert (await later.session()).calendar_write == "commit"
+    assert (await later.session()).options.calendar_write == "commit"

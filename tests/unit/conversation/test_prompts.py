@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories.constraints import version_of
+from tests.factories.sessions import with_fields
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, question, session, task
 
@@ -52,11 +53,11 @@ RULES = (
 def busy(stage: Stage) -> Session:
     """With all that can be open beside the plan."""
     now = planned(stage, *TASKS, events=MEETINGS)
-    key = now.plan.events[0].block_key if now.plan else ""
+    key = now.planning.plan.events[0].block_key if now.planning.plan else ""
     view = HistoryView(asked="c0", rows=(ROW,), total=3, newest="tx1")
     known = RecalledConstraints(day=MONDAY, stage=stage, at=MORNING, versions=RULES, left_out=4)
     changes = {"history": view, "questions": (question(key, shown=True),), "recalled": known, "last_words": EXCHANGE}
-    return with_fixes(now.model_copy(update={**changes, "memory": MemoryView(asked="c0")}), MORNING)
+    return with_fixes(with_fields(now, **changes, memory=MemoryView(asked="c0")), MORNING)
 
 
 async def prompt_of(name: str) -> Prompt:
@@ -65,7 +66,7 @@ async def prompt_of(name: str) -> Prompt:
         silent = ScriptedModel(ModelUnreachable("Down."))
         now = busy(Stage.SKELETON)
         with pytest.raises(ModelUnreachable):
-            await sketch_day(now, silent, now=MORNING, instead_of=now.plan)
+            await sketch_day(now, silent, now=MORNING, instead_of=now.planning.plan)
         return silent.prompts[-1]
     reply = TimeboxingUserReply(
         command_id="c1", user_id="U1", at=MORNING, session_id="s1", text="Bitte den Bericht um 10, danach Pause"

@@ -134,23 +134,23 @@ def test_a_button_says_which_question_it_answers() -> None:
     session = asking(question("a.b c", "summary"), question("mail"))
     one, _, _, _, every, all_plan = buttons(session)
     assert (click(one).key, click(one).topic, click(one).keep) == ("a.b c", "summary", "calendar")
-    assert (click(every).key, click(every).seen) == (None, question_token(session.questions))
+    assert (click(every).key, click(every).seen) == (None, question_token(session.sync.questions))
     assert click(all_plan).keep == "plan"
 
 
 @pytest.mark.parametrize("target", ["nonsense.x.mail", "time"])
 def test_a_question_that_has_changed_is_asked_anew(target: str) -> None:
     session = asking(question("mail"))
-    assert session.plan is not None
+    assert session.planning.plan is not None
     seen = said("resolve_conflict", keep="plan", key="mail", topic="time", seen=target)
     after = resolve_conflict(session, seen, at_once=True)
-    assert (after.to_write, after.session.questions) == (False, session.questions)
-    assert after.session.notice is not None
-    assert after.session.notice.lines == (ASKED_ANEW,)
+    assert (after.to_write, after.session.sync.questions) == (False, session.sync.questions)
+    assert after.session.thread.notice is not None
+    assert after.session.thread.notice.lines == (ASKED_ANEW,)
     gone = said("resolve_conflict", keep="plan", key="report", topic="time")
     nothing = resolve_conflict(session, gone, at_once=True).session
-    assert nothing.notice is not None
-    assert nothing.notice.lines == (NOT_ASKED,)
+    assert nothing.thread.notice is not None
+    assert nothing.thread.notice.lines == (NOT_ASKED,)
 
 
 def test_what_is_in_view_and_what_was_said() -> None:
@@ -159,7 +159,7 @@ def test_what_is_in_view_and_what_was_said() -> None:
     choices = choices_of(session)
     assert [(a.topic, a.keep) for a in choices.answers] == [("time", "open"), ("deleted", "plan")]
     assert choices.seen == {}
-    assert choices_of(session.model_copy(update={"snapshot": None})).seen == {}
+    assert choices_of(session.with_day(snapshot=None)).seen == {}
 
 
 def test_an_answer_lasts_as_long_as_the_calendar_shows_what_was_answered() -> None:
@@ -183,8 +183,8 @@ def image(conflict: Conflict, fields: EventFields) -> Any:
 
 def test_a_question_ends_with_its_block() -> None:
     session = planned(TimeboxingStage.REFINE)
-    assert session.plan is not None
+    assert session.planning.plan is not None
     here, gone = question("mail"), question("nobody")
-    left = settle_questions(session.model_copy(update={"questions": (here, gone)})).questions
+    left = settle_questions(session.with_sync(questions=(here, gone))).sync.questions
     assert [subject_of(q) for q in left] == [("mail", "time")]
-    assert settle_questions(session.model_copy(update={"questions": (here,), "plan": None})).questions == ()
+    assert settle_questions(session.with_sync(questions=(here,)).with_planning(plan=None)).sync.questions == ()

@@ -102,7 +102,7 @@ async def test_keep_plan_waits_for_the_commit(held: House, ben: Person) -> None:
     await ben.press("Commit to calendar")
     assert held.on_calendar() == {"Report": "09:15-10:15", "Mail": "10:25-11:25", "Lunch": "12:30-13:15"}
     session = await ben.session()
-    assert session.questions == ()
+    assert session.sync.questions == ()
 
 
 async def test_a_commit_leaves_the_question_open(held: House, ben: Person) -> None:
@@ -185,7 +185,7 @@ async def test_keep_plan_writes_that_field_at_once_and_can_be_undone(house: Hous
     assert "As planned, “Mail” is at 10:25–11:25; your calendar gets that now." in anna.words
     assert "Calendar: 1 updated." in anna.words
     assert (asking(anna), writes(house)) == ([], before + 1)
-    (record,) = (await anna.session()).refine_undo[-1].transactions
+    (record,) = (await anna.session()).sync.refine_undo[-1].transactions
     transaction = await house.store.journal.get(record)
     assert transaction is not None
     assert [sorted(r.op.changes) for r in transaction.records if r.op.changes] == [["end", "start"]]
@@ -365,7 +365,7 @@ async def test_one_of_several_is_answered_and_the_other_stays(held: House, ben: 
     drag(held, "Mail", 240)
     held.calendar.store.user_edit(event(held, "Mail").id, summary="Post")
     await ben.press("Commit to calendar")
-    first, second = (await ben.session()).questions
+    first, second = (await ben.session()).sync.questions
     assert (first.conflict.topic, second.conflict.topic) == ("summary", "time")
     await ben.send(_answer(ben, "plan", first.conflict.key, "summary"))
     assert held.on_calendar() == {"Report": "09:00-10:00", "Letters": "14:10-15:10", "Lunch": "12:30-13:15"}
@@ -434,10 +434,10 @@ async def test_an_old_button_and_a_second_click_do_nothing(held: House, ben: Per
     button = next(c for c in ben.controls() if getattr(c, "action", "") == "conflict.keep_calendar")
     target = getattr(button, "target", "")
     await ben.press("Keep calendar")
-    plan = (await ben.session()).plan
+    plan = (await ben.session()).planning.plan
     await ben.click("conflict.keep_plan", target)
     assert NOT_ASKED in ben.words
-    assert (await ben.session()).plan == plan
+    assert (await ben.session()).planning.plan == plan
 
 
 async def test_undo_of_everything_forgets_the_question(held: House, ben: Person) -> None:

@@ -131,8 +131,8 @@ async def test_s21_a_store_that_is_down_leaves_what_was_recalled() -> None:
         shelf.fault = StoreUnavailable("The database is locked.")
         reading = await at.retrieve(before)
         after = with_memory(before, reading, MORNING)
-    assert before.recalled is not None
-    assert after.recalled == before.recalled.model_copy(update={"trouble": "The database is locked."})
+    assert before.rules.recalled is not None
+    assert after.rules.recalled == before.rules.recalled.model_copy(update={"trouble": "The database is locked."})
 
 
 async def test_a_damaged_constraint_does_not_take_the_others_with_it() -> None:
@@ -146,7 +146,7 @@ async def test_a_damaged_constraint_does_not_take_the_others_with_it() -> None:
 async def test_what_was_said_is_dropped_once_the_store_shows_it(*, known: bool) -> None:
     """S2: until then, and for what is of this conversation only, the session has it."""
     here = version_of("here", scope="session", session="s1")
-    now: Session = REFINE.model_copy(update={"said": (QUIET, here)})
+    now: Session = REFINE.with_rules(said=(QUIET, here))
     async with retrieving(*((QUIET,) if known else ())) as (at, _):
         reading = await at.retrieve(now)
     assert reading.said == ((here,) if known else (QUIET, here))

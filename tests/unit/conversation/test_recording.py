@@ -53,7 +53,9 @@ async def recorded(house: House, folder: Path) -> list[RecordedTurn]:
     """The turns in the order in which they began, without drafts made in the background."""
     await house.coordinator.aclose()
     known = [parse_recorded_turn(json.loads(text), "a recording") for text in texts(folder)]
-    turns = [(len(run.input.session.handled), turn) for turn in known for run in turn.runs if isinstance(run, Run)]
+    turns = [
+        (len(run.input.session.thread.handled), turn) for turn in known for run in turn.runs if isinstance(run, Run)
+    ]
     return [turn for _, turn in sorted(turns, key=lambda each: each[0])]
 
 

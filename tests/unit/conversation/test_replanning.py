@@ -27,13 +27,17 @@ def at(house: House, clock: str) -> None:
 
 
 def planned(session: Session) -> dict[str, str]:
-    assert session.plan is not None
-    return {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(session.plan) if b.event.name != SHUT_DOWN}
+    assert session.planning.plan is not None
+    return {
+        b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}"
+        for b in resolve(session.planning.plan)
+        if b.event.name != SHUT_DOWN
+    }
 
 
 def key(session: Session, title: str) -> str:
-    assert session.plan is not None
-    return next(e.block_key for e in session.plan.events if e.name == title)
+    assert session.planning.plan is not None
+    return next(e.block_key for e in session.planning.plan.events if e.name == title)
 
 
 async def committed(anna: Person, house: House, clock: str) -> None:
@@ -63,8 +67,12 @@ async def test_running_late_is_one_change_that_one_undo_takes_back(anna: Person,
     await anna.press("Undo last update")
     after = await anna.session()
     assert (planned(after), house.on_calendar()) == (WRITTEN, WRITTEN)
-    assert (after.inputs, after.unplaced, after.draft_basis) == (before.inputs, before.unplaced, before.draft_basis)
-    assert after.refine_undo == before.refine_undo
+    assert (after.day.inputs, after.planning.unplaced, after.planning.draft_basis) == (
+        before.day.inputs,
+        before.planning.unplaced,
+        before.planning.draft_basis,
+    )
+    assert after.sync.refine_undo == before.sync.refine_undo
 
 
 async def test_what_no_longer_fits_has_its_ways_out(anna: Person, house: House) -> None:
@@ -74,17 +82,21 @@ async def test_what_no_longer_fits_has_its_ways_out(anna: Person, house: House) 
     await anna.pick("replan.late", "60")
     session = await anna.session()
     assert planned(session) == {"Write report": "09:00-11:00", "Mail": "11:20-12:20", "Lunch": "12:30-13:15"}
-    assert [u.title for u in session.unplaced] == ["Review plans"]
+    assert [u.title for u in session.planning.unplaced] == ["Review plans"]
     assert "**Did not fit**\n- Review plans: " in anna.words
     labels = anna.labels()
     assert labels.index("Another day") < labels.index("Drop it")
     await anna.press("Another day")
     left = await anna.session()
-    assert ([t.title for t in left.deferred], left.unplaced) == (["Review plans"], ())
-    assert [t.title for t in left.inputs.tasks] == ["Write report", "Mail"]
+    assert ([t.title for t in left.open_work.deferred], left.planning.unplaced) == (["Review plans"], ())
+    assert [t.title for t in left.day.inputs.tasks] == ["Write report", "Mail"]
     await anna.press("Undo last update")
     back = await anna.session()
-    assert (back.deferred, [u.title for u in back.unplaced], back.inputs) == ((), ["Review plans"], session.inputs)
+    assert (back.open_work.deferred, [u.title for u in back.planning.unplaced], back.day.inputs) == (
+        (),
+        ["Review plans"],
+        session.day.inputs,
+    )
 
 
 async def test_done_early_leaves_the_others_where_they_are(anna: Person, house: House) -> None:
@@ -93,7 +105,7 @@ async def test_done_early_leaves_the_others_where_they_are(anna: Person, house: 
     await anna.pick("replan.done", key(session, "Write report"))
     after = await anna.session()
     assert house.on_calendar() == {**WRITTEN, "Write report": "09:00-09:20"}
-    assert [t.title for t in after.inputs.tasks] == ["Review plans", "Mail"]
+    assert [t.title for t in after.day.inputs.tasks] == ["Review plans", "Mail"]
     assert "“Write report” is done." in anna.words
     assert "Say which task is the one thing" not in anna.words
 
@@ -143,8 +155,8 @@ async def test_a_meeting_ends_what_takes_longer(anna: Person, house: House) -> N
     at(house, "09:50")
     await anna.pick("replan.late", "40")
     session = await anna.session()
-    assert session.plan is not None
-    shown = [(b.event.name, f"{b.start:%H:%M}-{b.end:%H:%M}") for b in resolve(session.plan)]
+    assert session.planning.plan is not None
+    shown = [(b.event.name, f"{b.start:%H:%M}-{b.end:%H:%M}") for b in resolve(session.planning.plan)]
     assert shown == [
         ("Write report", "09:00-10:30"),
         ("Write report", "11:00-11:10"),
@@ -160,10 +172,14 @@ async def test_the_history_takes_the_facts_with_it(anna: Person, house: House) -
     await anna.press("History")
     await anna.press_beside("history", "Undo", row="Your change")
     undone = await anna.session()
-    assert (planned(undone), undone.deferred, len(undone.inputs.tasks)) == (WRITTEN, (), 3)
+    assert (planned(undone), undone.open_work.deferred, len(undone.day.inputs.tasks)) == (WRITTEN, (), 3)
     await anna.press_beside("history", "Restore")
     redone = await anna.session()
-    assert (planned(redone), redone.deferred, redone.inputs) == (planned(changed), changed.deferred, changed.inputs)
+    assert (planned(redone), redone.open_work.deferred, redone.day.inputs) == (
+        planned(changed),
+        changed.open_work.deferred,
+        changed.day.inputs,
+    )
 
 
 async def test_nothing_to_move_changes_nothing(anna: Person, house: House) -> None:

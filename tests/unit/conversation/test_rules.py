@@ -363,7 +363,7 @@ async def test_two_rules_that_contradict_are_decided_on_the_memory_card(anna: Pe
     assert anna.messages["memory"].card.text == "Your rules for Monday 2 March: 2 rules. 1 question to answer."
     await anna.press_beside("memory", "Keep “No calls before 10”")
     assert "question" not in anna.words
-    assert (await anna.session()).memory_questions == ()
+    assert (await anna.session()).rules.memory_questions == ()
 
 
 async def test_near_duplicates_are_offered_for_merging(anna: Person, house: House) -> None:

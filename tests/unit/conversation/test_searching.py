@@ -69,7 +69,7 @@ async def asking(house: House, *queries: str, rows: tuple[int, ...] = ()) -> Mem
     person = Person(house)
     await person.to_tasks()
     await person.says("…")
-    view = (await person.session()).memory
+    view = (await person.session()).thread.memory
     assert view is not None
     return view
 

@@ -24,6 +24,7 @@ from fateforger.session.draft import basis
 from fateforger.session.model import Depth, FrameFacts, InputFacts, Notice, RefineUpdate, Session, Sketch
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.ui.session_cards import stage_card
+from fateforger.values import replace
 
 Stage = TimeboxingStage
 TASKS = (task("Report", 90, one_thing=True), task("Mail", 30))
@@ -136,7 +137,7 @@ async def test_markup_in_a_title_is_one_plain_line() -> None:
     assert (len(name), "\n" in name, "\x00" in name) == (80, False, False)
     at_skeleton = planned(Stage.SKELETON, *TASKS, events=(STANDUP,))
     drawn = apply_sketch(at_skeleton, sketch, DraftDay(over=None, another=False))
-    assert "[x](http" not in (drawn.overview or "")
+    assert "[x](http" not in (drawn.planning.overview or "")
 
 
 # --- the stage ---
@@ -144,14 +145,14 @@ async def test_markup_in_a_title_is_one_plain_line() -> None:
 
 async def test_the_node_drafts_itself_and_asks_for_a_models_draft() -> None:
     outcome = await run_turn(turn(listed(), move(Move.PROCEED)))
-    assert outcome.session.plan is not None
+    assert outcome.session.planning.plan is not None
     assert outcome.effects == (DraftDay(over=None, another=False),)
 
 
 async def test_redo_asks_for_another_one_in_the_place_of_the_plan() -> None:
     now = planned(Stage.SKELETON)
     outcome = await run_turn(turn(now, move(Move.REDO)))
-    assert outcome.effects == (DraftDay(over=now.plan, another=True),)
+    assert outcome.effects == (DraftDay(over=now.planning.plan, another=True),)
 
 
 async def test_a_draft_that_stands_is_not_made_again() -> None:
@@ -164,21 +165,21 @@ async def test_several_things_told_at_once_are_drafted_once() -> None:
     commands = [said("add_tasks", tasks=[task(f"New {n}").model_dump()], proceed=False) for n in (1, 2)]
     outcome = await run_turn(turn(now, commands[0], rest=(commands[1],)))
     assert [type(effect) for effect in outcome.effects] == [DraftDay]
-    assert len(outcome.session.inputs.tasks) == 4
+    assert len(outcome.session.day.inputs.tasks) == 4
 
 
 def test_a_sketch_of_another_day_changes_nothing() -> None:
     now = planned(Stage.SKELETON)
-    assert apply_sketch(now, Sketch(basis="other", plan=now.plan), DraftDay(over=None, another=False)) == now
+    assert apply_sketch(now, Sketch(basis="other", plan=now.planning.plan), DraftDay(over=None, another=False)) == now
 
 
 def test_what_was_said_stays_beside_the_reason() -> None:
     now = planned(Stage.SKELETON, notice=Notice(lines=("Which Tuesday?",)))
     after = apply_sketch(now, without_sketch(now, ModelTimedOut("Slow.")), DraftDay(over=None, another=False))
-    assert after.notice is not None
-    assert after.notice.lines[0] == "Which Tuesday?"
+    assert after.thread.notice is not None
+    assert after.thread.notice.lines[0] == "Which Tuesday?"
     assert "took too long" in str(stage_card(after))
-    assert after.plan == now.plan
+    assert after.planning.plan == now.planning.plan
 
 
 async def test_a_draft_like_the_plan_before_leaves_no_step_to_take_back() -> None:
@@ -186,12 +187,16 @@ async def test_a_draft_like_the_plan_before_leaves_no_step_to_take_back() -> Non
     sketch = await sketch_day(refined, ScriptedModel(answer(*GOOD)), now=MORNING)
     assert sketch.plan is not None
     now = apply_sketch(refined, sketch, DraftDay(over=None, another=False))
-    step = {"plan_before": refined.plan, "sentence": "Mail moved."}
-    now = now.model_copy(update={"refine_undo": (RefineUpdate(**step),)})
+    step = {"plan_before": refined.planning.plan, "sentence": "Mail moved."}
+    now = now.with_sync(refine_undo=(RefineUpdate(**step),))
     ours = (await run_turn(turn(now, move(Move.REDO)))).session
-    assert ours.notice == Notice(lines=(ANEW,))
-    after = apply_sketch(ours, sketch, DraftDay(over=now.plan, another=True))
-    assert (after.plan, after.refine_undo, after.notice) == (now.plan, now.refine_undo, None)
+    assert ours.thread.notice == Notice(lines=(ANEW,))
+    after = apply_sketch(ours, sketch, DraftDay(over=now.planning.plan, another=True))
+    assert (after.planning.plan, after.sync.refine_undo, after.thread.notice) == (
+        now.planning.plan,
+        now.sync.refine_undo,
+        None,
+    )
 
 
 # --- what must be followed ---
@@ -217,8 +222,8 @@ async def test_what_still_breaks_a_must_is_moved_and_nothing_else() -> None:
     assert sketch.trouble is None
     said = "To keep your rules, I moved “Mail” from 16:00 to 14:30 in the model's draft."
     assert sketch.mended == (said,)
-    drawn = now.model_copy(update={"stage": Stage.SKELETON, "draft_basis": sketch.basis})
-    notice = apply_sketch(drawn, sketch, DraftDay(over=None, another=False)).notice
+    drawn = replace(now, stage=Stage.SKELETON).with_planning(draft_basis=sketch.basis)
+    notice = apply_sketch(drawn, sketch, DraftDay(over=None, another=False)).thread.notice
     assert notice is not None
     assert notice.lines == (said,)
 
@@ -235,7 +240,7 @@ async def test_a_rule_of_a_kind_that_only_the_engine_knows_is_kept_too() -> None
 async def test_what_cannot_be_mended_is_our_own_draft_and_says_so() -> None:
     """All that a model places cannot be kept clear of that: there is not enough time left for it."""
     tasks = InputFacts(tasks=(task("Report", 120), task("Mail", 240)))
-    now = knowing(listed().model_copy(update={"inputs": tasks}), avoiding("late", "14:00", "18:00"))
+    now = knowing(listed().with_day(inputs=tasks), avoiding("late", "14:00", "18:00"))
     blocks = [block(1, "10:00", 120), block(2, "13:30", 240)]
     sketch = await sketch_day(now, ScriptedModel(answer(*blocks), answer(*blocks)), now=MORNING)
     assert (sketch.plan, sketch.trouble) == (None, NO_USE)

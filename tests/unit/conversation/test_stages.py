@@ -182,9 +182,9 @@ async def test_the_list_of_tasks(anna: Person) -> None:
     await anna.choose("Mail", "Make it the one thing")
     assert anna.rows()[1] == "⭐ **Mail** · open, about 30 min · shallow"
     await anna.fill("tasks", title_1="Taxes", one_thing="1", proceed=False)
-    assert [t.one_thing for t in (await anna.session()).inputs.tasks] == [False, False, True]
+    assert [t.one_thing for t in (await anna.session()).day.inputs.tasks] == [False, False, True]
     await anna.fill_row("Report", "task", title="Annual report", minutes=None, depth="shallow", one_thing=True)
-    tasks = (await anna.session()).inputs.tasks
+    tasks = (await anna.session()).day.inputs.tasks
     assert [(t.title, t.minutes, t.depth, t.one_thing) for t in tasks] == [
         ("Annual report", None, Depth.SHALLOW, True),
         ("Mail", None, Depth.SHALLOW, False),
@@ -192,7 +192,7 @@ async def test_the_list_of_tasks(anna: Person) -> None:
     ]
     await anna.choose("Mail", "Remove")
     await anna.fill_row("Taxes", "task", remove=True)
-    assert [t.title for t in (await anna.session()).inputs.tasks] == ["Annual report"]
+    assert [t.title for t in (await anna.session()).day.inputs.tasks] == ["Annual report"]
     assert anna.root == "Planning Monday 2 March: what to do, 1 task so far"
 
 
@@ -204,7 +204,7 @@ async def test_too_many_tasks(anna: Person) -> None:
     assert len(anna.rows()) == 30
     await anna.fill("tasks", title_1="One more", proceed=False)
     assert "⚠️ That would be more than 60 tasks for one day; leave some for another day." in anna.words
-    assert len((await anna.session()).inputs.tasks) == 60
+    assert len((await anna.session()).day.inputs.tasks) == 60
     picker = next(c for c in anna.controls() if getattr(c, "action", "") == "form.task")
     assert len(getattr(picker, "choices", ())) == 30
 
@@ -214,7 +214,7 @@ async def test_stage_3_shows_the_day(house: House, anna: Person) -> None:
     meeting(house, "Standup", "09:30", "10:00")
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Report", minutes_1=90, title_2="Book", minutes_2=1000, one_thing="1")
-    assert (await anna.session()).overview == (
+    assert (await anna.session()).planning.overview == (
         "- **09:30–10:00** Standup\n"
         "- **10:00–11:30** Report ⭐ · 1 h 30 min · deep work\n"
         "- **12:30–13:15** Lunch · 45 min · break\n"
@@ -363,7 +363,7 @@ async def test_words_without_a_model_move_nothing(anna: Person) -> None:
         await anna.says(text)
         assert "There is no language model connected, so I cannot read messages here" in anna.words
     after = await anna.session()
-    assert (after.stage, after.status, after.plan) == (before.stage, before.status, before.plan)
+    assert (after.stage, after.status, after.planning.plan) == (before.stage, before.status, before.planning.plan)
 
 
 async def test_the_day_cannot_change_under_written_blocks(house: House, anna: Person) -> None:
@@ -386,5 +386,5 @@ async def test_another_day_keeps_tasks_and_drops_the_plan(house: House, anna: Pe
     await anna.press("Proceed")
     assert anna.root == "Planning Tuesday 3 March: a first draft, 3 blocks"
     session = await anna.session()
-    assert session.plan is not None
-    assert session.plan.date == date(2026, 3, 3)
+    assert session.planning.plan is not None
+    assert session.planning.plan.date == date(2026, 3, 3)

@@ -19,6 +19,7 @@ from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Progress, ignore_progress
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.model import Notice, Session
+from fateforger.values import replace
 
 
 def reads_words(house: House, model: Model | None) -> None:
@@ -34,7 +35,7 @@ def message(anna: Person, text: str = "make it shorter") -> TimeboxingUserReply:
 
 def without_traces(session: Session) -> Session:
     """What a turn may always change: what it said, that it was there."""
-    return session.model_copy(update={"notice": None, "handled": (), "touched_at": session.created_at, "version": 0})
+    return replace(session, touched_at=session.created_at, version=0).with_thread(notice=None, handled=())
 
 
 @asynccontextmanager
@@ -63,7 +64,7 @@ async def test_a_message_that_is_being_read_is_stopped_and_nothing_was_changed(h
         assert not house.coordinator.stop(anna.session_id, now)
         await house.coordinator.handle(reply)
     after = await anna.session()
-    assert after.notice == Notice(lines=(STOPPED,))
+    assert after.thread.notice == Notice(lines=(STOPPED,))
     assert without_traces(after) == without_traces(before)
     await anna.read()
     assert STOPPED in str(anna.arrived[-1].card)
@@ -71,7 +72,7 @@ async def test_a_message_that_is_being_read_is_stopped_and_nothing_was_changed(h
 
 async def test_a_write_that_is_under_way_ends_whole_and_says_so(house: House, anna: Person) -> None:
     await anna.to_refine("Report", "Mail")
-    wanted = len((await anna.session()).plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
+    wanted = len((await anna.session()).planning.plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
     halted, go_on = await at_the_second_write(house)
     turn = asyncio.create_task(anna.press("Commit to calendar"))
     await asyncio.wait_for(halted.wait(), 60)
@@ -79,8 +80,8 @@ async def test_a_write_that_is_under_way_ends_whole_and_says_so(house: House, an
     go_on.set()
     await asyncio.wait_for(turn, 60)
     session = await anna.session()
-    assert session.notice is not None
-    assert session.notice.lines[-1] == NOT_TORN
+    assert session.thread.notice is not None
+    assert session.thread.notice.lines[-1] == NOT_TORN
     assert len(house.on_calendar(whole=True)) == wanted
 
 
@@ -89,7 +90,7 @@ async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tri
 ) -> None:
     """A crash between two writes, the command comes again, and only then is Stop handed on: half a day would stay."""
     await anna.to_refine("Report", "Mail")
-    wanted = len((await anna.session()).plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
+    wanted = len((await anna.session()).planning.plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
     halted, _ = await at_the_second_write(house)
     sent: list[Any] = []
     handle = house.coordinator.handle
@@ -112,7 +113,7 @@ async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tri
         await asyncio.sleep(0)
     await asyncio.wait_for(again, 60)
     assert len(house.on_calendar(whole=True)) == wanted
-    assert (await anna.session()).last_sync is not None
+    assert (await anna.session()).sync.last_sync is not None
 
 
 async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:

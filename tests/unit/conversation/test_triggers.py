@@ -75,7 +75,7 @@ async def test_what_begins_is_answered_in_the_same_turn(
     """On the trace of the session, and on the card in front of the person."""
     state, action = names(DECLARED[trigger])
     await breaking(house, anna)
-    last = (await anna.session()).trace[-1]
+    last = (await anna.session()).thread.trace[-1]
     assert (state in last.true, action in last.do, "end_turn" in last.do) == (True, True, True)
     assert [label for label in labels if label in anna.labels()] == list(labels)
 
@@ -92,12 +92,12 @@ async def test_what_is_offered_works(house: House, anna: Person, breaking: Break
     undo = next(label for label in ("Take all of it off the calendar", "Undo") if label in anna.labels())
     await anna.press(undo)
     assert house.on_calendar() == {}
-    assert "sync_failed" not in (await anna.session()).trace[-1].true
+    assert "sync_failed" not in (await anna.session()).thread.trace[-1].true
 
 
 async def test_a_write_that_went_well_triggers_nothing(anna: Person) -> None:
     """Undo is there after any write; what is offered because of trouble is not."""
     await anna.to_committed("Report")
-    last = (await anna.session()).trace[-1]
+    last = (await anna.session()).thread.trace[-1]
     assert {"sync_failed", "write_stopped"}.isdisjoint(last.true)
     assert "offer_to_try_again" not in last.do

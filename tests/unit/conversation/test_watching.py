@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.factories.sessions import with_fields
 from tests.fakes.google_calendar import Answer, Fail, LoseAnswer, Race
 from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, Person, meeting, open_house_at
 from tests.unit.conversation.test_person_edits import drag, event
@@ -113,11 +114,8 @@ def watch(house: House, anna: Person) -> Watch:
 
 
 def open_session(**changes: Any) -> Session:
-    session = Session(
-        id="s1", user_id="U1", channel=CHANNEL, created_at=MORNING, touched_at=MORNING, tz=AMSTERDAM,
-        date=MORNING.date(), stage=TimeboxingStage.REFINE,
-    )  # fmt: skip
-    return session.model_copy(update=changes)
+    session = Session(id="s1", user_id="U1", channel=CHANNEL, created_at=MORNING, touched_at=MORNING, tz=AMSTERDAM, date=MORNING.date(), stage=TimeboxingStage.REFINE)  # fmt: skip
+    return with_fields(session, **changes)
 
 
 @pytest.mark.parametrize(
@@ -325,16 +323,18 @@ async def test_after_a_meeting_moved_unseen_one_press_fits_the_rest_and_one_undo
     await anna.to_committed("Report", "Mail")
     before = await anna.session()
     assert "Refit the rest" not in anna.labels()
-    assert before.plan is not None
-    report, mail = (next(b for b in resolve(before.plan) if b.event.name == name) for name in ("Report", "Mail"))
+    assert before.planning.plan is not None
+    report, mail = (
+        next(b for b in resolve(before.planning.plan) if b.event.name == name) for name in ("Report", "Mail")
+    )
     store.user_edit(standup, start=mail.start, end=mail.start + timedelta(minutes=30))
     assert await watch.after() == 1
     assert f"⚠️ “Mail” runs into “Standup”, {mail.start:%H:%M}" in anna.words
-    assert (await anna.session()).plan == before.plan
+    assert (await anna.session()).planning.plan == before.planning.plan
     await anna.press("Refit the rest")
     fitted = await anna.session()
-    assert fitted.plan is not None
-    after = {b.event.name: b for b in resolve(fitted.plan)}
+    assert fitted.planning.plan is not None
+    after = {b.event.name: b for b in resolve(fitted.planning.plan)}
     assert (after["Report"].start, after["Mail"].minutes) == (report.start, mail.minutes)
     assert f"“Mail” is now {after['Mail'].start:%H:%M}–{after['Mail'].end:%H:%M} (was {mail.start:%H:%M}" in anna.words
     assert "Refit the rest" not in anna.labels()
@@ -342,7 +342,11 @@ async def test_after_a_meeting_moved_unseen_one_press_fits_the_rest_and_one_undo
     assert await watch.after() == 0
     await anna.press("Undo last update")
     back = await anna.session()
-    assert (back.plan, back.inputs, back.unplaced) == (before.plan, before.inputs, before.unplaced)
+    assert (back.planning.plan, back.day.inputs, back.planning.unplaced) == (
+        before.planning.plan,
+        before.day.inputs,
+        before.planning.unplaced,
+    )
     assert "Refit the rest" in anna.labels()
 
 
@@ -395,7 +399,7 @@ async def test_an_emptied_calendar_changes_no_plan_and_is_said_once(watch: Watch
         watch.house.calendar.store.user_delete(event(watch.house, title).id)
     assert await watch.after() == 1
     assert "5 blocks of this plan are no longer on your calendar. I kept the plan as it was." in anna.words
-    assert len((await anna.session()).plan.events) == 6  # type: ignore[union-attr]  # committed, so it has a plan
+    assert len((await anna.session()).planning.plan.events) == 6  # type: ignore[union-attr]  # committed, so it has a plan
     assert await watch.after() == 0
     assert watch.house.on_calendar() == {}
 
@@ -542,8 +546,8 @@ async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Per
     assert (FOUND_OUT in anna.words, LOOKING in anna.words) == (True, False)
     assert len(house.calendar.writes) == before
     session = await anna.session()
-    assert [len(step.transactions) for step in session.refine_undo] == [1]
-    assert session.written == WriteCounts(created=3)
+    assert [len(step.transactions) for step in session.sync.refine_undo] == [1]
+    assert session.sync.written == WriteCounts(created=3)
     assert await watch.after(ASK_AGAIN.total_seconds()) == 0
     await anna.press("Try again")
     assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "10:15-11:15", "Lunch": "12:30-13:15"}

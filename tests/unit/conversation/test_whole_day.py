@@ -51,7 +51,7 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, ann
     assert house.calendar.store.shown() == raw
     session = await anna.session()
     assert session.stage is TimeboxingStage.REFINE
-    assert (session.write_group, session.written) == (None, None)
+    assert (session.sync.write_group, session.sync.written) == (None, None)
     assert len(anna.rows()) == 5
 
     await anna.press("Commit to calendar")
@@ -143,7 +143,7 @@ async def test_a_correction_of_the_committed_plan_goes_to_refine_at_once(house: 
     """S52"""
     await anna.to_committed("Report", "Mail")
     session = await anna.session()
-    mail = next(e.block_key for e in session.plan.events if e.name == "Mail") if session.plan else ""
+    mail = next(e.block_key for e in session.planning.plan.events if e.name == "Mail") if session.planning.plan else ""
     await anna.click("block.later", mail)
     assert (await anna.session()).stage is TimeboxingStage.REFINE
     assert house.on_calendar()["Mail"] == "10:25-11:25"
@@ -225,7 +225,7 @@ async def test_the_entry_points_by_name(house: House, anna: Person) -> None:
     assert (await anna.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS
     await door.on_stage_action(StageAction(command_id="4", move=Move.PROCEED, **envelope))
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
-    assert (await anna.session()).handled == ("1", "2", "3", "4")
+    assert (await anna.session()).thread.handled == ("1", "2", "3", "4")
 
 
 async def test_when_the_calendar_is_written_is_said(house: House, anna: Person, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ async def test_nothing_said_is_dropped(spoken: House) -> None:
     assert ONE_AT_A_TIME in anna.words
     await says(anna, wants("answer"), {**frame(day_start="08:00"), "date": "2026-03-04"})
     session = await anna.session()
-    assert f"{session.frame.day_start:%H:%M}" == "08:00"
+    assert f"{session.day.frame.day_start:%H:%M}" == "08:00"
     assert "That belongs to the step “Date”, which we have left; Back leads there." in anna.words
 
 

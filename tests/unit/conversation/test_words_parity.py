@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, time
 from typing import Any, get_args
 
@@ -48,6 +48,7 @@ from fateforger.session.placement import by_time
 from fateforger.session.recall import nameable_constraints, recall
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.ui.forms import SESSION_FORMS, open_form, read_form
+from fateforger.values import replace
 
 Stage = TimeboxingStage
 Answer = dict[str, Any]
@@ -114,7 +115,7 @@ def kept(uid: str | None) -> str:
 
 def edited_by(now: Session, *deeds: Any) -> Session:
     for deed in deeds:
-        now = now.model_copy(update={"plan": apply_edit(now, deed).after})
+        now = now.with_planning(plan=apply_edit(now, deed).after)
     return now
 
 
@@ -124,21 +125,19 @@ EMPTY, LIST = session(Stage.CAPTURE_INPUTS), session(Stage.CAPTURE_INPUTS, input
 LEFT_OVER = tuple(
     OfferedInput(task=each, source="deferred", day=date(2026, 3, 1)) for each in (task("Taxes", 60), task("Plants", 15))
 )
-OFFERED = LIST.model_copy(update={"offered": LEFT_OVER})
-MISSED = LIST.model_copy(update={"offered": tuple(each.model_copy(update={"source": "planned"}) for each in LEFT_OVER)})
+OFFERED = LIST.with_open_work(offered=LEFT_OVER)
+MISSED = LIST.with_open_work(offered=tuple(each.model_copy(update={"source": "planned"}) for each in LEFT_OVER))
 CAUGHT_UP = bring_tasks(MISSED, ("taxes", "plants"))
 DRAFT = planned(Stage.SKELETON, *TASKS.tasks)
-REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.frame)
-FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.plan)] if REFINE.plan else ("", "", "")
-HELD = REFINE.model_copy(update={"calendar_write": "commit"})
-CHANGED = HELD.model_copy(update={"refine_undo": (RefineUpdate(plan_before=REFINE.plan, sentence="It moved."),)})
-WRITTEN = REFINE.model_copy(update={"write_group": "g1", "written": WriteCounts(created=3)})
-TROUBLE = WRITTEN.model_copy(update={"problem": "The calendar does not answer."})
-BRAKED = WRITTEN.model_copy(
-    update={"problem": "This deletes 12 events.", "brakes": (SafetyCheckKind.MASS_DELETION.value,)}
-)
-COMMITTED = WRITTEN.model_copy(update={"stage": Stage.REVIEW_COMMIT})
-HALTED = COMMITTED.model_copy(update={"last_sync": SyncReport(status="partial")})
+REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.day.frame)
+FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.planning.plan)] if REFINE.planning.plan else ("", "", "")
+HELD = REFINE.with_options(calendar_write="commit")
+CHANGED = HELD.with_sync(refine_undo=(RefineUpdate(plan_before=REFINE.planning.plan, sentence="It moved."),))
+WRITTEN = REFINE.with_sync(write_group="g1", written=WriteCounts(created=3))
+TROUBLE = WRITTEN.with_sync(problem="The calendar does not answer.")
+BRAKED = WRITTEN.with_sync(problem="This deletes 12 events.", brakes=(SafetyCheckKind.MASS_DELETION.value,))
+COMMITTED = replace(WRITTEN, stage=Stage.REVIEW_COMMIT)
+HALTED = COMMITTED.with_sync(last_sync=SyncReport(status="partial"))
 
 
 def written(number: int, **more: Any) -> HistoryRow:
@@ -146,27 +145,23 @@ def written(number: int, **more: Any) -> HistoryRow:
     return HistoryRow.model_validate({**values, "button": "undo", **more})
 
 
-LISTED = WRITTEN.model_copy(
-    update={
-        "history": HistoryView(
-            asked="c0", rows=(written(3, title="Undo", button="redo"), written(2)), total=12, newest="tx3"
-        )
-    }
+LISTED = WRITTEN.with_thread(
+    history=HistoryView(asked="c0", rows=(written(3, title="Undo", button="redo"), written(2)), total=12, newest="tx3")
 )
-PREVIEWED = REFINE.model_copy(update={"preview": PreviewView(asked="c0", at=MORNING)})
-ASKED = HELD.model_copy(update={"questions": (question(FIRST, shown=True), question(SECOND, "summary", shown=True))})
-ONE, ALL = question_target(ASKED.questions[0]), question_token(open_questions(ASKED))
+PREVIEWED = REFINE.with_thread(preview=PreviewView(asked="c0", at=MORNING))
+ASKED = HELD.with_sync(questions=(question(FIRST, shown=True), question(SECOND, "summary", shown=True)))
+ONE, ALL = question_target(ASKED.sync.questions[0]), question_token(open_questions(ASKED))
 
 BETTER = with_fixes(
     edited_by(REFINE, said("remove_block", key=LUNCH), said("shift_block", key=SECOND, minutes=-10)), MORNING
 )
 
-KNOWN = nameable_constraints(REFINE.model_copy(update={"recalled": recall(REFINE, RULES, MORNING)}), RULES)
+KNOWN = nameable_constraints(REFINE.with_rules(recalled=recall(REFINE, RULES, MORNING)), RULES)
 NAMED, SEEN = [v.uid for v in KNOWN], [v.seq for v in KNOWN]
-SHOWN = REFINE.model_copy(update={"memory": MemoryView(asked="c0")})
-WROTE = REFINE.model_copy(update={"memory_writes": (MemoryWrite(cause="c0", lines=("Noted.",), versions=(KNOWN[0],)),)})
+SHOWN = REFINE.with_thread(memory=MemoryView(asked="c0"))
+WROTE = REFINE.with_rules(memory_writes=(MemoryWrite(cause="c0", lines=("Noted.",), versions=(KNOWN[0],)),))
 ABOUT = MemoryQuestion(uids=(NAMED[0], NAMED[1]), names=("A", "B"), sentence="Which one?")
-TORN = REFINE.model_copy(update={"memory_questions": (ABOUT,)})
+TORN = REFINE.with_rules(memory_questions=(ABOUT,))
 THIRD, WORDED = f"{SEEN[2]} {NAMED[2]}", wants("memory")
 NEW_RULE = rule(description="Nothing after six", necessity="must", days_of_week=["FR"])
 NEW_RECORD = {
@@ -178,7 +173,7 @@ REPLACING = {**{n: v for n, v in REVISED.items() if n not in {"lifecycle", "conf
 
 ANSWER, REPLAN = wants("answer"), wants("replan")
 NO_ROOM = Unplaced(task_id="taxes", title="Taxes", reason="the day is full", task=task("Taxes", 600))
-FULL = REFINE.model_copy(update={"unplaced": (NO_ROOM,)})
+FULL = REFINE.with_planning(unplaced=(NO_ROOM,))
 ROWS = (
     click("the day is right", DATE, "commit_date", wants("proceed")),
     click("another day", DATE, "choose_date", ANSWER, day(date="2026-03-04"), value=date(2026, 3, 4)),
@@ -292,8 +287,8 @@ ROWS = (
     click("keep the plan's", ASKED, "conflict.keep_plan", wants("keep_plan", number=1), target=ONE),
     click("keep the calendar's for all", ASKED, "conflict.keep_calendar", wants("keep_calendar"), target=ALL),
     click("keep the plan's for all", ASKED, "conflict.keep_plan", wants("keep_plan"), target=ALL),
-    click("a change that was offered", BETTER, "plan.fix", wants("fix", number=2), target=BETTER.fixes[1].id),
-    click("the first change that was offered", BETTER, "plan.fix", wants("fix"), target=BETTER.fixes[0].id),
+    click("a change that was offered", BETTER, "plan.fix", wants("fix", number=2), target=BETTER.planning.fixes[1].id),
+    click("the first change that was offered", BETTER, "plan.fix", wants("fix"), target=BETTER.planning.fixes[0].id),
     move("back to refine", COMMITTED, Move.BACK, "back"),
     move("undo the commit", COMMITTED, Move.UNDO_SYNC, "undo_all"),
     move("complete the commit", HALTED, Move.RETRY, "retry"),
@@ -355,7 +350,7 @@ def shown(outcome: TurnOutcome) -> dict[str, Any]:
     session_ = outcome.session
     new_keys = {
         e.block_key: f"new {e.name}"
-        for e in (session_.plan.events if session_.plan else ())
+        for e in (session_.planning.plan.events if session_.planning.plan else ())
         if e.block_key not in {FIRST, SECOND, LUNCH}
     }
     dumped = outcome.model_dump_json(exclude={"heard", "lines"})

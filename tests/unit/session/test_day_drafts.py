@@ -31,7 +31,7 @@ def day(rule: str | None, *tasks: Any, **fields: Any) -> Session:
 
 
 def shown(now: Session) -> list[str]:
-    blocks = by_time(now.plan) if now.plan is not None else ()
+    blocks = by_time(now.planning.plan) if now.planning.plan is not None else ()
     return [
         f"{b.start:%H:%M}-{b.end:%H:%M} {b.event.name}" for b in blocks if b.event.name not in {"Lunch", "Shut down"}
     ]
@@ -61,7 +61,7 @@ def test_times_counts_and_orders_are_followed(rule: str, plan: list[str], necess
 
 def test_what_must_never_be_is_left_out_and_what_should_not_be_is_said() -> None:
     now = day("NEVER: admin")
-    assert (shown(now), [left.title for left in now.unplaced]) == (["09:00-11:00 Report"], ["Mail"])
+    assert (shown(now), [left.title for left in now.planning.unplaced]) == (["09:00-11:00 Report"], ["Mail"])
     soft = day("NEVER: admin", necessity="should")
     assert (shown(soft), [breach.named for breach in broken_day_rules(soft)]) == (
         shown(day(None)),
@@ -71,7 +71,11 @@ def test_what_must_never_be_is_left_out_and_what_should_not_be_is_said() -> None
 
 def test_a_length_is_followed_where_work_can_be_split() -> None:
     now = day("NEVER: deep_work_longer_than_90")
-    assert [b.minutes for b in by_time(now.plan) if b.event.name.startswith("Report")] == [90, 30] if now.plan else []
+    assert (
+        [b.minutes for b in by_time(now.planning.plan) if b.event.name.startswith("Report")] == [90, 30]
+        if now.planning.plan
+        else []
+    )
     assert broken_day_rules(now) == ()
 
 
@@ -86,7 +90,7 @@ def test_a_length_is_followed_where_work_can_be_split() -> None:
 def test_what_a_draft_cannot_follow_is_said_of_the_plan(rule: str, named: str) -> None:
     """No clash is claimed that there is not: the draft is as without the rule, and its judge says what is not kept."""
     now = day(rule)
-    assert (shown(now), now.clash) == (shown(day(None)), None)
+    assert (shown(now), now.planning.clash) == (shown(day(None)), None)
     assert [breach.named for breach in broken_day_rules(now)] == [named]
 
 
@@ -94,7 +98,7 @@ def test_an_order_that_is_kept_in_another_way_is_no_clash() -> None:
     """One mail before the report is enough, however much there is of both: an order binds no draft more than its rule."""
     tasks = (task("Report", 180), task("Book", 120), MAIL, task("Post", 60, depth=Depth.SHALLOW))
     now = day("BEFORE deep_work: admin_done", *tasks)
-    assert now.clash is None
+    assert now.planning.clash is None
     assert broken_day_rules(now) == ()
 
 

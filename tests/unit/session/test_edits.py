@@ -55,7 +55,7 @@ def test_swapping_keeps_lengths_and_outer_times() -> None:
     assert shown(result.after) == ["09:00-09:30 B", "10:00-11:00 A"]
     assert shown(
         apply_edit(session(REFINE, plan=result.after), said("swap_block", key="b", direction=1)).after
-    ) == shown(now.plan or TBPlan(date=now.date, tz=now.tz))
+    ) == shown(now.planning.plan or TBPlan(date=now.date, tz=now.tz))
 
 
 def test_later_blocks_make_way_as_far_as_they_have_to() -> None:
@@ -64,8 +64,8 @@ def test_later_blocks_make_way_as_far_as_they_have_to() -> None:
     result = apply_edit(now, said("shift_block", key="a", minutes=30))
     assert shown(result.after) == ["09:30-10:30 A", "10:30-11:30 B", "11:30-12:00 C", "15:00-15:30 D"]
     assert result.sentence.count("is now") == 3
-    meeting = session(REFINE, event("Standup", "10:30", "11:00")).snapshot
-    around = apply_edit(now.model_copy(update={"snapshot": meeting}), said("edit_block", key="a", minutes=75))
+    meeting = session(REFINE, event("Standup", "10:30", "11:00")).day.snapshot
+    around = apply_edit(now.with_day(snapshot=meeting), said("edit_block", key="a", minutes=75))
     assert shown(around.after) == ["09:00-10:15 A", "11:00-12:00 B", "12:00-12:30 C", "15:00-15:30 D"]
 
 
@@ -114,10 +114,10 @@ def test_no_way_of_shifting_makes_blocks_overlap_or_lose_time(shifts: list[tuple
             result = apply_edit(now, said("shift_block", key=key, minutes=minutes))
         except UserError:
             continue
-        now = now.model_copy(update={"plan": result.after})
-    assert now.plan is not None
-    assert overlaps(resolve(now.plan)) == ()
-    assert [b.minutes for b in sorted(resolve(now.plan), key=lambda b: b.key)] == [60, 45, 60, 60]
+        now = now.with_planning(plan=result.after)
+    assert now.planning.plan is not None
+    assert overlaps(resolve(now.planning.plan)) == ()
+    assert [b.minutes for b in sorted(resolve(now.planning.plan), key=lambda b: b.key)] == [60, 45, 60, 60]
 
 
 def test_a_block_moved_later_pushes_the_next_ones_just_as_far_as_needed() -> None:

@@ -30,6 +30,7 @@ from fateforger.session.gates import (
 )
 from fateforger.session.model import FrameFacts, Outgoing, RefineUpdate, Session, SyncReport, WriteCounts
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
+from fateforger.values import replace
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.predicates import SessionState
 from fateforger.workflow.rules import AtomKind
@@ -53,7 +54,7 @@ def asked(move: Move, before: Session, arrived: Move | None = None) -> StageOutp
 
 
 def lines(output: StageOutput) -> tuple[str, ...]:
-    notice = output.session.notice
+    notice = output.session.thread.notice
     return () if notice is None or not notice.refused else notice.lines
 
 
@@ -160,7 +161,7 @@ def test_a_gate_refuses_with_the_remedy_and_the_name_of_its_rule(
     """S139: nothing is done and nothing is remembered of it."""
     output = asked(move, before)
     assert lines(output) == said
-    assert (output.move, output.effects, output.session.model_copy(update={"notice": None})) == (Move.STAY, (), before)
+    assert (output.move, output.effects, output.session.with_thread(notice=None)) == (Move.STAY, (), before)
 
 
 def test_no_way_leads_around_a_gate() -> None:
@@ -183,19 +184,19 @@ def test_no_way_leads_around_the_musts() -> None:
 def test_what_the_rules_allow_is_done_and_remembered() -> None:
     """From Refine to the calendar: the commit, then the write, each with the facts as it began."""
     refined = asked(Move.PROCEED, planned(REFINE))
-    assert (refined.move, [step.do for step in refined.session.trace]) == (Move.PROCEED, [("commit",)])
-    arrived = refined.session.model_copy(update={"stage": REVIEW})
+    assert (refined.move, [step.do for step in refined.session.thread.trace]) == (Move.PROCEED, [("commit",)])
+    arrived = replace(refined.session, stage=REVIEW)
     written = asked(Move.STAY, arrived, arrived=Move.PROCEED)
     assert [effect.kind for effect in written.effects] == ["write_calendar"]
-    assert [step.do for step in written.session.trace] == [("commit",), ("write",)]
-    assert "plan_valid" in written.session.trace[-1].true
+    assert [step.do for step in written.session.thread.trace] == [("commit",), ("write",)]
+    assert "plan_valid" in written.session.thread.trace[-1].true
 
 
 def test_a_session_remembers_only_so_much() -> None:
     busy = planned(REFINE)
     for _ in range(3 * MOST_STEPS):
         busy = record_steps(busy, make_step(busy, "write"))
-    assert len(busy.trace) == MOST_STEPS
+    assert len(busy.thread.trace) == MOST_STEPS
 
 
 @pytest.mark.parametrize("stage", list(TimeboxingStage))
@@ -230,14 +231,14 @@ def test_a_foreign_event_that_a_write_changed_is_said() -> None:
     """NEVER: foreign_event_changed. What a look shows is another matter."""
     before = planned(REVIEW, events=(event("Standup", "09:30", "10:00"),), written=WriteCounts(created=1))
     moved = Snapshot(day=before.date, tz=before.tz, events=(event("Standup", "09:00", "10:00"),))
-    after = before.model_copy(update={"snapshot": moved})
+    after = before.with_day(snapshot=moved)
     assert (broke(before, after, WRITE), broke(before, before, WRITE), broke(before, after)) == (
         ["foreign-events"],
         [],
         [],
     )
     outcome = TurnOutcome(session=before, gate=gate(before), effects=(WRITE,))
-    notice = report_violations(*end_turn(before, outcome, after, ONE)).notice
+    notice = report_violations(*end_turn(before, outcome, after, ONE)).thread.notice
     assert notice is not None
     assert notice.lines == (
         "Please look at your calendar, and take this write back with Undo.",
@@ -275,7 +276,10 @@ def test_a_write_that_broke_off_offers_its_undo(after: Session, expected: list[s
 
 def test_a_turn_in_which_nothing_was_done_leaves_no_trace() -> None:
     idle, busy = planned(REFINE), record_steps(planned(REFINE), make_step(planned(REFINE), "write"))
-    kept = [end_turn(idle, TurnOutcome(session=after, gate=gate(after)), after, ONE)[0].trace for after in (idle, busy)]
+    kept = [
+        end_turn(idle, TurnOutcome(session=after, gate=gate(after)), after, ONE)[0].thread.trace
+        for after in (idle, busy)
+    ]
     assert [[step.do for step in trace] for trace in kept] == [[], [("write",), ("end_turn",)]]
 
 
@@ -283,6 +287,6 @@ def test_tasks_of_a_day_can_be_planned_again() -> None:
     """S133: back and forth in any order breaks nothing."""
     told_so_far = planned(TimeboxingStage.CAPTURE_INPUTS, task("Report"))
     there = asked(Move.PROCEED, told_so_far)
-    back = asked(Move.BACK, there.session.model_copy(update={"stage": SKELETON}))
-    again = asked(Move.PROCEED, back.session.model_copy(update={"stage": TimeboxingStage.CAPTURE_INPUTS}))
-    assert [step.do for step in again.session.trace] == [("draft",), ("draft",)]
+    back = asked(Move.BACK, replace(there.session, stage=SKELETON))
+    again = asked(Move.PROCEED, replace(back.session, stage=TimeboxingStage.CAPTURE_INPUTS))
+    assert [step.do for step in again.session.thread.trace] == [("draft",), ("draft",)]

@@ -11,6 +11,7 @@ from fateforger.calendar.ownership import mint
 from fateforger.session.day import busy_meetings, on_calendar, own_key
 from fateforger.session.model import FrameFacts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.values import replace
 
 TUESDAY = date(2026, 3, 3)
 
@@ -79,5 +80,5 @@ def test_our_own_blocks_are_no_meetings() -> None:
 
 def test_a_snapshot_of_another_day_is_not_looked_at() -> None:
     now = session(TimeboxingStage.REFINE, event("A", "09:00", "10:00"))
-    other = now.model_copy(update={"date": now.date + timedelta(days=1)})
-    assert on_calendar(other) == on_calendar(now.model_copy(update={"snapshot": None}))
+    other = replace(now, date=now.date + timedelta(days=1))
+    assert on_calendar(other) == on_calendar(now.with_day(snapshot=None))

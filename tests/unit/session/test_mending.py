@@ -124,7 +124,7 @@ def clock(minute: int) -> str:
 
 
 def deed(now: Session, kind: str, number: int, start: int, length: int) -> Any:
-    keys = [e.block_key for e in now.plan.events] if now.plan else []
+    keys = [e.block_key for e in now.planning.plan.events] if now.planning.plan else []
     key = keys[number % len(keys)]
     if kind == "shift_block":
         return said(kind, key=key, minutes=5 * start)
@@ -145,7 +145,7 @@ def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
     blocks: list[tuple[int, int, ET]], rules: list[Version], what: tuple[str, int, int, int]
 ) -> None:
     now = day(*laid(blocks), events=EVENTS, rules=tuple(rules))
-    assert now.plan is not None
+    assert now.planning.plan is not None
     command = deed(now, *what)
     try:
         plain = apply_edit(now, command, mend=False)
@@ -162,11 +162,11 @@ def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
         return
     if result == plain:
         return  # a must that only the person can let go: the card asks
-    assert together(result.after) <= together(now.plan)
+    assert together(result.after) <= together(now.planning.plan)
     assert new_violations(now, result.before, result.after, Necessity.MUST) == ()
     raw = {b.key: (b.start, b.end) for b in resolve(asked_for(now, command))}
     got = {b.key: (b.start, b.end) for b in resolve(result.after)}
-    was = {b.key: (b.start, b.end) for b in resolve(now.plan)}
+    was = {b.key: (b.start, b.end) for b in resolve(now.planning.plan)}
     assert got.keys() == raw.keys()
     assert all(got[key] == place for key, place in raw.items() if was.get(key) != place)
     assert all(got[key][1] - got[key][0] == end - start for key, (start, end) in raw.items())
@@ -176,5 +176,5 @@ def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
 
 def asked_for(now: Session, command: Any) -> TBPlan:
     """The change alone, whatever it runs into."""
-    plan = now.plan or TBPlan(date=now.date, tz=now.tz)
+    plan = now.planning.plan or TBPlan(date=now.date, tz=now.tz)
     return apply_unchecked(plan, patch_for(now, plan, command))

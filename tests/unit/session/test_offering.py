@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from tests.factories.sessions import with_fields
 from tests.unit.conversation.sessions import MORNING, session, task
 
 from fateforger.errors import BadInput
@@ -28,9 +29,7 @@ def day(back: int, *listed: str, deferred: str = "", unplaced: str = "", **chang
         written=WriteCounts(created=1),
     )
     at = MORNING - timedelta(days=back)
-    return made.model_copy(
-        update={"id": f"s-{back}", "date": TODAY - timedelta(days=back), "touched_at": at, **changes}
-    )
+    return with_fields(made, **{"id": f"s-{back}", "date": TODAY - timedelta(days=back), "touched_at": at, **changes})
 
 
 NOW = session(TimeboxingStage.CAPTURE_INPUTS)
@@ -64,7 +63,7 @@ def test_a_plan_that_never_reached_the_calendar_settles_nothing() -> None:
 def test_neither_what_is_old_nor_what_is_to_come_nor_what_the_day_has() -> None:
     assert offered(day(15, deferred="mail"), day(-2, deferred="taxes")) == []
     assert offered(day(14, deferred="mail")) == [("mail", "deferred", 14)]
-    has = NOW.model_copy(update={"inputs": InputFacts(tasks=(TASKS["mail"],)), "deferred": (TASKS["taxes"],)})
+    has = NOW.with_day(inputs=InputFacts(tasks=(TASKS["mail"],))).with_open_work(deferred=(TASKS["taxes"],))
     assert offered(day(1, deferred="mail taxes plants"), now=has) == [("plants", "deferred", 1)]
 
 
@@ -73,15 +72,15 @@ def test_s224_what_is_open_elsewhere_is_bounded_and_nothing_while_it_is_not_know
     shown = with_outside(NOW, (), many)
     assert [each.task.id for each in shown] == [f"t{n:03}" for n in range(MOST_OFFERED)]
     assert with_outside(NOW, (), None) == ()
-    assert with_outside(NOW.model_copy(update={"offered": shown}), (), []) == ()
+    assert with_outside(NOW.with_open_work(offered=shown), (), []) == ()
 
 
 def test_bringing_some_along_leaves_the_others_on_offer() -> None:
-    waiting = NOW.model_copy(update={"offered": carry_over(NOW, [day(1, deferred="mail taxes plants")], now=MORNING)})
+    waiting = NOW.with_open_work(offered=carry_over(NOW, [day(1, deferred="mail taxes plants")], now=MORNING))
     some = bring_tasks(waiting, ["taxes"])
-    assert [t.id for t in some.inputs.tasks] == ["taxes"]
-    assert [each.task.id for each in some.offered] == ["mail", "plants"]
-    assert bring_tasks(some, []).brought == ("taxes", "mail", "plants")
+    assert [t.id for t in some.day.inputs.tasks] == ["taxes"]
+    assert [each.task.id for each in some.open_work.offered] == ["mail", "plants"]
+    assert bring_tasks(some, []).open_work.brought == ("taxes", "mail", "plants")
     with pytest.raises(BadInput):
         bring_tasks(some, ["taxes"])
     with pytest.raises(BadInput):
@@ -89,6 +88,6 @@ def test_bringing_some_along_leaves_the_others_on_offer() -> None:
 
 
 def test_what_was_left_for_another_day_can_be_done_after_all() -> None:
-    left = NOW.model_copy(update={"deferred": (TASKS["mail"],)})
+    left = NOW.with_open_work(deferred=(TASKS["mail"],))
     back = bring_tasks(left, ["mail"])
-    assert ([t.id for t in back.inputs.tasks], back.deferred) == (["mail"], ())
+    assert ([t.id for t in back.day.inputs.tasks], back.open_work.deferred) == (["mail"], ())

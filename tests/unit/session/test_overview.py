@@ -71,7 +71,7 @@ def test_collisions() -> None:
     now = planned(TimeboxingStage.REFINE, task("Report"))
     drill = event("Drill", "09:30", "10:30")
     music = event("Music", "09:00", "10:00", busy=False)
-    assert now.snapshot is not None
-    hit = now.model_copy(update={"snapshot": now.snapshot.model_copy(update={"events": (drill, music)})})
+    assert now.day.snapshot is not None
+    hit = now.with_day(snapshot=now.day.snapshot.model_copy(update={"events": (drill, music)}))
     assert [(b.event.name, m.title) for b, m in collisions(hit)] == [("Report", "Drill")]
     assert collisions(now) == ()

@@ -22,13 +22,15 @@ def moved() -> Session:
     before = planned(
         TimeboxingStage.REFINE, task("Report", 60), task("Mail", 30), events=(event("Standup", "10:00", "10:30"),)
     )
-    assert before.plan is not None
-    key = before.plan.events[0].block_key
+    assert before.planning.plan is not None
+    key = before.planning.plan.events[0].block_key
     command = EditBlock(command_id="c1", user_id="U1", at=at("07:00"), session_id="s1", key=key, start=time(16, 0))
     change = apply_edit(before, command)
     step = RefineUpdate(plan_before=change.before, sentence=change.sentence)
-    return before.model_copy(
-        update={"plan": change.after, "refine_undo": (step,), "notice": Notice(lines=(change.sentence,))}
+    return (
+        before.with_planning(plan=change.after)
+        .with_sync(refine_undo=(step,))
+        .with_thread(notice=Notice(lines=(change.sentence,)))
     )
 
 
@@ -37,15 +39,15 @@ def test_the_day_with_its_meetings_in_its_frame() -> None:
     (shown,) = picture(now)
     assert (shown.day.start, shown.day.end) == (at("09:00"), at("18:00"))
     assert [(meeting.title, meeting.start) for meeting in shown.day.meetings] == [("Standup", at("10:00"))]
-    assert now.plan is not None
-    assert {block.key for block in shown.day.blocks} == {block.key for block in now.plan.events}
+    assert now.planning.plan is not None
+    assert {block.key for block in shown.day.blocks} == {block.key for block in now.planning.plan.events}
     assert shown.day.before is None
     assert picture(session()) == ()
 
 
 def test_a_frame_that_cannot_be_is_left_out() -> None:
     wrong = FrameFacts(day_start=time(14, 0), day_end=time(13, 0))
-    (shown,) = picture(planned(TimeboxingStage.SKELETON).model_copy(update={"frame": wrong}))
+    (shown,) = picture(planned(TimeboxingStage.SKELETON).with_day(frame=wrong))
     assert (shown.day.start, shown.day.end) == (None, None)
 
 
@@ -53,10 +55,10 @@ def test_what_the_last_turn_changed_is_shown_while_the_card_says_so() -> None:
     now = moved()
     (shown,) = picture(now, changed=True)
     assert list(changes_of(shown.day).of.values()) == ["moved"]
-    for later in (None, Notice(lines=("Something else.",)), Notice(lines=now.notice.lines, refused=True)):  # type: ignore[union-attr]  # it has one
-        (plain,) = picture(now.model_copy(update={"notice": later}), changed=True)
+    for later in (None, Notice(lines=("Something else.",)), Notice(lines=now.thread.notice.lines, refused=True)):  # type: ignore[union-attr]  # it has one
+        (plain,) = picture(now.with_thread(notice=later), changed=True)
         assert plain.day.before is None
-    assert picture(now) == picture(now.model_copy(update={"notice": None}), changed=True)
+    assert picture(now) == picture(now.with_thread(notice=None), changed=True)
 
 
 @pytest.mark.parametrize("stage", TimeboxingStage)

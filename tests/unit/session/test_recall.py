@@ -14,7 +14,6 @@ from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.plan import ET, resolve
 from fateforger.session.day import frame_of
 from fateforger.session.draft import basis, draft_constraints, draft_day
-from fateforger.session.memory import active
 from fateforger.session.model import FrameFacts, InputFacts, Session
 from fateforger.session.recall import (
     STANDING_BY,
@@ -25,7 +24,9 @@ from fateforger.session.recall import (
     query_constraints,
     recall,
 )
+from fateforger.session.rulebook import rules_in_force
 from fateforger.session.stages import TimeboxingStage
+from fateforger.values import replace
 
 Stage = TimeboxingStage
 STANDUP = event("Standup", "09:30", "09:45")
@@ -61,7 +62,7 @@ def test_s15_a_day_that_is_full_has_no_gaps() -> None:
     assert day_facts(session(Stage.CAPTURE_INPUTS, whole), ()).gaps is True  # nothing is planned yet
     now = planned(Stage.REFINE, task("A", 60), events=(whole,), frame=FrameFacts(lunch_start=None))
     assert day_facts(now, ()).gaps is False
-    assert day_facts(now.model_copy(update={"frame": FrameFacts(day_end="19:00", lunch_start=None)}), ()).gaps is True
+    assert day_facts(now.with_day(frame=FrameFacts(day_end="19:00", lunch_start=None)), ()).gaps is True
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_s21_what_the_next_step_needs_is_kept_and_not_followed_before() -> None:
     later = version_of("review", applies_stages=["REVIEW"])
     now = knowing(planned(Stage.REFINE), CALLS, later, QUIET)
     assert uids(now) == ["calls", "quiet"]
-    assert uids(now.model_copy(update={"stage": Stage.REVIEW_COMMIT})) == ["calls", "quiet", "review"]
+    assert uids(replace(now, stage=Stage.REVIEW_COMMIT)) == ["calls", "quiet", "review"]
     assert uids(knowing(planned(Stage.REFINE, events=(STANDUP,)), CALLS)) == ["calls"]
 
 
@@ -103,7 +104,7 @@ def test_s21_s175_card_prompts_and_drafts_take_the_same_musts() -> None:
     """K9: also one about calls while there is none on the day, so that it is there when one is asked for."""
     for stage in (Stage.CAPTURE_INPUTS, Stage.SKELETON, Stage.REFINE, Stage.REVIEW_COMMIT):
         now = knowing(planned(stage), CALLS, QUIET)
-        shown = {item.uid for item in active(now).applicable}
+        shown = {item.uid for item in rules_in_force(now).applicable}
         assert (
             shown
             == set(uids(now))
@@ -115,7 +116,7 @@ def test_s21_s175_card_prompts_and_drafts_take_the_same_musts() -> None:
 def test_s2_s22_what_was_said_here_counts_at_once_and_what_was_set_aside_does_not() -> None:
     here = avoiding("here", "13:00", "14:00", scope="session", session="s1")
     now = knowing(planned(Stage.REFINE), QUIET)
-    assert uids(now.model_copy(update={"said": (here,), "set_aside": ("quiet",)})) == ["here"]
+    assert uids(now.with_rules(said=(here,), set_aside=("quiet",))) == ["here"]
 
 
 def test_s20_another_persons_rows_and_another_sessions_are_never_kept() -> None:
@@ -152,19 +153,19 @@ def test_s46_s232_a_draft_follows_from_the_constraints_too() -> None:
     """Said here or stored, set aside or changed: each makes another draft. Being saved makes none."""
     here = avoiding("here", "13:00", "14:00", scope="session", session="s1")
     lasting = avoiding("here", "13:00", "14:00")
-    said_, stored = LISTED.model_copy(update={"said": (here,)}), knowing(LISTED, lasting)
-    apart = stored.model_copy(update={"set_aside": ("here",)})
+    said_, stored = LISTED.with_rules(said=(here,)), knowing(LISTED, lasting)
+    apart = stored.with_rules(set_aside=("here",))
     changed = knowing(LISTED, avoiding("here", "13:00", "15:00"))
     assert len({basis(now) for now in (LISTED, said_, stored, changed)}) == 4
     assert basis(apart) == basis(LISTED)
     saved = lasting.model_copy(update={"seq": 7})
-    assert basis(knowing(LISTED, saved)) == basis(stored) == basis(LISTED.model_copy(update={"said": (lasting,)}))
+    assert basis(knowing(LISTED, saved)) == basis(stored) == basis(LISTED.with_rules(said=(lasting,)))
 
 
 def test_a_draft_follows_the_same_before_and_after_it_was_made() -> None:
     """So that one made ahead is still good when it is asked for."""
     now = knowing(LISTED, QUIET, CALLS)
-    drafted = planned(Stage.SKELETON, task("Report"), recalled=now.recalled)
+    drafted = planned(Stage.SKELETON, task("Report"), recalled=now.rules.recalled)
     assert [item.uid for item in constraints_for_draft(now).applicable] == [
         item.uid for item in constraints_for_draft(drafted).applicable
     ]
@@ -176,13 +177,13 @@ def test_s21_a_draft_keeps_what_was_said() -> None:
     """A must closes its time to the blocks that it is about; set aside for this conversation, it does not."""
     must = avoiding("slow", "08:00", "10:30", necessity="must", applies_event_types=["DW"])
     calm, plain = draft_day(knowing(LISTED, must)), draft_day(LISTED)
-    aside = draft_day(knowing(LISTED, must).model_copy(update={"set_aside": ("slow",)}))
+    aside = draft_day(knowing(LISTED, must).with_rules(set_aside=("slow",)))
     assert [starts(now) for now in (plain, calm, aside)] == [["09:00"], ["10:30"], ["09:00"]]
 
 
 def starts(now: Session) -> list[str]:
-    assert now.plan is not None
-    return [f"{b.start:%H:%M}" for b in resolve(now.plan) if b.event.type is ET.DEEP_WORK]
+    assert now.planning.plan is not None
+    return [f"{b.start:%H:%M}" for b in resolve(now.planning.plan) if b.event.type is ET.DEEP_WORK]
 
 
 def test_s17_however_many_rules_must_be_followed_a_draft_follows_them_all() -> None:
@@ -193,5 +194,5 @@ def test_s17_however_many_rules_must_be_followed_a_draft_follows_them_all() -> N
     now = knowing(planned(Stage.SKELETON, task("Report", 60)), *closed, avoiding("last", "09:00", "13:00"))
     assert len(draft_constraints(now)) == 240
     after = draft_day(now)
-    assert after.plan is not None
-    assert [b.start.hour for b in resolve(after.plan) if b.key == "report"] == [17]
+    assert after.planning.plan is not None
+    assert [b.start.hour for b in resolve(after.planning.plan) if b.key == "report"] == [17]

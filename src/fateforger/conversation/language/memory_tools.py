@@ -445,7 +445,7 @@ def _find_meant(listed: Sequence[Version], words: MemoryWords) -> Sequence[Versi
 def _settle(session: Session, meant: Sequence[Version], head: Mapping[str, Any]) -> SessionCommand:
     """Return the answer to the question about these constraints; naming both of them keeps both."""
     uids = {version.uid for version in meant}
-    question = next((each for each in session.memory_questions if uids <= set(each.uids)), None)
+    question = next((each for each in session.rules.memory_questions if uids <= set(each.uids)), None)
     if question is None:
         raise BadInput(NO_QUESTION)
     keep = None if uids == set(question.uids) else meant[0].uid
@@ -453,9 +453,9 @@ def _settle(session: Session, meant: Sequence[Version], head: Mapping[str, Any])
 
 
 def _last_write(session: Session) -> str:
-    if not session.memory_writes:
+    if not session.rules.memory_writes:
         raise BadInput(NO_WRITE)
-    return session.memory_writes[-1].cause
+    return session.rules.memory_writes[-1].cause
 
 
 def _as_new(record: ConstraintRecord) -> dict[str, Any]:

@@ -81,7 +81,11 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
     """
     move = INTENT_MOVES[intent]
     possible = offered_moves(session)
-    if intent is Intent.UNDO and session.stage is TimeboxingStage.CAPTURE_INPUTS and session.caught_up is not None:
+    if (
+        intent is Intent.UNDO
+        and session.stage is TimeboxingStage.CAPTURE_INPUTS
+        and session.open_work.caught_up is not None
+    ):
         return UndoCatchUp(**command_fields(reply))
     if move is Move.UNDO_LAST_UPDATE and move not in possible and Move.UNDO_SYNC in possible:
         move = Move.UNDO_SYNC
@@ -126,9 +130,9 @@ def frame_commands(
         return (AdjustFrame(**command_fields(reply), **ends),) if ends else ()
     if not 0 <= lunch.get("lunch_minutes", 0) <= 240:
         raise BadInput("A lunch break lasts between 0 and 240 minutes.")
-    if "lunch_minutes" in lunch and session.frame.lunch_start is None:
+    if "lunch_minutes" in lunch and session.day.frame.lunch_start is None:
         lunch.setdefault("lunch_start", FrameFacts().lunch_start)
-    return (SetFrame(**command_fields(reply), frame=replace(session.frame, **ends, **lunch, confirmed=False)),)
+    return (SetFrame(**command_fields(reply), frame=replace(session.day.frame, **ends, **lunch, confirmed=False)),)
 
 
 def input_commands(
@@ -140,8 +144,8 @@ def input_commands(
     """
     if words is None:
         return ()
-    tasks, head = session.inputs.tasks, command_fields(reply)
-    brought = tuple(get_numbered(session.offered, number).task.id for number in dict.fromkeys(words.bring))
+    tasks, head = session.day.inputs.tasks, command_fields(reply)
+    brought = tuple(get_numbered(session.open_work.offered, number).task.id for number in dict.fromkeys(words.bring))
     later = [get_numbered(tasks, number) for number in dict.fromkeys(words.later)]
     gone = [get_numbered(tasks, number) for number in dict.fromkeys(words.remove) if number not in words.later]
     changes = [_change_of(reply, *change) for change in _changes(tasks, words.change)]
@@ -314,14 +318,14 @@ def _keys(session: Session, positions: Sequence[int]) -> tuple[str, ...]:
 
 
 def _key(session: Session, at: int) -> str:
-    events = () if session.plan is None else session.plan.events
+    events = () if session.planning.plan is None else session.planning.plan.events
     if not 0 <= at < len(events):
         raise BadInput("I could not tell which block you mean; please choose it on the card.")
     return events[at].block_key
 
 
 def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords) -> SessionCommand:
-    head, task_id = command_fields(reply), get_numbered(session.unplaced, words.number).task_id
+    head, task_id = command_fields(reply), get_numbered(session.planning.unplaced, words.number).task_id
     match words.way:
         case "later":
             return DeferTask(**head, task_id=task_id)
@@ -357,11 +361,11 @@ def read_aside(
     Raises ``BadInput`` for a row that does not exist.
     """
     intent = decision.intent
-    if intent is Intent.CLOSE_HISTORY and session.history is None:
+    if intent is Intent.CLOSE_HISTORY and session.thread.history is None:
         _not_open("history")
-    if intent is Intent.CLOSE_PREVIEW and session.preview is None:
+    if intent is Intent.CLOSE_PREVIEW and session.thread.preview is None:
         _not_open("preview")
-    if intent is Intent.CLOSE_MEMORY and session.memory is None:
+    if intent is Intent.CLOSE_MEMORY and session.thread.memory is None:
         _not_open("list of what I know")
     if intent in _PLAIN:
         kind, values = _PLAIN[intent]
@@ -384,7 +388,7 @@ def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Deci
 
     If the history is not in view, it is opened first, so that the person can name a row.
     """
-    view, head = session.history, command_fields(reply)
+    view, head = session.thread.history, command_fields(reply)
     if view is None or decision.number is None:
         return ShowHistory(**head)
     row = get_numbered(view.rows, decision.number)
@@ -400,10 +404,10 @@ def _find_suggestion(
     reply: TimeboxingUserReply, session: Session, number: int | None, waiting: Sequence[PendingQuestion]
 ) -> SessionCommand:
     """Return the command of a suggestion. The first suggestion helps most and is the default."""
-    if not session.fixes:
+    if not session.planning.fixes:
         raise BadInput("I have no change to suggest just now; say what you would like to be different.")
     if number is None:
-        return fix_option(session.fixes[0]).command(command_fields(reply))
+        return fix_option(session.planning.fixes[0]).command(command_fields(reply))
     (fix,) = row_of(waiting, number, PendingKind.FIX).answers
     return fix.command(command_fields(reply))
 

@@ -343,9 +343,9 @@ class _MessageReader:
                 "possible": ", ".join([*possible, "answer", "ask"]),
                 "planned": self.session.stage in {Stage.REFINE, Stage.REVIEW_COMMIT},
                 "last_step": self.session.stage is Stage.REFINE,
-                "history": self.session.history is not None,
-                "preview": self.session.preview is not None,
-                "memory": self.session.memory is not None,
+                "history": self.session.thread.history is not None,
+                "preview": self.session.thread.preview is not None,
+                "memory": self.session.thread.memory is not None,
                 "pending": bool(self.waiting),
                 "kinds": {question.kind.value for question in self.waiting},
             },
@@ -354,7 +354,7 @@ class _MessageReader:
     def _list_numbered_rows(self) -> list[Table]:
         """Return the lists whose rows the message can refer to by number."""
         tables = [list_pending(self.waiting)] if self.waiting else []
-        return [*tables, list_history(self.session)] if self.session.history is not None else tables
+        return [*tables, list_history(self.session)] if self.session.thread.history is not None else tables
 
     async def answer_pending(self, decision: Decision) -> MessageReading:
         """Answer the pending question. A message that answers the last words is read together with them."""
@@ -383,7 +383,7 @@ class _MessageReader:
             ),
             words={**self._step(), "remembered": bool(kept)},
         )
-        events = () if self.session.plan is None else self.session.plan.events
+        events = () if self.session.planning.plan is None else self.session.planning.plan.events
         if words.block is None or not 0 <= words.block < len(events):
             return MessageReading(lines=(words.answer,), spoken=words.answer, asks=False)
         return MessageReading((ExplainBlock(**command_fields(self.reply), key=events[words.block].block_key),))
@@ -436,7 +436,7 @@ class _MessageReader:
 
     def _list_tasks(self) -> list[Table]:
         """Return the tasks of the day, and those that could be added."""
-        more = [list_left_over(self.session)] if self.session.offered else []
+        more = [list_left_over(self.session)] if self.session.open_work.offered else []
         return [list_tasks(self.session), *more]
 
     async def _day(self, name: str, tables: Sequence[Table]) -> MessageReading:
@@ -486,7 +486,7 @@ class _MessageReader:
         words: Row | None = None,
     ) -> T:
         day = ("day", day_facts(self.session, self._now))
-        last = self.session.last_words
+        last = self.session.thread.last_words
         exchange = () if last is None else (("last_words", last_words_facts(last)),)
         prompt = prompt_for(
             name,

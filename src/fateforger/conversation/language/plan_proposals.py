@@ -106,8 +106,8 @@ class TimeboxPatcher:
         """
         if session.stage is not TimeboxingStage.REFINE:
             raise InternalError(f"Patches are made in Refine, not in {session.stage.heading}.")
-        plan = session.plan or TBPlan(date=session.date, tz=session.tz)
-        answer, last = followed_constraints(session), session.last_words
+        plan = session.planning.plan or TBPlan(date=session.date, tz=session.tz)
+        answer, last = followed_constraints(session), session.thread.last_words
         kept = list_reminders(answer, left_out=count_left_out(session))
         wanted = ChangeWords if kept else PatchWords
         prompt = prompt_for(
@@ -260,7 +260,7 @@ def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPla
     yield list_tasks(session)
     yield list_taken(session, resolve(draft_lunch(day, rules).plan))
     if instead_of is not None:
-        yield list_blocks(replace(session, plan=instead_of))
+        yield list_blocks(session.with_planning(plan=instead_of))
 
 
 def _propose(session: Session, blocks: Sequence[BlockWords]) -> Iterator[ProposedBlock]:

@@ -50,7 +50,7 @@ def day_facts(session: Session, now: datetime) -> Row:
 
 def frame_facts(session: Session) -> Row:
     """Return the frame of the day."""
-    frame = session.frame
+    frame = session.day.frame
     return {
         "day_start": f"{visible_start(session):%H:%M}",
         "day_end": f"{frame.day_end:%H:%M}",
@@ -102,16 +102,16 @@ def list_tasks(session: Session) -> Table:
             "depth": task.depth.value,
             "one_thing": "yes" if task.one_thing else "no",
         }
-        for number, task in enumerate(session.inputs.tasks[:MOST_TASKS], 1)
+        for number, task in enumerate(session.day.inputs.tasks[:MOST_TASKS], 1)
     ]
-    return "tasks", rows, len(session.inputs.tasks) - len(rows)
+    return "tasks", rows, len(session.day.inputs.tasks) - len(rows)
 
 
 def list_unplaced(session: Session) -> Table:
     """Return the tasks that did not fit, numbered from 1."""
     rows = [
         {"number": number, "title": cut_text(each.title), "why": cut_text(each.reason)}
-        for number, each in enumerate(session.unplaced, 1)
+        for number, each in enumerate(session.planning.unplaced, 1)
     ]
     return "open", rows, 0
 
@@ -130,14 +130,16 @@ def list_left_over(session: Session) -> Table:
             "minutes": "" if each.task.minutes is None else each.task.minutes,
             "of": each.day.isoformat(),
         }
-        for number, each in enumerate(session.offered, 1)
+        for number, each in enumerate(session.open_work.offered, 1)
     ]
     return "left_over", rows, 0
 
 
 def list_blocks(session: Session) -> Table:
     """Return the blocks of the plan, by the indexes that a patch uses, from 0."""
-    resolved = sorted(resolve(session.plan), key=lambda b: b.index) if session.plan is not None else []
+    resolved = (
+        sorted(resolve(session.planning.plan), key=lambda b: b.index) if session.planning.plan is not None else []
+    )
     rows = [
         {
             "i": block.index,
@@ -154,7 +156,7 @@ def list_blocks(session: Session) -> Table:
 
 def quality_facts(session: Session) -> Row:
     """Return the quality of the plan, and the next step to improve it."""
-    quality = session.quality
+    quality = session.planning.quality
     if quality is None:
         return {"level": "", "next_step": ""}
     return {"level": f"{quality.level} of 4, {quality.label}", "next_step": cut_text(quality.next_step)}
@@ -162,14 +164,14 @@ def quality_facts(session: Session) -> Row:
 
 def list_findings(session: Session) -> Table:
     """Return the findings that would improve the plan, the most important first."""
-    found = () if session.quality is None else session.quality.findings
+    found = () if session.planning.quality is None else session.planning.quality.findings
     rows = [{"for_level": finding.level, "finding": cut_text(finding.text)} for finding in found[:MOST_FINDINGS]]
     return "findings", rows, len(found) - len(rows)
 
 
 def list_history(session: Session) -> Table:
     """Return the writes in view, numbered from 1, newest first."""
-    rows = () if session.history is None else session.history.rows
+    rows = () if session.thread.history is None else session.thread.history.rows
     listed = [
         {
             "number": number,
@@ -181,7 +183,7 @@ def list_history(session: Session) -> Table:
         }
         for number, row in enumerate(rows, 1)
     ]
-    return "history", listed, 0 if session.history is None else session.history.total - len(rows)
+    return "history", listed, 0 if session.thread.history is None else session.thread.history.total - len(rows)
 
 
 def list_pending(waiting: Sequence[PendingQuestion]) -> Table:

@@ -159,7 +159,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
         await tools.jobs.enqueue(build_command_job(block, key=session.id), now=tools.clock.now())
         said = f"I put it into the plan of {name} at {begin:%H:%M}; see its thread."
         return TaskResult(TaskState.WAITING, said, f"{session.id} {mint_key('b', block.command_id)}")
-    if any(each.id == task.id for each in session.inputs.tasks):
+    if any(each.id == task.id for each in session.day.inputs.tasks):
         return TaskResult(
             TaskState.WAITING, f"It is on the list of what is to be done on {name}.", f"{session.id} {task.id}"
         )
@@ -196,12 +196,12 @@ async def check_block(tools: Tools, task: QueuedTask, work: BlockTime) -> TaskRe
     if session is None:
         return None
     day = day_words(session.date)
-    keys = () if session.plan is None else tuple(event.block_key for event in session.plan.events)
+    keys = () if session.planning.plan is None else tuple(event.block_key for event in session.planning.plan.events)
     if any(key == name or task_of(key, (name,)) is not None for key in keys):
         return TaskResult(TaskState.DONE, f"It has its time in the plan of {day}.")
     if session.status is SessionStatus.CANCELLED:
         return TaskResult(TaskState.FAILED, f"The plan of {day} was ended without it.")
-    refused = any(mint_key("b", command_id) == name for command_id in session.handled)
+    refused = any(mint_key("b", command_id) == name for command_id in session.thread.handled)
     if refused:
         return TaskResult(TaskState.FAILED, f"It found no place in the plan of {day}; its thread says why.")
     return None
@@ -209,9 +209,9 @@ async def check_block(tools: Tools, task: QueuedTask, work: BlockTime) -> TaskRe
 
 async def _find_block_by_title(tools: Tools, task: QueuedTask, work: BlockTime) -> TaskResult | None:
     session = await find_session(tools, task.user_id, work.date)
-    if session is None or session.plan is None or session.written is None:
+    if session is None or session.planning.plan is None or session.sync.written is None:
         return None
-    if task.spec.title not in {event.name for event in session.plan.events}:
+    if task.spec.title not in {event.name for event in session.planning.plan.events}:
         return None
     return TaskResult(TaskState.DONE, f"It has its time in the plan of {day_words(session.date)}.", session.id)
 

@@ -162,8 +162,8 @@ async def test_a_session_of_an_earlier_format_is_read_and_saved(earlier: Path) -
     store = open_store(earlier)
     found = await store.sessions.load("s1")
     assert found is not None
-    assert found.snapshot is not None
-    assert (found.snapshot.events, found.snapshot.left_out) == ((image(3),), ())
+    assert found.day.snapshot is not None
+    assert (found.day.snapshot.events, found.day.snapshot.left_out) == ((image(3),), ())
     assert await formats(store, "planning_session") == [1]
     await store.sessions.save(found, expected=1)
     assert await formats(store, "planning_session") == [SESSION_VERSION]

@@ -33,8 +33,8 @@ async def test_a_block_goes_into_the_open_plan_of_that_day(anna: Desk, house: Ho
     await anna.run_commands()
     await person.read()
     session = await person.session()
-    assert session.plan is not None
-    assert [event.name for event in session.plan.events].count("Call the bank") == 1
+    assert session.planning.plan is not None
+    assert [event.name for event in session.planning.plan.events].count("Call the bank") == 1
     await anna.looks()
     assert (await anna.task(task.id)).state is TaskState.DONE
 
@@ -84,7 +84,7 @@ async def test_where_no_plan_is_open_one_is_opened_with_it(anna: Desk) -> None:
     await anna.run_commands()
     (session,) = await anna.house.store.sessions.of_user(ANNA)
     assert isinstance(session, Session)
-    assert ([each.title for each in session.inputs.tasks], session.channel) == (["Call the bank"], DM)
+    assert ([each.title for each in session.day.inputs.tasks], session.channel) == (["Call the bank"], DM)
     assert (await anna.task(task.id)).place.startswith(session.id)
 
 
@@ -98,8 +98,8 @@ async def test_a_block_that_finds_no_place_is_a_task_that_failed(anna: Desk, hou
     await anna.looks()
     after = await anna.task(task.id)
     session = await person.session()
-    assert session.plan is not None
-    assert "Night shift" not in [event.name for event in session.plan.events]
+    assert session.planning.plan is not None
+    assert "Night shift" not in [event.name for event in session.planning.plan.events]
     assert (after.state, after.outcome) == (
         TaskState.FAILED,
         "It found no place in the plan of Monday 2 March; its thread says why.",
@@ -117,8 +117,8 @@ async def test_time_is_blocked_for_a_task_that_was_pulled(anna: Desk, house: Hou
     await anna.run_commands()
     await person.read()
     session = await person.session()
-    assert session.plan is not None
-    assert "Report" in [event.name for event in session.plan.events]
+    assert session.planning.plan is not None
+    assert "Report" in [event.name for event in session.planning.plan.events]
 
 
 async def test_rules_are_looked_through_until_none_waits_for_a_word(anna: Desk, house: House) -> None:

@@ -169,7 +169,7 @@ async def test_just_do_it_when_it_is_simple(talk: Begin) -> None:
     assert await anna.tasks(ended=True) == ()
     await anna.run_commands()
     (session,) = await anna.house.store.sessions.of_user(ANNA)
-    assert ([task.title for task in session.inputs.tasks], session.mode) == (["Report"], Mode.DIRECT)
+    assert ([task.title for task in session.day.inputs.tasks], session.options.mode) == (["Report"], Mode.DIRECT)
 
 
 async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:

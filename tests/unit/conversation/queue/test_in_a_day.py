@@ -25,7 +25,7 @@ async def person(house: House, anna: Desk) -> Person:
 
 
 async def planned(person: Person) -> list[str]:
-    return [task.title for task in (await person.session()).inputs.tasks]
+    return [task.title for task in (await person.session()).day.inputs.tasks]
 
 
 async def add(person: Person, title: str) -> None:
@@ -37,7 +37,7 @@ async def add(person: Person, title: str) -> None:
 
 async def test_the_queue_is_offered_one_by_one_or_whole(person: Person, anna: Desk) -> None:
     """What only a thread of its own can do is no task of a day."""
-    offered = (await person.session()).offered
+    offered = (await person.session()).open_work.offered
     assert [(each.task.title, each.task.minutes, each.source) for each in offered] == [
         ("Ask Ann", 30, "queue"),
         ("Buy milk", None, "queue"),
@@ -85,7 +85,7 @@ async def test_the_person_says_that_it_is_done(person: Person, anna: Desk, house
     house.clock.at += timedelta(days=1)
     tomorrow = Person(house)
     await tomorrow.to_tasks()
-    assert [each.task.title for each in (await tomorrow.session()).offered] == ["Ask Ann", "Call Carl"]
+    assert [each.task.title for each in (await tomorrow.session()).open_work.offered] == ["Ask Ann", "Call Carl"]
     await add(tomorrow, "Ask Ann")
     ann = next(task for task in await anna.tasks() if task.spec.title == "Ask Ann")
     assert ann.outcome == "It is planned for Tuesday 3 March. Say here when it is done."

@@ -24,7 +24,7 @@ async def test_what_is_simple_is_done_at_once_with_a_note(anna: Desk) -> None:
     assert (after.state, after.mode) == (TaskState.STOPPED, Mode.DIRECT)
     await anna.run_commands()
     person = await anna.planner()
-    assert (await person.session()).mode is Mode.DIRECT
+    assert (await person.session()).options.mode is Mode.DIRECT
 
 
 async def test_what_is_complex_stays_in_the_queue_with_the_line_that_pulls_it(anna: Desk) -> None:

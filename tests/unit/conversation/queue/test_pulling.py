@@ -132,7 +132,7 @@ async def test_planning_a_day_opens_its_thread_once_and_is_done_with_the_commit(
     await anna.run_commands()
     person = await anna.planner()
     session = await person.session()
-    assert (session.date, session.mode, session.id) == (FRIDAY, Mode.EXECUTOR, (await anna.task(task.id)).place)
+    assert (session.date, session.options.mode, session.id) == (FRIDAY, Mode.EXECUTOR, (await anna.task(task.id)).place)
     assert "I'll tick this task off once the day is on your calendar." in person.words
     await anna.looks()
     assert (await anna.task(task.id)).state is TaskState.WAITING

@@ -94,10 +94,10 @@ def test_what_is_no_json_is_hidden_whole() -> None:
 def test_a_fresh_draft_stays_fresh() -> None:
     """S46: the fingerprint of a draft follows from titles too."""
     session = planned(TimeboxingStage.SKELETON)
-    session = session.model_copy(update={"draft_basis": basis(session)})
+    session = session.with_planning(draft_basis=basis(session))
     hidden = redact_input(turn(session, said("stage_action", move="proceed")), hide().text).session
-    assert hidden.inputs != session.inputs
-    assert hidden.draft_basis == basis(hidden)
+    assert hidden.day.inputs != session.day.inputs
+    assert hidden.planning.draft_basis == basis(hidden)
 
 
 def test_every_kept_field_belongs_to_a_class_that_exists() -> None:
