@@ -154,7 +154,7 @@ def test_rules_check_and_do_not_solve() -> None:
         for found in there
         if found.startswith("fateforger.")
     }
-    assert known == {"workflow", "planning", "errors", "values"}
+    assert known == {"workflow", "planning", "errors", "text", "values"}
 
 
 def test_nothing_old_is_kept_beside_the_new() -> None:
@@ -167,6 +167,27 @@ def test_nothing_old_is_kept_beside_the_new() -> None:
         if marks.search(line)
     ]
     assert lines == []
+
+
+SECOND_HELPERS = re.compile(
+    r"""[\"'] and [\"']\.join|if [^{}]+ == 1 else '?s\b|'' if [^{}]+ == 1 else|\b(?P<noun>\w+)' if [^{}]+ == 1 else '(?P=noun)s'"""
+    r"""|(?<!…)\ and \{[^{}]+\}\ more|\[: ?[\w.]+ - 1\].*…"""
+)
+
+
+def test_titles_lists_and_counts_are_put_into_sentences_in_one_place() -> None:
+    """``text.py`` quotes and truncates titles, joins words and counts things; nothing else does so by itself."""
+    helpers = _defined(modules()["text.py"])
+    again = [(name, found) for name, tree in modules().items() for found in _defined(tree) & helpers]
+    assert sorted(again) == sorted(("text.py", name) for name in helpers)
+    by_hand = [
+        f"{name}: {line.strip()}"
+        for name in modules()
+        if name not in {"text.py", "workflow/conformance.py"}  # the latter joins the operands of a formula
+        for line in (SOURCE / name).read_text().splitlines()
+        if SECOND_HELPERS.search(line)
+    ]
+    assert by_hand == []
 
 
 def test_the_version_that_is_shown_is_that_of_the_file() -> None:

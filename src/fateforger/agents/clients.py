@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from fateforger.errors import BadInput
 from fateforger.memory.credentials import remove_credentials
+from fateforger.text import truncate
 
 MAX_CALLS_PER_MINUTE = 60
 """Maximum number of calls per minute of one client, over all transports together."""
@@ -138,13 +139,12 @@ def shorten_arguments(arguments: Mapping[str, Any]) -> str:
     """Return the arguments as short JSON: long texts are truncated, and credentials are removed."""
     text = json.dumps(_shorten(arguments), ensure_ascii=False, separators=(",", ":"), default=str)
     text = text.encode("utf-8", "replace").decode()
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return truncate(text, LONGEST)
 
 
 def _shorten(value: Any) -> Any:
     if isinstance(value, str):
-        text = remove_credentials(value[: 4 * LONGEST_TEXT])
-        return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+        return truncate(remove_credentials(value[: 4 * LONGEST_TEXT]), LONGEST_TEXT)
     if isinstance(value, Mapping):
         return {_shorten(str(name)): _shorten(each) for name, each in list(value.items())[:50]}
     return [_shorten(each) for each in value[:50]] if isinstance(value, list | tuple) else value

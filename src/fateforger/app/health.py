@@ -25,6 +25,7 @@ from fateforger.errors import (
     TasksUnavailable,
 )
 from fateforger.ports.clock import Clock
+from fateforger.text import format_count, join_words, quote_title
 
 if TYPE_CHECKING:
     from fateforger.adapters.calendar.directory import CalendarEntry
@@ -49,7 +50,7 @@ async def check_lists(settings: Settings, *, seconds: float = _PATIENT) -> tuple
         count = len(await ticktick.open_tasks())
     except TasksUnavailable as error:
         return (Check("ticktick", "broken", f"{error.message} The reason: {error.reason}.", LIST_FIX),)
-    return (Check("ticktick", "real", f"{count} open task{'' if count == 1 else 's'} can be offered."),)
+    return (Check("ticktick", "real", f"{format_count(count, 'open task')} can be offered."),)
 
 
 def _ticktick(settings: Settings, seconds: float) -> TickTick | None:
@@ -180,19 +181,17 @@ def _check_names(settings: Settings, entries: Sequence[CalendarEntry], server: s
     if not written.writable:
         fix = "Name another one with FATEFORGER_CALENDAR_ID, or ask its owner for the right to change it."
         return Check("calendar", "broken", f"{server}, but “{written.summary}” may only be read.", fix)
-    also = f", and read {_join_names([entry.summary for entry in read])}" if read else ""
+    also = f", and read {join_words((quote_title(e.summary) for e in read), _MOST_NAMES)}" if read else ""
     left = [e.summary for e in entries if e.readable and e not in read and e != written]
-    more = f" Not looked at: {_join_names(left)} (FATEFORGER_CALENDARS_READ)." if left else ""
+    more = (
+        f" Not looked at: {join_words(map(quote_title, left), _MOST_NAMES)} (FATEFORGER_CALENDARS_READ)."
+        if left
+        else ""
+    )
     fix = ""
     if written.time_zone not in {None, settings.time_zone}:
         fix = f"It is in {written.time_zone} and you in {settings.time_zone}: FATEFORGER_TIME_ZONE sets yours."
     return Check("calendar", "real", f"{server}; I write to “{written.summary}”{also}.{more}", fix)
-
-
-def _join_names(names: Sequence[str]) -> str:
-    shown = ", ".join(f"“{name}”" for name in names[:_MOST_NAMES])
-    more = len(names) - _MOST_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 _ENOUGH_BYTES = 200 * 1024 * 1024

@@ -23,6 +23,7 @@ from fateforger.config import Settings
 from fateforger.errors import BadInput, MemoryUnavailable, RebuildNeeded
 from fateforger.memory.ports import Constraints
 from fateforger.memory.retrieval import NEAREST
+from fateforger.text import format_count
 from fateforger.workers.memory import Indexer, OnProgress
 
 _OPENAI, _OPENAI_MODEL = "https://api.openai.com/v1", "text-embedding-3-small"
@@ -159,10 +160,6 @@ async def check_memory(settings: Settings) -> Check:
     return Check(
         "memory",
         "local" if embedded else "real",
-        f"{_count_words(report.memories)} in {report.store}, found by {report.embedder}.",
+        f"{format_count(report.memories, 'constraint')} in {report.store}, found by {report.embedder}.",
         _SHARE if embedded and settings.database_url else "",
     )
-
-
-def _count_words(memories: int) -> str:
-    return f"{memories} constraint{'' if memories == 1 else 's'}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.comparison import describe_field, normalize_text, quote_title
+from fateforger.calendar.comparison import describe_field, normalize_text
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Adopted, Ledger, Merged, Snapshot, SyncPlan
 from fateforger.calendar.ownership import sort_sides
@@ -25,6 +25,7 @@ from fateforger.planning.plan import (
     type_of_color,
 )
 from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow, instant_of, local_day, zone
+from fateforger.text import NO_TITLE, join_words, quote_title, truncate
 from fateforger.values import replace
 
 
@@ -93,10 +94,10 @@ def _get_clear_clock(instant: datetime, day: date, tz: ZoneInfo) -> time | None:
 
 def _build_event(event: EventImage, key: str | None, snapshot: Snapshot) -> TBEvent:
     fields = event.fields
-    title, notes = normalize_text(fields.summary) or "(no title)", normalize_text(fields.description)
+    title, notes = normalize_text(fields.summary) or NO_TITLE, normalize_text(fields.description)
     return TBEvent(
-        name=title if len(title) <= MAX_NAME else title[: MAX_NAME - 1] + "…",
-        description=notes if len(notes) <= MAX_DESCRIPTION else notes[: MAX_DESCRIPTION - 1] + "…",
+        name=truncate(title, MAX_NAME),
+        description=truncate(notes, MAX_DESCRIPTION),
         type=type_of_color(fields.color_id),
         timing=build_window_timing(fields.start, fields.end, snapshot.day, zone(snapshot.tz)),
         key=key,
@@ -151,7 +152,7 @@ def describe_adopted(adopted: Iterable[Adopted], tz: ZoneInfo) -> tuple[str, ...
 
 
 def _describe_won(fields: list[Merged], tz: ZoneInfo) -> str:
-    words = _join_words([describe_field(merged.field, merged.plan, tz) for merged in fields])
+    words = join_words(describe_field(merged.field, merged.plan, tz) for merged in fields)
     return f"You had changed {quote_title(fields[0].summary)} on your calendar; I set {words}, as planned."
 
 
@@ -159,12 +160,8 @@ def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
     title = quote_title(changes[0].summary)
     if any(change.field == "deleted" for change in changes):
         return f"You deleted {title} on your calendar, so it stays deleted."
-    words = _join_words([describe_field(change.field, change.calendar, tz) for change in changes])
+    words = join_words(describe_field(change.field, change.calendar, tz) for change in changes)
     return f"You changed {title} on your calendar, so I kept {words}."
-
-
-def _join_words(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _change_event(event: TBEvent, block: Resolved, fields: dict[str, str | None], plan: TBPlan) -> TBEvent:

@@ -20,6 +20,7 @@ from fateforger.calendar.event import (
     find_changed_extras,
 )
 from fateforger.planning.plan import COLOR_BY_TYPE, type_of_color
+from fateforger.text import join_words, quote_title
 
 _MANAGED_OF = attrgetter(*MANAGED)
 
@@ -96,7 +97,6 @@ def get_overlap(one: Canon, other: Canon) -> float:
 
 
 Change = tuple[str | None, str | None]
-_SHORT = 80
 _MOST_NAMED = 3
 
 
@@ -133,12 +133,6 @@ def _get(event: Canon | None, name: str) -> str | datetime | None:
     return value
 
 
-def quote_title(title: str) -> str:
-    """Return a title in quotation marks, cut to a readable length."""
-    title = " ".join(title.split()) or "(no title)"
-    return f"“{title if len(title) <= _SHORT else title[: _SHORT - 1].rstrip() + '…'}”"
-
-
 def format_clock(start: datetime, end: datetime, tz: ZoneInfo) -> str:
     """Return ``09:00–10:30``, by the clock of ``tz``."""
     return f"{start.astimezone(tz):%H:%M}–{end.astimezone(tz):%H:%M}"
@@ -146,11 +140,7 @@ def format_clock(start: datetime, end: datetime, tz: ZoneInfo) -> str:
 
 def list_titles(titles: Sequence[str]) -> str:
     """Return up to three titles, and the number of others."""
-    named = [quote_title(title) for title in titles[:_MOST_NAMED]]
-    more = len(titles) - len(named)
-    if more:
-        return f"{', '.join(named)} and {more} more"
-    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    return join_words(map(quote_title, titles), _MOST_NAMED)
 
 
 def describe_field(name: str, value: str | datetime | None, tz: ZoneInfo) -> str:
@@ -212,15 +202,9 @@ def describe_extras(now: EventExtras, known: EventExtras | None) -> str | None:
     deeds = [f"added {join_words(added)}"] if added else []
     if changed:
         deeds.append(f"changed its {join_words(changed)}")
-    return " and ".join(deeds) or None
+    return join_words(deeds) or None
 
 
 def describe_missing(names: Sequence[str]) -> str:
     """Return the end of a sentence about an event that lacks some extras: ``without its place and reminders``."""
-    return f"without its {join_words([_OF_IT[name] for name in names])}"
-
-
-def join_words(parts: Sequence[str]) -> str:
-    """Return the parts as a list in a sentence: ``a, b and c``."""
-    *others, last = parts
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"without its {join_words(_OF_IT[name] for name in names)}"

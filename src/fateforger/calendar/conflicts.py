@@ -8,12 +8,13 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.calendar.comparison import canonicalize, quote_title
+from fateforger.calendar.comparison import canonicalize
 from fateforger.calendar.event import EventFields
 from fateforger.calendar.merge import FIELDS, TOPICS, Topic, agrees_on
 from fateforger.calendar.model import Merged, SyncOp, SyncPlan
 from fateforger.planning.plan import COLOR_BY_TYPE, type_of_color
 from fateforger.planning.timing import zone
+from fateforger.text import quote_title
 
 
 class Conflict(BaseModel):

@@ -9,12 +9,13 @@ from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from fateforger.calendar.adoption import describe_changes
-from fateforger.calendar.comparison import format_clock, join_words, quote_title
+from fateforger.calendar.comparison import format_clock
 from fateforger.calendar.conflicts import phrase_questions
 from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.calendar.model import WRITES, SyncOp, SyncPlan, Verb
 from fateforger.errors import InternalError
 from fateforger.planning.timing import zone
+from fateforger.text import join_words, quote_title
 
 _DONE = {
     "Add": "Added",
@@ -119,7 +120,7 @@ def _describe_update(op: SyncOp, tz: ZoneInfo) -> str:
         words for name, words in (("description", "new notes"), ("color_id", "another colour")) if name in op.changes
     ]
     if gifts:
-        phrases.append(f"Give {'it' if phrases else named} {' and '.join(gifts)}")
+        phrases.append(f"Give {'it' if phrases else named} {join_words(gifts)}")
     first, *others = phrases
     return join_words([first, *(f"{other[0].lower()}{other[1:]}" for other in others)])
 

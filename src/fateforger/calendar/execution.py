@@ -19,7 +19,7 @@ from fateforger.calendar.access import (
     run_each,
     wait_with_lease,
 )
-from fateforger.calendar.comparison import canonicalize, is_timed, quote_title
+from fateforger.calendar.comparison import canonicalize, is_timed
 from fateforger.calendar.event import MANAGED, PLAIN, EventImage, Marker, OwnedId
 from fateforger.calendar.history import list_undone, simulate_undo
 from fateforger.calendar.model import RECORDS, WRITES, Head, Ledger, Snapshot, SyncOp, Verb
@@ -46,6 +46,7 @@ from fateforger.calendar.transactions import (
 )
 from fateforger.calendar.verdicts import Ended, Happened, NotYet, Verdict, judge, judge_answer
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarUnreachable, InternalError
+from fateforger.text import quote_title
 from fateforger.values import replace
 
 _FEWER = "The calendar wants fewer requests."

@@ -25,6 +25,7 @@ from fateforger.calendar.descriptions import describe_counts, describe_op
 from fateforger.calendar.model import WRITES
 from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState
 from fateforger.planning.timing import zone
+from fateforger.text import format_count, join_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +178,10 @@ class HistoryRow(BaseModel):
         """The further effects of the button, as a sentence; ``None`` if there are none."""
         parts = []
         if self.gone:
-            parts.append(f"takes back the {count_writes(self.gone)} after it")
+            parts.append(f"takes back the {format_count(self.gone, 'write')} after it")
         if self.again:
-            parts.append(f"does {count_writes(self.again)} again")
-        return f"This also {' and '.join(parts)}." if parts else None
+            parts.append(f"does {format_count(self.again, 'write')} again")
+        return f"This also {join_words(parts)}." if parts else None
 
 
 def build_rows(history: Sequence[Transaction], *, session: str | None = None) -> tuple[HistoryRow, ...]:
@@ -269,8 +270,3 @@ def _choose_button(t: Transaction, *, redo: bool) -> Literal["undo", "redo"] | N
 def _count_redone(t: Transaction, way: UndoScope) -> int:
     """Return the number of redone writes other than those this very undo had undone."""
     return len(way.again - set(list_undone(t)))
-
-
-def count_writes(count: int, which: str = "") -> str:
-    """Count writes in words, of a kind: ``2 later writes``."""
-    return f"{count} {which} {'write' if count == 1 else 'writes'}".replace("  ", " ")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fateforger.calendar.comparison import Canon, canonicalize, is_timed, quote_title
+from fateforger.calendar.comparison import Canon, canonicalize, is_timed
 from fateforger.calendar.event import MANAGED, EventExtras, EventImage, find_missing_extras
 from fateforger.calendar.model import Head, Ledger, Snapshot, Standing, SyncOp
 from fateforger.calendar.ownership import find_obstacle
 from fateforger.planning.timing import zone
+from fateforger.text import quote_title
 
 
 @dataclass

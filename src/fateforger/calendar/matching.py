@@ -45,11 +45,11 @@ from fateforger.calendar.comparison import (
     get_duration,
     get_overlap,
     normalize_title,
-    quote_title,
 )
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import DesiredBlock
 from fateforger.planning.plan import ET, type_of_color
+from fateforger.text import format_count, limit_items, quote_title
 
 _FAR = 1 << 62
 
@@ -338,11 +338,9 @@ def explain_link(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
 def warn_about_links(links: Iterable[tuple[DesiredBlock, EventImage]], tz: ZoneInfo) -> list[str]:
     """Return one sentence for each block that is not written, up to a limit; none for an identical event."""
     warnings = [warning for block, event in links if (warning := _warn_about_link(block, event, tz))]
-    more = len(warnings) - _MOST_WARNINGS
-    if more <= 0:
-        return warnings
-    rest = f"I did not add {more} more {'block' if more == 1 else 'blocks'}: your calendar has events at their time."
-    return [*warnings[:_MOST_WARNINGS], rest]
+    more = format_count(len(warnings) - _MOST_WARNINGS, "more block")
+    rest = f"I did not add {more}: your calendar has events at their time."
+    return limit_items(warnings, _MOST_WARNINGS, rest)
 
 
 def _warn_about_link(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str | None:
@@ -368,5 +366,4 @@ def warn_about_overlaps(blocks: Iterable[DesiredBlock], foreign: Sequence[EventI
                 f"{quote_title(shape.summary)}, {format_clock(shape.start, shape.end, tz)}," for shape in (ours, met)
             )
             warnings.append(f"{mine} overlaps {other[:-1]}.")
-    more = len(warnings) - _MOST_WARNINGS
-    return warnings if more <= 0 else [*warnings[:_MOST_WARNINGS], f"{more} more blocks overlap events of yours."]
+    return limit_items(warnings, _MOST_WARNINGS, "{} more blocks overlap events of yours.")

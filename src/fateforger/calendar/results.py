@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from fateforger.calendar.adoption import describe_changes
-from fateforger.calendar.comparison import describe_missing, list_titles, quote_title
+from fateforger.calendar.comparison import describe_missing, list_titles
 from fateforger.calendar.conflicts import phrase_questions
 from fateforger.calendar.event import find_missing_extras
 from fateforger.calendar.execution import ExecutionResult
@@ -17,6 +17,7 @@ from fateforger.calendar.model import WRITES, SyncPlan, Verb
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 from fateforger.calendar.undo import ALONG
 from fateforger.planning.timing import zone
+from fateforger.text import format_count, join_words, quote_title
 from fateforger.values import replace
 
 SyncStatus = Literal["unchanged", "changed", "undone", "partial", "paused"]
@@ -109,7 +110,7 @@ def build_result(rounds: Sequence[ExecutionResult]) -> SyncResult:
 
 def _describe_done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
     deeds = [
-        (f"{verb} {count} {'block' if count == 1 else 'blocks'}", where)
+        (f"{verb} {format_count(count, 'block')}", where)
         for verb, count, where in (
             ("added", result.created, "to"),
             ("changed", result.updated, "on"),
@@ -125,8 +126,7 @@ def _describe_done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
             if status == "undone"
             else "Nothing was written to your calendar."
         )
-    *others, last = (deed for deed, _ in deeds)
-    words = f"{', '.join(others)} and {last}" if others else last
+    words = join_words(deed for deed, _ in deeds)
     where = deeds[0][1] if len(deeds) == 1 else "on"
     return f"{prefix}I {words} {where} your calendar."
 
@@ -164,7 +164,7 @@ def _describe_waiting(carried: ExecutionResult) -> list[str]:
     if carried.paused is None:
         return []
     open_ops = [r for r in carried.transaction.records if not r.state.is_settled and r.op.verb in WRITES]
-    rest = f"{len(open_ops)} {'change is' if len(open_ops) == 1 else 'changes are'} still waiting"
+    rest = f"{format_count(len(open_ops), 'change is', 'changes are')} still waiting"
     return [f"{rest}: {carried.paused.rstrip('.')}. Nothing is lost; try again and I go on where I stopped."]
 
 

@@ -15,13 +15,14 @@ from typing import Any
 from fateforger.calendar.access import CommitContext, Hold, WaitingReads, read_snapshot
 from fateforger.calendar.engine import number_ops
 from fateforger.calendar.execution import ExecutionResult, execute_sync
-from fateforger.calendar.history import count_writes, find_undo_scope, is_listed, is_redo, list_undone
+from fateforger.calendar.history import find_undo_scope, is_listed, is_redo, list_undone
 from fateforger.calendar.late_creates import mark_arrived
 from fateforger.calendar.model import WRITES
 from fateforger.calendar.ports import Journal
 from fateforger.calendar.transactions import UNDOES, OpState, Transaction, TxState, begin_transaction
 from fateforger.calendar.undo_plan import plan_undo
 from fateforger.errors import NotUndoable
+from fateforger.text import format_count, join_words
 
 _NOTHING = "There is nothing to undo."
 OUT_OF_DATE = "Something was written since that list was made, so I did nothing. This is how it stands now."
@@ -207,12 +208,12 @@ def _describe_along(chosen: Chosen, session: str | None) -> str:
     parts = []
     if chosen.gone:
         makers = Counter(_describe_origin(t.context.get("session"), session) for t in chosen.gone)
-        count = count_writes(len(chosen.gone), "later")
+        count = format_count(len(chosen.gone), "later write")
         made = [f"{number if len(makers) > 1 else ''} made {maker}".strip() for maker, number in makers.items()]
-        parts.append(f"took back {count}, {' and '.join(made)}")
+        parts.append(f"took back {count}, {join_words(made)}")
     if chosen.again:
-        parts.append(f"did {count_writes(chosen.again)} again")
-    return " and ".join(parts)
+        parts.append(f"did {format_count(chosen.again, 'write')} again")
+    return join_words(parts)
 
 
 def _describe_origin(other: str | None, session: str | None) -> str:

@@ -29,7 +29,6 @@ from fateforger.calendar.comparison import (
     describe_missing,
     is_timed,
     list_changes,
-    quote_title,
     to_fields,
 )
 from fateforger.calendar.decision import UNNUMBERED
@@ -40,6 +39,7 @@ from fateforger.calendar.model import Head, Ledger, Snapshot, Standing, SyncOp, 
 from fateforger.calendar.ownership import mint, next_generation, trace_seed
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction
 from fateforger.errors import InternalError
+from fateforger.text import quote_title
 from fateforger.values import replace
 
 

@@ -35,6 +35,7 @@ from fateforger.cli.options import (
     run_with_constraints,
 )
 from fateforger.errors import BadInput, ConstraintUnreadable, StoreUnavailable
+from fateforger.text import format_count
 
 if TYPE_CHECKING:
     from fateforger.app.migration import Report
@@ -207,7 +208,7 @@ def export_command(ctx: click.Context, user_id: str | None, target: str, as_json
     if as_json:
         write_json({"people": people, "versions": lines, "file": target})
         return
-    click.echo(f"{lines} version{'' if lines == 1 else 's'} of {people} {'person' if people == 1 else 'people'}.")
+    click.echo(f"{format_count(lines, 'version')} of {format_count(people, 'person', 'people')}.")
 
 
 async def _import(opened: Opened, source: str) -> Count:

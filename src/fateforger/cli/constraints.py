@@ -29,6 +29,7 @@ from fateforger.cli.options import (
     write_line_with_uid,
 )
 from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
+from fateforger.text import format_count, quote_title
 from fateforger.values import replace
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _reindex(settings: Settings, user_id: str | None, *, quiet: bool) -> tuple[i
 
 
 def _describe_result(count: int, *, done: bool, everybody: bool) -> str:
-    constraints = f"{count} constraint{'' if count == 1 else 's'}"
+    constraints = format_count(count, "constraint")
     if not done:
         return f"{constraints} will be indexed again by the program that runs here."
     return f"The index was made anew: {constraints}." if everybody else f"Indexed again: {constraints}."
@@ -486,9 +487,7 @@ def _print_effects(deed: ChangeResult) -> None:
 
 
 def _name_version(version: Version) -> str:
-    from fateforger.memory.vocabulary import quote_name  # noqa: PLC0415  the help text needs none of it
-
-    return f"{quote_name(version.record.name)} [{version.uid}]"
+    return f"{quote_title(version.record.name)} [{version.uid}]"
 
 
 @click.group("constraints")

@@ -22,6 +22,7 @@ from fateforger.cli.options import (
     load_settings,
 )
 from fateforger.errors import BadInput
+from fateforger.text import format_count, truncate
 
 if TYPE_CHECKING:
     from fateforger.config import Settings
@@ -77,7 +78,7 @@ def _format_counts(counts: dict[str, Any]) -> str:
     tokens = f"{counts['prompt_tokens']} + {counts['completion_tokens']} tokens"
     cost = "no price set" if counts["calls"] and counts["unpriced"] == counts["calls"] else f"${counts['cost']:.4f}"
     failed = f", {counts['failed']} without an answer" if counts["failed"] else ""
-    answers = "1 answer" if counts["calls"] == 1 else f"{counts['calls']} answers"
+    answers = format_count(counts["calls"], "answer")
     return f"{answers}, {tokens}, {cost}{failed}"
 
 
@@ -154,9 +155,7 @@ def _iter_files(sources: Iterable[str]) -> Iterator[str]:
 
 
 def _count_differences(found: tuple[Difference, ...]) -> str:
-    if not found:
-        return "the same."
-    return f"{len(found)} difference{'' if len(found) == 1 else 's'}"
+    return format_count(len(found), "difference") if found else "the same."
 
 
 def _format_difference(difference: Difference) -> Iterator[str]:
@@ -171,8 +170,7 @@ def _format_difference(difference: Difference) -> Iterator[str]:
 
 
 def _format_value(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}…"
+    return truncate(json.dumps(value, ensure_ascii=False), _WIDEST)
 
 
 @click.group("person")
@@ -248,5 +246,4 @@ def _describe_result(user_id: str, counts: Counts, *, apply: bool) -> str:
 
 
 def _format_total(counts: Counts) -> str:
-    total = sum(counts.values())
-    return f"{total} row{'' if total == 1 else 's'}"
+    return format_count(sum(counts.values()), "row")

@@ -21,6 +21,7 @@ from fateforger.cli.options import (
     run_with_queue,
 )
 from fateforger.errors import BadInput
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
 if TYPE_CHECKING:
@@ -194,9 +195,9 @@ def _check_workflow(name: str) -> None:
 
 def _describe_added(task: QueuedTask) -> str:
     """Return the confirmation (S155)."""
-    from fateforger.tasks.task import priority_words, quote_task  # noqa: PLC0415  the help text needs none of it
+    from fateforger.tasks.task import priority_words  # noqa: PLC0415  the help text needs none of it
 
-    lines = [f"Added {task.id} {quote_task(task)}.", f"Priority: {priority_words(task.spec.priority)}"]
+    lines = [f"Added {task.id} {quote_title(task.spec.title)}.", f"Priority: {priority_words(task.spec.priority)}"]
     if task.spec.workflow:
         lines += [f"Workflow: {task.spec.workflow}", *(f"  {rule}" for rule in iter_rules(task))]
     return "\n".join((*lines, f"Next: fateforger tasks pull {task.id}, or /pull {task.id} in Slack."))
@@ -250,11 +251,11 @@ def priority_command(
     """Give a task another priority: 0 urgent, 1 high, 2 normal, 3 low, 4 some day."""
 
     async def do(queue: Queue) -> Answer:
-        from fateforger.tasks.task import priority_words, quote_task  # noqa: PLC0415  the help text needs none
+        from fateforger.tasks.task import priority_words  # noqa: PLC0415  the help text needs none
         from fateforger.tasks.transitions import set_priority  # noqa: PLC0415  the help text needs none
 
         task, tasks = await _change_task(queue, task_id, lambda task: set_priority(task, priority))
-        return f"{quote_task(task)} has priority {priority_words(priority)} now.", task, tasks
+        return f"{quote_title(task.spec.title)} has priority {priority_words(priority)} now.", task, tasks
 
     _run_change(ctx, user_id, where, do, as_json=as_json)
 
@@ -269,11 +270,10 @@ def rename_command(
     """Give a task another title."""
 
     async def do(queue: Queue) -> Answer:
-        from fateforger.tasks.task import quote_task  # noqa: PLC0415  the help text needs none of it
         from fateforger.tasks.transitions import rename_task  # noqa: PLC0415  the help text needs none of it
 
         task, tasks = await _change_task(queue, task_id, lambda task: rename_task(task, title))
-        return f"It is called {quote_task(task)} now.", task, tasks
+        return f"It is called {quote_title(task.spec.title)} now.", task, tasks
 
     _run_change(ctx, user_id, where, do, as_json=as_json)
 
@@ -384,7 +384,7 @@ def _hand_over(task: QueuedTask) -> QueuedTask:
 async def _explain_nothing(queue: Queue, task_id: str | None) -> BadInput:
     """Return the reason nothing could be pulled (S160)."""
     from fateforger.tasks.queue import blockers  # noqa: PLC0415  the help text needs none of it
-    from fateforger.tasks.task import STATES, quote_task  # noqa: PLC0415  the help text needs none of it
+    from fateforger.tasks.task import STATES  # noqa: PLC0415  the help text needs none of it
 
     tasks = await queue.tasks.of(queue.user_id, ended=True)
     if task_id is None:
@@ -397,9 +397,9 @@ async def _explain_nothing(queue: Queue, task_id: str | None) -> BadInput:
         return build_unknown_task_error(task_id)
     first = blockers(task, tasks)
     if task.state.value == "active" and first:
-        named = " and ".join(f"{quote_task(t)} ({t.id})" for t in first[:2])
-        return BadInput(f"{quote_task(task)} has to wait for {named}.", where="id")
-    return BadInput(f"{quote_task(task)} is {STATES[task.state]}, so it cannot be pulled.", where="id")
+        named = join_words(f"{quote_title(t.spec.title)} ({t.id})" for t in first[:2])
+        return BadInput(f"{quote_title(task.spec.title)} has to wait for {named}.", where="id")
+    return BadInput(f"{quote_title(task.spec.title)} is {STATES[task.state]}, so it cannot be pulled.", where="id")
 
 
 @click.command("done")

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
 
-from fateforger.calendar.comparison import quote_title
 from fateforger.calendar.late_creates import may_be_late
 from fateforger.conversation.calendar_reads import Look, Read, build_reading
 from fateforger.conversation.turn_values import DayReading, apply_reading
@@ -25,6 +24,7 @@ from fateforger.session.model import Notice, Session, SessionStatus
 from fateforger.session.overview import clip_span, outside_words, overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
+from fateforger.text import quote_title
 from fateforger.ui.session_cards import root_line, stage_card
 from fateforger.workers.turns import build_look_job
 

@@ -19,7 +19,7 @@ from fateforger.errors import BadInput, UserError
 from fateforger.memory.credentials import REFUSED, holds_credentials
 from fateforger.memory.record import ConstraintRecord, compute_content_key, compute_rule_key, compute_uid
 from fateforger.memory.versions import Version, select_newest
-from fateforger.memory.vocabulary import Action, quote_name
+from fateforger.memory.vocabulary import Action
 from fateforger.planning.plan import ET
 from fateforger.session.commands import (
     AddExtracted,
@@ -56,6 +56,7 @@ from fateforger.session.model import (
     Session,
 )
 from fateforger.session.rulebook import known_versions, refresh_view
+from fateforger.text import quote_title
 from fateforger.values import replace
 
 NOTHING_TO_UNDO = "There is nothing of that left to take back."
@@ -243,7 +244,7 @@ def _undo_write(taken: MemoryChange, stage: StageInput, cause: str) -> MemoryCha
         before = {version.uid: version for version in write.before}
         taken = undo_writes(taken, write.versions, before)
         again = tuple(taken.memory.find_version(uid).record.name for uid in write.put_aside)
-        lines = tuple(COUNTS_AGAIN.format(quote_name(name)) for name in again)
+        lines = tuple(COUNTS_AGAIN.format(quote_title(name)) for name in again)
         return replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).with_lines(*lines)
     wrote = () if stage.memory is None else stage.memory.wrote
     if not wrote:

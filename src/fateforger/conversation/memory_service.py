@@ -21,7 +21,6 @@ from fateforger.errors import (
 from fateforger.memory.ports import Constraints, Recollection
 from fateforger.memory.retrieval import NEAREST, NO_INDEX, select_current
 from fateforger.memory.versions import Version
-from fateforger.memory.vocabulary import join_words, quote_name
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.commands import (
@@ -49,6 +48,7 @@ from fateforger.session.rulebook import (
 )
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 from fateforger.workers.memory import (
     EXTRACT_LANE,
@@ -172,7 +172,7 @@ async def search_memory(
         return _show_rows(session, view, versions, view.only, NO_INDEX)
     found = tuple(version.uid for version in select_current(uids, versions, session.user_id))
     only = tuple(dict.fromkeys((*view.only, *found)))
-    about = join_words([quote_name(query) for query in effect.queries])
+    about = join_words([quote_title(query) for query in effect.queries])
     return _show_rows(session, view, versions, only, *(() if only else (f"I found no rule of yours about {about}.",)))
 
 

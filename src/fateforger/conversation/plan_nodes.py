@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.comparison import quote_title
 from fateforger.calendar.conflicts import describe_value
 from fateforger.conversation.turn_values import (
     Effect,
@@ -20,7 +19,7 @@ from fateforger.conversation.turn_values import (
 )
 from fateforger.errors import PlanInvalid
 from fateforger.memory.violations import ConstraintViolation
-from fateforger.memory.vocabulary import Necessity, join_words
+from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.plan import Resolved, TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.checks import (
@@ -70,6 +69,7 @@ from fateforger.session.replanning import (
     with_put_in_past,
 )
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
 NOT_ASKED = "That is not a question any more, so I changed nothing."

@@ -23,6 +23,7 @@ from fateforger.session.draft import grade_session
 from fateforger.session.model import Facts, Notice, RefineUpdate, Session, SyncReport, WriteCounts
 from fateforger.session.overview import overview
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import join_words
 from fateforger.values import replace
 
 MOST_NAMED = 12
@@ -57,9 +58,9 @@ def _report_partial(report: SyncReport, result: SyncResult) -> SyncReport:
         return replace(report, status="failed", sentences=report.sentences[1:])
     missing = _list_blocks(result, _OPEN)
     lines = (
-        (f"On your calendar now: {_join_names(done)}.",) if done else (),
-        (f"I do not know yet whether this arrived: {_join_names(unsure)}. {LOOKING}",) if unsure else (),
-        (f"Not there yet: {_join_names(missing)}.",) if missing else (),
+        (f"On your calendar now: {join_words(done, MOST_NAMED)}.",) if done else (),
+        (f"I do not know yet whether this arrived: {join_words(unsure, MOST_NAMED)}. {LOOKING}",) if unsure else (),
+        (f"Not there yet: {join_words(missing, MOST_NAMED)}.",) if missing else (),
     )
     sentences = (*(sentence for line in lines for sentence in line), *report.sentences[1:])
     return replace(report, status="partial", unsure=bool(unsure), sentences=sentences)
@@ -96,11 +97,6 @@ def _format_block(record: OpRecord, tz: str) -> str:
         return f"“{record.op.summary}”"
     local = zone(tz)
     return f"“{fields.summary}” {fields.start.astimezone(local):%H:%M}–{fields.end.astimezone(local):%H:%M}"
-
-
-def _join_names(names: list[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def dump_facts(facts: Facts | None) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from fateforger.drafting.items import Item, Piece, Pieces, covered_slots
 from fateforger.drafting.model import Block, OptionKind, PlacementOption, Reason, UnplacedItem
 from fateforger.drafting.placement import Layout
 from fateforger.drafting.problem import Placed, Problem
-from fateforger.memory.vocabulary import format_day, join_words, quote_name
+from fateforger.memory.vocabulary import format_day
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
 SHORTEST = 3
@@ -70,7 +71,7 @@ def _explain(ground: DraftContext, problem: Problem, layout: Layout, item: Item)
         return f"meetings leave no {item.lengths[-1][0] * GRID} minutes free around that time"
     missing = [problem.items[n].title for n in item.needs if not layout.placed[n]]
     if missing:
-        return f"it comes after {join_words([quote_name(t) for t in missing])}, which found no place"
+        return f"it comes after {join_words([quote_title(t) for t in missing])}, which found no place"
     frame = sum(day.frame.bit_count() for day in ground.days)
     pinned = (lies for i, lies in zip(problem.items, layout.placed, strict=True) if i.pinned)
     open_time = ground.free & ~covered_slots(pinned)
@@ -95,7 +96,9 @@ def _explain(ground: DraftContext, problem: Problem, layout: Layout, item: Item)
 
 
 def _list_wishes(problem: Problem, item: Item) -> str:
-    said = [quote_name(rule.words) for rule in problem.rules if not rule.must and rule.applies_to(item.kind, item.task)]
+    said = [
+        quote_title(rule.words) for rule in problem.rules if not rule.must and rule.applies_to(item.kind, item.task)
+    ]
     return f": {join_words(said)}" if said else ""
 
 
@@ -130,7 +133,7 @@ def _restricting_musts(problem: Problem, item: Item) -> list[str]:
         for rule in mine
         if rule.closed_slots or rule.gap or rule.around or (rule.shortest or 0) > item.slots or rule.most is not None
     ]
-    return [quote_name(rule.words) for rule in cutting[:3]]
+    return [quote_title(rule.words) for rule in cutting[:3]]
 
 
 def _choices(
@@ -151,7 +154,7 @@ def _choices(
         yield PlacementOption(OptionKind.EXTEND, f"Work {in_words(more)} longer", minutes=more)
     for rule in layout.problem.rules:
         if rule.must and rule.applies_to(item.kind, item.task) and _fits_in(looser[rule.id], layout, item):
-            yield PlacementOption(OptionKind.RELAX, f"Just today without {quote_name(rule.words)}", rule=rule.id)
+            yield PlacementOption(OptionKind.RELAX, f"Just today without {quote_title(rule.words)}", rule=rule.id)
 
 
 def _find_shrunk_length(layout: Layout, item: Item) -> int | None:
@@ -335,7 +338,7 @@ class _Why:
         if variant.kind == "rule":
             rule = next(r for r in self.problem.rules if r.id == variant.cause)
             when = "" if rule.said_on is None else f" on {format_day(rule.said_on)}"
-            return f"you said {quote_name(rule.words)}{when}"
+            return f"you said {quote_title(rule.words)}{when}"
         if variant.kind == "policy":
             return _POLICIES[variant.cause]
         if variant.kind == "previous":
@@ -363,7 +366,7 @@ class _Why:
                 slot = _best_start(self._without(freed, item, piece), freed.items[item.index], piece[1])
                 where = "after" if event.mask.bit_length() <= start else "before"
                 yield from self._neighbor_reason(
-                    slot, piece, Reason("event", f"{where} {quote_name(event.title)}", event.id)
+                    slot, piece, Reason("event", f"{where} {quote_title(event.title)}", event.id)
                 )
         for other in self.problem.items:
             for s, n in self.placed[other.index]:
@@ -373,7 +376,7 @@ class _Why:
                     slot = _best_start(Layout(self.problem, trial), item, piece[1])
                     where = "after" if s < start else "before"
                     key, title = self.names.get(s, (other.key or other.id, other.title))
-                    yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_name(title)}", key))
+                    yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_title(title)}", key))
 
     def _without_event(self, event: str) -> Problem:
         """Return the problem without an event."""

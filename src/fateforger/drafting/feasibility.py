@@ -19,7 +19,8 @@ from fateforger.drafting.context import DraftContext, minutes_of, must_ids
 from fateforger.drafting.items import Item
 from fateforger.drafting.model import Member, MustConflict
 from fateforger.drafting.problem import Placed, Problem, empty_placement
-from fateforger.memory.vocabulary import format_day, join_words, quote_name
+from fateforger.memory.vocabulary import format_day
+from fateforger.text import join_words, quote_title
 
 NODES = 6_000
 
@@ -299,15 +300,15 @@ def _member(ground: DraftContext, must: str) -> Member:
     rule = next((r for r in ground.rules if r.id == must and r.must), None)
     if rule is not None:
         when = "" if rule.said_on is None else f" (you said so on {format_day(rule.said_on)})"
-        return Member(must, rule.words, f"{quote_name(rule.words)}{when}", "let this rule go for the day")
+        return Member(must, rule.words, f"{quote_title(rule.words)}{when}", "let this rule go for the day")
     task = next((t for t in ground.instance.tasks if t.id == must and t.required), None)
     if task is not None:
         long = in_words(minutes_of(task, ground.instance.policy.block))
         due = "" if task.deadline is None else f", due by {task.deadline:%H:%M}"
-        return Member(must, task.title, f"{quote_name(task.title)} has to be done ({long}{due})", "let it wait")
+        return Member(must, task.title, f"{quote_title(task.title)} has to be done ({long}{due})", "let it wait")
     pin = next(p for p in ground.instance.pinned if p.key == must)
     title = pin.title or next((b.event.name for b in ground.previous if b.key == pin.key), pin.key)
-    return Member(must, title, f"{quote_name(title)} stays where it is", "let it move")
+    return Member(must, title, f"{quote_title(title)} stays where it is", "let it move")
 
 
 def _cost(ground: DraftContext, must: str) -> tuple[int, int, float]:
@@ -325,4 +326,4 @@ def _sentence(members: Sequence[Member], least: Member) -> str:
     if len(members) == 1:
         return f"There is no way to keep this on that day: {members[0].said}."
     what = join_words([member.said for member in members])
-    return f"These cannot all be kept: {what}. The easiest to give up is {quote_name(least.words)}: {least.remedy}."
+    return f"These cannot all be kept: {what}. The easiest to give up is {quote_title(least.words)}: {least.remedy}."

@@ -26,6 +26,7 @@ from fateforger.memory.record import Clock, ConstraintRecord
 from fateforger.planning.plan import ET, TBPlan
 from fateforger.planning.timing import ClockField, zone
 from fateforger.planning.validation import first_mistake
+from fateforger.text import join_words
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 Minutes = Annotated[int, Field(ge=0, le=24 * 60)]
@@ -235,7 +236,7 @@ class Instance(BaseModel):
         waiting = _find_cycle({task.id: task.after for task in self.tasks})
         if waiting:
             titles = {task.id: task.title for task in self.tasks}
-            named = " and ".join(f"“{titles[each]}”" for each in waiting)
+            named = join_words(f"“{titles[each]}”" for each in waiting)
             wait = "waits for itself" if len(waiting) == 1 else "wait for each other"
             raise ValueError(f"{named} {wait}; take one of them out of after")
         return self

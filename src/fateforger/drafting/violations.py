@@ -14,9 +14,10 @@ from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import Block
 from fateforger.drafting.rules import SlotRule
 from fateforger.errors import BadInput
-from fateforger.memory.vocabulary import RuleKind, join_words, quote_name
+from fateforger.memory.vocabulary import RuleKind
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
+from fateforger.text import join_words, quote_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +150,14 @@ class _Check:
         return False
 
     def _violation(self, rule: SlotRule, blocks: Sequence[Block], what: str) -> Violation:
-        return Violation(rule, tuple(b.key for b in blocks), f"You said {quote_name(rule.words)}, and {what}.")
+        return Violation(rule, tuple(b.key for b in blocks), f"You said {quote_title(rule.words)}, and {what}.")
 
     def _names(self, blocks: Sequence[Block]) -> str:
-        return join_words([quote_name(b.title) for b in blocks])
+        return join_words([quote_title(b.title) for b in blocks])
 
     def _lie_words(self, blocks: Sequence[Block]) -> str:
         local = zone(self.ground.instance.tz)
-        said = [f"{quote_name(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
+        said = [f"{quote_title(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
         return f"{join_words(said)} {'lies' if len(blocks) == 1 else 'lie'}"
 
 

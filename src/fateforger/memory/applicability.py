@@ -34,11 +34,10 @@ from fateforger.memory.vocabulary import (
     Status,
     Weekday,
     format_day,
-    join_words,
     normalize_stage,
-    quote_name,
 )
 from fateforger.planning.timing import zone
+from fateforger.text import join_words, quote_title
 
 
 def _default_to_empty(value: object) -> object:
@@ -150,9 +149,9 @@ def _describe_archived(excluded: Excluded) -> str:
 
 def _describe_condition(excluded: Excluded) -> str:
     aspect = excluded.version.record.aspect
-    wanted = [] if aspect is None else [f"with {quote_name(label)}" for label in aspect.conditional_on_present]
-    unwanted = [] if aspect is None else [f"without {quote_name(label)}" for label in aspect.conditional_on_absent]
-    return f"It is for days {' and '.join([*wanted, *unwanted])} only."
+    wanted = [] if aspect is None else [f"with {quote_title(label)}" for label in aspect.conditional_on_present]
+    unwanted = [] if aspect is None else [f"without {quote_title(label)}" for label in aspect.conditional_on_absent]
+    return f"It is for days {join_words([*wanted, *unwanted])} only."
 
 
 def compute_last_day(version: Version, context: Context) -> date | None:
@@ -169,7 +168,7 @@ def _format_date(day: date | None) -> str:
 
 
 def _name_replacement(excluded: Excluded) -> str:
-    return "Another one" if excluded.by is None else quote_name(excluded.by.record.name)
+    return "Another one" if excluded.by is None else quote_title(excluded.by.record.name)
 
 
 def _list_weekdays(excluded: Excluded) -> str:

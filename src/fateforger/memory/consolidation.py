@@ -25,7 +25,8 @@ from fateforger.memory.versions import (
     select_newest,
     still_replaces,
 )
-from fateforger.memory.vocabulary import Action, Necessity, Scope, Status, format_day, quote_name
+from fateforger.memory.vocabulary import Action, Necessity, Scope, Status, format_day
+from fateforger.text import quote_title
 from fateforger.values import replace
 
 
@@ -126,7 +127,7 @@ def _find_over(version: Version, context: Context) -> Finding | None:
         ended = last
     else:
         return None
-    sentence = f"{quote_name(version.record.name)} ended on {format_day(ended)}."
+    sentence = f"{quote_title(version.record.name)} ended on {format_day(ended)}."
     return Finding(Kind.EXPIRED, (version.uid,), sentence, build_archiving(version, "expired"))
 
 
@@ -136,7 +137,7 @@ def _find_faded(version: Version, context: Context) -> Finding | None:
     if compute_retention(version, context.now) > FORGOTTEN or _find_over(version, context) is not None:
         return None
     since = format_day(context.local_day(version.updated_at))
-    sentence = f"{quote_name(version.record.name)} was an assumption of {since} that you never confirmed."
+    sentence = f"{quote_title(version.record.name)} was an assumption of {since} that you never confirmed."
     return Finding(Kind.FADED, (version.uid,), sentence, build_archiving(version, "never confirmed"))
 
 
@@ -152,7 +153,7 @@ def _find_duplicates(versions: Sequence[Version]) -> list[Finding]:
         for other in others:
             if other.record.lifecycle.supersedes_uids:
                 continue
-            sentence = f"{quote_name(other.record.name)} is written down twice; one is enough."
+            sentence = f"{quote_title(other.record.name)} is written down twice; one is enough."
             follows = build_archiving(other, f"duplicate of {best.uid}")
             found.append(Finding(Kind.DUPLICATE, (other.uid, best.uid), sentence, follows))
     return found
@@ -179,9 +180,8 @@ def _find_near_duplicates(versions: Sequence[Version]) -> list[Finding]:
 
 
 def _ask_to_keep(one: Version, other: Version) -> str:
-    return (
-        f"{quote_name(one.record.name)} and {quote_name(other.record.name)} ask for the same. Do you want to keep both?"
-    )
+    both = f"{quote_title(one.record.name)} and {quote_title(other.record.name)}"
+    return f"{both} ask for the same. Do you want to keep both?"
 
 
 def _find_circles(versions: Sequence[Version]) -> list[Finding]:
@@ -190,7 +190,7 @@ def _find_circles(versions: Sequence[Version]) -> list[Finding]:
     for one, other in combinations([v for v in versions if v.record.lifecycle.supersedes_uids], 2):
         if one.uid in other.record.lifecycle.supersedes_uids and other.uid in one.record.lifecycle.supersedes_uids:
             sentence = (
-                f"{quote_name(one.record.name)} and {quote_name(other.record.name)} replace"
+                f"{quote_title(one.record.name)} and {quote_title(other.record.name)} replace"
                 f" each other. Which one counts?"
             )
             found.append(Finding(Kind.CIRCLE, (one.uid, other.uid), sentence))

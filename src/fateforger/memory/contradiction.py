@@ -23,10 +23,9 @@ from fateforger.memory.vocabulary import (
     Scope,
     Status,
     WindowKind,
-    join_words,
-    quote_name,
 )
 from fateforger.planning.plan import ET
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 from fateforger.workflow.day_rules import find_day_conflicts, read_day_rule
 
@@ -170,7 +169,7 @@ def _can_both_hold(one: Version, other: Version) -> bool:
 
 
 def _build_finding(group: Sequence[Version]) -> Finding:
-    texts = [quote_name(version.record.payload.day_rule or "") for version in group]
+    texts = [quote_title(version.record.payload.day_rule or "") for version in group]
     which = "cannot both be kept. Which one counts?" if len(group) == 2 else "wait for each other. Which one counts?"
     return Finding(Kind.CONTRADICTION, (group[-1].uid, group[-2].uid), f"{join_words(texts)} {which}")
 
@@ -270,7 +269,7 @@ def _bounds_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
 
 
 def _resolve_pair(older: Version, newer: Version, *, single: bool) -> Finding:
-    names = f"{quote_name(newer.record.name)} and {quote_name(older.record.name)}"
+    names = f"{quote_title(newer.record.name)} and {quote_title(older.record.name)}"
     uids = (newer.uid, older.uid)
     if newer.record.necessity.weakness > older.record.necessity.weakness:
         sentence = f"{names} cannot both be followed, and the older one is more binding. Which one counts?"
@@ -278,7 +277,7 @@ def _resolve_pair(older: Version, newer: Version, *, single: bool) -> Finding:
     days = possible_weekdays(older) - possible_weekdays(newer)
     types = () if single else _find_types_left(older, newer)
     if not days and not types:
-        sentence = f"{quote_name(newer.record.name)} takes the place of {quote_name(older.record.name)}."
+        sentence = f"{quote_title(newer.record.name)} takes the place of {quote_title(older.record.name)}."
         return Finding(Kind.REPLACED, uids, sentence, build_superseding(newer, older))
     if (days and types) or not _outlasts(newer, older):
         return Finding(Kind.CONTRADICTION, uids, f"{names} cannot always both be followed. Which one counts?")
@@ -297,7 +296,7 @@ def is_narrowing(reason: str | None) -> bool:
 
 def _narrow(older: Version, newer: Version, days: AbstractSet[int], types: tuple[ET, ...]) -> Finding:
     """Narrow the older constraint to what the newer one is not about."""
-    name = quote_name(older.record.name)
+    name = quote_title(older.record.name)
     if days:
         left = tuple(day for place, day in enumerate(WEEK) if place in days)
         when = replace(older.record.applicability, days_of_week=left)

@@ -10,7 +10,8 @@ from datetime import date
 
 from fateforger.memory.applicability import Answer, Applicable, Context
 from fateforger.memory.record import ConstraintRecord, Window
-from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, format_day, join_words
+from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, format_day
+from fateforger.text import join_words
 
 UNSURE = 0.7
 """Below this confidence a constraint is shown as one to be confirmed (S36)."""

@@ -12,9 +12,10 @@ from enum import StrEnum
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.record import ConstraintRecord, Window
 from fateforger.memory.reminders import build_reminder
-from fateforger.memory.vocabulary import WEEK, RuleKind, WindowKind, join_words, quote_name
+from fateforger.memory.vocabulary import WEEK, RuleKind, WindowKind
 from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.planning.timing import instant_of, zone
+from fateforger.text import join_words, quote_title
 from fateforger.workflow.conformance import StatedRule
 from fateforger.workflow.day_names import describe_day_rule, suggest_day_remedy
 from fateforger.workflow.day_rules import DayBlock, judge_day, read_day_rule
@@ -239,6 +240,5 @@ def _build_violation(item: Applicable, stated: StatedRule, blocks: Sequence[DayB
 
 
 def _name_blocks(blocks: Sequence[DayBlock]) -> str:
-    names = [f"{quote_name(block.title)} ({block.start:%H:%M}–{block.end:%H:%M})" for block in blocks[:MOST_NAMED]]
-    more = len(blocks) - len(names)
-    return join_words([*names, f"{more} more"] if more else names)
+    names = (f"{quote_title(block.title)} ({block.start:%H:%M}–{block.end:%H:%M})" for block in blocks)
+    return join_words(names, MOST_NAMED)

@@ -14,6 +14,7 @@ from fateforger.planning.patch import AddBlocks, Patch
 from fateforger.planning.plan import ET, Resolved, TBEvent
 from fateforger.planning.timing import zone
 from fateforger.quality.rubric import MEAL, View, begin, finish
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
 _STEP = timedelta(minutes=GRID)
@@ -162,14 +163,13 @@ def move_label(view: View, places: Places) -> str:
     """Return the button label for moving these blocks."""
     titles = {block.key: block.event.name for block in view.blocks}
     told = [f"{quote_short(titles[key])} to {clock_label(view, place.start)}" for key, place in places.items()]
-    label = f"Move {' and '.join(told)}"
+    label = f"Move {join_words(told)}"
     return label if len(told) < 3 and len(label) <= _LONGEST else f"Move {len(told)} blocks out of the way"
 
 
 def quote_short(title: str) -> str:
     """Quote a title, cut to the length that a button has room for."""
-    flat = " ".join(title.split())
-    return f"“{flat if len(flat) <= _TITLE else f'{flat[: _TITLE - 1].rstrip()}…'}”"
+    return quote_title(title, _TITLE)
 
 
 def clock_label(view: View, when: datetime) -> str:

@@ -17,6 +17,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import zone
+from fateforger.text import shorten
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
@@ -97,9 +98,7 @@ def plain(text: str, limit: int = 80) -> str:
 
     Markup is escaped, line ends become spaces, and a long title is cut with an ellipsis.
     """
-    flat = " ".join(text.split())
-    short = flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
-    return short.translate(_MARKUP)
+    return shorten(text, limit).translate(_MARKUP)
 
 
 class Button(BaseModel):

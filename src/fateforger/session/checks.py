@@ -19,12 +19,13 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import find_day_clashes
 from fateforger.memory.reminders import build_reminder, needs_confirmation
 from fateforger.memory.violations import ConstraintViolation, find_block_violations, find_order_violations
-from fateforger.memory.vocabulary import Necessity, RuleKind, Source, join_words, quote_name
+from fateforger.memory.vocabulary import Necessity, RuleKind, Source
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.session.day import Meeting, busy_meetings, day_window, own_key, whole_frame
 from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import CheckedInputs, Session
 from fateforger.session.recall import constraints_for_draft, followed_constraints, musts
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 from fateforger.workflow.day_rules import DayBlock
 
@@ -166,10 +167,11 @@ class Arrivals:
         parts: list[str] = []
         if self.rules:
             told = all(item.record.source is Source.USER for item in self.rules)
-            names = _list_names(item.record.name for item in self.rules)
+            names = join_words((quote_title(item.record.name) for item in self.rules), MOST_NAMED)
             parts.append(f"you told me: {names}" if told else f"you have a rule about it: {names}")
         if self.meetings:
-            parts.append(f"this is on your calendar now: {_list_names(_words(meeting) for meeting in self.meetings)}")
+            meetings = (quote_title(_words(meeting)) for meeting in self.meetings)
+            parts.append(f"this is on your calendar now: {join_words(meetings, MOST_NAMED)}")
         return f", because {', and because '.join(parts)}" if parts else ""
 
 
@@ -278,9 +280,3 @@ def _events_for_blocks(session: Session, match: Match) -> Mapping[str, str]:
 
 def _words(meeting: Meeting) -> str:
     return f"{meeting.title}, {meeting.start:%H:%M}–{meeting.end:%H:%M}"
-
-
-def _list_names(names: Iterable[str]) -> str:
-    shown = [quote_name(name) for name in names]
-    more = len(shown) - MOST_NAMED
-    return join_words([*shown[:MOST_NAMED], f"{more} more"] if more > 0 else shown)

@@ -12,6 +12,7 @@ from fateforger.errors import BadInput
 from fateforger.planning.timing import instant_of, local_day, zone
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import NO_TITLE
 from fateforger.values import replace
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -339,7 +340,7 @@ def _meeting(event: EventImage, tz: str, start: datetime, end: datetime) -> Meet
 
 
 def _title(event: EventImage) -> str:
-    return event.summary.strip() or "(no title)"
+    return event.summary.strip() or NO_TITLE
 
 
 def _sort_meetings(meetings: list[Meeting]) -> tuple[Meeting, ...]:

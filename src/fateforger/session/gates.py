@@ -14,6 +14,7 @@ from fateforger.planning.plan import TBPlan, resolve
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
+from fateforger.text import format_count
 from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.rules import AtomKind, Rule, RuleKind, Vocabulary, names_in
@@ -191,7 +192,7 @@ def _capture(session: Session) -> _Words:
             f"What do you want to get done on {day_words(session.date)}?",
         )
     one = next((t for t in session.day.inputs.tasks if t.one_thing), None)
-    summary = [f"{count} task{'' if count == 1 else 's'}"]
+    summary = [format_count(count, "task")]
     if one is not None:
         summary.append(f"The one thing: {one.title}")
     mistake = frame_mistake(session)
@@ -221,8 +222,7 @@ def _refine(session: Session) -> _Words:
 
 def block_words(session: Session) -> str:
     """Return a count like ``5 blocks``."""
-    count = len(session.planning.plan.events) if session.planning.plan else 0
-    return f"{count} block{'' if count == 1 else 's'}"
+    return format_count(len(session.planning.plan.events) if session.planning.plan else 0, "block")
 
 
 def calendar_words(session: Session) -> str:
@@ -232,7 +232,7 @@ def calendar_words(session: Session) -> str:
     if session.day.snapshot is None:
         return "Calendar still loading"
     count = len(on_calendar(session).timed)
-    return f"{count} meeting{'' if count == 1 else 's'}" if count else "No meetings"
+    return format_count(count, "meeting") if count else "No meetings"
 
 
 def _counts(session: Session) -> str:

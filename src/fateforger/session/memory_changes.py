@@ -32,10 +32,11 @@ from fateforger.memory.record import (
     means_the_same,
 )
 from fateforger.memory.versions import Event, Version, find_successors, select_newest, still_replaces
-from fateforger.memory.vocabulary import Action, Scope, Status, format_day, join_words, quote_name
+from fateforger.memory.vocabulary import Action, Scope, Status, format_day
 from fateforger.session.commands import ConstraintVerdict
 from fateforger.session.day import local_today
 from fateforger.session.memory import MemoryQuestion
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
 UNKNOWN_CONSTRAINT = "I don't know that constraint any more, so I did nothing."
@@ -176,14 +177,14 @@ def restore_displaced(taken: MemoryChange, uid: str) -> MemoryChange:
         was = _previous_version(taken.memory, change.version) or change.version
         record = _remaining_record(was, taken.memory)
         if record is not None:
-            line = COUNTS_AGAIN.format(quote_name(record.name))
+            line = COUNTS_AGAIN.format(quote_title(record.name))
             taken = taken.with_version(taken.memory.next(change.version.uid, record, change.event), line)
     for version in list(taken.memory.newest.values()):
         before = _previous_version(taken.memory, version)
         if version.retired or before is None or version.event.reason != build_narrowed_by(uid):
             continue
         event = Event(action=Action.UPDATE, reason=f"no longer narrowed by {uid}")
-        line = f"{quote_name(before.record.name)} is as it was before that."
+        line = f"{quote_title(before.record.name)} is as it was before that."
         taken = taken.with_version(taken.memory.next(version.uid, before.record, event), line)
     return taken
 
@@ -220,7 +221,7 @@ def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
 def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
     """Return the sentence that one constraint takes the place of another."""
     when = "from now on" if since is None else f"from {format_day(since)} on"
-    return f"{quote_name(new.name)} takes the place of {quote_name(old.name)} {when}."
+    return f"{quote_title(new.name)} takes the place of {quote_title(old.name)} {when}."
 
 
 def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
@@ -259,7 +260,7 @@ def _override_for_day(taken: MemoryChange, version: Version) -> MemoryChange:
         if finding.follows is None:
             taken = _add_questions(taken, [finding])
             continue
-        line = f"For this day it takes the place of {quote_name(older.record.name)}."
+        line = f"For this day it takes the place of {quote_title(older.record.name)}."
         taken = replace(taken, put_aside=(*taken.put_aside, older.uid)).with_lines(line)
     return taken
 
@@ -300,7 +301,7 @@ def remember_constraint(
         said = merge_restated(known.record, record)
         confirmed = known.record.status is Status.LOCKED
         if confirmed and _is_same(known.record, said) and not replacers(memory, uid):
-            return taken.with_lines(f"I know that already: {quote_name(known.record.name)}.")
+            return taken.with_lines(f"I know that already: {quote_title(known.record.name)}.")
         record, event = said, Event(action=Action.UPDATE, reason="said again")
     else:
         event = Event(action=Action.UPSERT)
@@ -331,9 +332,9 @@ def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> Constrai
 def noted_sentence(record: ConstraintRecord) -> str:
     """Confirm that the constraint is remembered, and until when."""
     if record.scope is Scope.SESSION:
-        return f"Noted for this day: {quote_name(record.name)}."
+        return f"Noted for this day: {quote_title(record.name)}."
     end = record.applicability.end_date
-    return f"I'll remember {quote_name(record.name)}{'' if end is None else f', until {format_day(end)}'}."
+    return f"I'll remember {quote_title(record.name)}{'' if end is None else f', until {format_day(end)}'}."
 
 
 def _is_same(known: ConstraintRecord, again: ConstraintRecord) -> bool:
@@ -370,10 +371,10 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
         raise BadInput(REFUSED)
     record = record.with_uid(uid)
     if record == before.record:
-        return taken.with_lines(f"{quote_name(record.name)} stays as it is.")
+        return taken.with_lines(f"{quote_title(record.name)} stays as it is.")
     declined = record.status is Status.DECLINED
     event = Event(action=Action.DECLINE if declined else Action.UPDATE)
-    said = f"{quote_name(record.name)} is {'declined' if declined else 'changed'}."
+    said = f"{quote_title(record.name)} is {'declined' if declined else 'changed'}."
     taken = taken.with_version(taken.memory.next(uid, record, event), said)
     return restore_displaced(taken, uid) if declined else resolve_conflicts(taken, uid)
 
@@ -386,7 +387,7 @@ def judge_constraint(
     Raises ``BadInput`` as :func:`revise_constraint`.
     """
     version = _require_seen(taken.memory, uid, seen)
-    name = quote_name(version.record.name)
+    name = quote_title(version.record.name)
     match verdict:
         case "accept":
             if version.record.status is Status.LOCKED:
@@ -431,17 +432,17 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
     if keep is None:
         if circle:
             raise BadInput("Each of the two replaces the other, so only one of them can count. Which one?")
-        return taken.with_lines(f"Both stay: {quote_name(one.record.name)} and {quote_name(other.record.name)}.")
+        return taken.with_lines(f"Both stay: {quote_title(one.record.name)} and {quote_title(other.record.name)}.")
     kept, loser = (one, other) if keep == one.uid else (other, one)
     if keep != kept.uid:
         raise BadInput(UNKNOWN_CONSTRAINT)
     if kept.flat.session_only and not loser.flat.session_only:
-        line = f"For this day {quote_name(kept.record.name)} counts instead of {quote_name(loser.record.name)}."
+        line = f"For this day {quote_title(kept.record.name)} counts instead of {quote_title(loser.record.name)}."
         return replace(taken, put_aside=(loser.uid,)).with_lines(line)
     if circle or loser.flat.session_only or compute_rule_key(kept.record) == compute_rule_key(loser.record):
         gone = replace(loser.record, status=Status.DECLINED)
         event = Event(action=Action.ARCHIVE, reason=f"the same as {kept.uid}")
-        line = f"{quote_name(kept.record.name)} stays, {quote_name(loser.record.name)} is put away."
+        line = f"{quote_title(kept.record.name)} stays, {quote_title(loser.record.name)} is put away."
         return taken.with_version(memory.next(loser.uid, without_superseded(gone, kept.uid), event), line)
     if kept.uid in loser.flat.supersedes:
         let_go = Event(action=Action.UPDATE, reason=f"no longer supersedes {kept.uid}")
@@ -463,7 +464,7 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
         memory = taken.memory
         now, was = memory.find_version(uid), before.get(uid)
         if now.updated_at != version.updated_at:
-            taken = taken.with_lines(CHANGED_SINCE.format(quote_name(now.record.name)))
+            taken = taken.with_lines(CHANGED_SINCE.format(quote_title(now.record.name)))
         elif was is None:
             gone = replace(version.record, status=Status.DECLINED)
             taken = taken.with_version(memory.next(uid, gone, Event(action=Action.ARCHIVE, reason=TAKEN_BACK)))
@@ -472,8 +473,8 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
             event = was.event if stays else Event(action=Action.UPDATE, reason=TAKEN_BACK)
             taken = taken.with_version(memory.next(uid, was.record, event))
     back = {version.uid for version in taken.versions}
-    names = [quote_name(version.record.name) for uid, version in last.items() if uid in back and not version.retired]
-    again = [quote_name(version.record.name) for uid, version in last.items() if uid in back and version.retired]
+    names = [quote_title(version.record.name) for uid, version in last.items() if uid in back and not version.retired]
+    again = [quote_title(version.record.name) for uid, version in last.items() if uid in back and version.retired]
     lines = ((names, f"Taken back: {', '.join(names)}."), (again, COUNTS_AGAIN.format(join_words(again or [""]))))
     return taken.with_lines(*(line for those, line in lines if those))
 

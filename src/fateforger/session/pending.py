@@ -19,7 +19,6 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import Kind
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version, select_newest
-from fateforger.memory.vocabulary import quote_name
 from fateforger.planning.timing import zone
 from fateforger.quality.rubric import Fix
 from fateforger.session.cards import Button
@@ -47,6 +46,7 @@ from fateforger.session.overview import collisions
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.text import quote_title, truncate
 from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import read_day_rule
 
@@ -205,7 +205,7 @@ def held_question(session: Session) -> PendingQuestion | None:
     if held is None or session.stage is not Stage.REFINE:
         return None
     version = select_newest(known_versions(session), session.user_id).get(held.uid)
-    rule = "" if version is None else f": {quote_name(version.record.words)}"
+    rule = "" if version is None else f": {quote_title(version.record.words)}"
     return PendingQuestion(
         kind=PendingKind.HELD,
         sentence=HELD_BACK[held.writes].format(rule=rule),
@@ -309,9 +309,9 @@ def judge_option(label: str, verdict: ConstraintVerdict, uid: str, seq: int, *, 
 
 def set_aside_option(version: Version) -> Option:
     """Return the answer that relaxes a rule for the day."""
-    label = f"Today without “{version.record.name}”"
-    short = label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 2].rstrip()}…”"
-    return judge_option(short, "set_aside", version.uid, version.seq, spoken=short)
+    before = "Today without "
+    label = before + quote_title(version.record.name, _LONGEST_LABEL - len(before) - 2)
+    return judge_option(label, "set_aside", version.uid, version.seq, spoken=label)
 
 
 def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
@@ -346,12 +346,12 @@ def bring_queued(queued: Sequence[OfferedInput]) -> Option:
 
 def bring_row(each: OfferedInput) -> Option:
     """Return the answer that takes on one task."""
-    return _bring_option("Add", (each.task.id,), spoken=f"Add “{each.task.title[:40]}”")
+    return _bring_option("Add", (each.task.id,), spoken=f"Add {quote_title(each.task.title, 40)}")
 
 
 def fix_option(fix: Fix) -> Option:
     """Return the answer that applies an offered fix."""
-    label = fix.label if len(fix.label) <= _LONGEST_LABEL else f"{fix.label[: _LONGEST_LABEL - 1].rstrip()}…"
+    label = truncate(fix.label, _LONGEST_LABEL)
 
     def apply_fix(envelope: Mapping[str, Any]) -> SessionCommand:
         return ApplyFix(**envelope, fix=fix.id)

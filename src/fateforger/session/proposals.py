@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fateforger.errors import BadInput
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version
-from fateforger.memory.vocabulary import Necessity, Scope, Status, quote_name
+from fateforger.memory.vocabulary import Necessity, Scope, Status
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import Resolved, TBPlan, resolve
 from fateforger.session.commands import ApplyPatch, ApprovedChange
@@ -19,6 +19,7 @@ from fateforger.session.model import Session, SessionStatus
 from fateforger.session.placement import changed_blocks, span
 from fateforger.session.rulebook import rows_of, unsaved_session
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import quote_title
 from fateforger.values import replace
 
 MOST_LINES = 24
@@ -66,15 +67,15 @@ def describe_patch(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
 def _describe_change(old: Resolved | None, new: Resolved | None) -> Iterator[str]:
     if new is None:
         if old is not None:
-            yield f"{quote_name(old.event.name)}, {span(old.start, old.end)}, goes out of the plan."
+            yield f"{quote_title(old.event.name)}, {span(old.start, old.end)}, goes out of the plan."
         return
-    name, event = quote_name(new.event.name), new.event
+    name, event = quote_title(new.event.name), new.event
     if old is None:
         yield f"{name} comes in, {span(new.start, new.end)}, as {event.type.words}."
     elif (old.start, old.end) != (new.start, new.end):
-        yield f"{quote_name(old.event.name)} moves to {span(new.start, new.end)} (now {span(old.start, old.end)})."
+        yield f"{quote_title(old.event.name)} moves to {span(new.start, new.end)} (now {span(old.start, old.end)})."
     if old is not None and old.event.name != event.name:
-        yield f"{quote_name(old.event.name)} gets the title {name}."
+        yield f"{quote_title(old.event.name)} gets the title {name}."
     if old is not None and old.event.type is not event.type:
         yield f"{name} counts as {event.type.words} (now {old.event.type.words})."
     if event.description != ("" if old is None else old.event.description):
@@ -143,7 +144,7 @@ def describe_constraint(taken: MemoryChange) -> tuple[str, ...]:
     facts = " · ".join(text for text in (_BINDING[row.necessity], when, row.times) if text)
     said = (f"“{words}”",) if words != row.name else ()
     asked = tuple(question.sentence for question in taken.questions)
-    return (f"{quote_name(row.name)}: {facts}", *said, *taken.lines[1:], *asked)
+    return (f"{quote_title(row.name)}: {facts}", *said, *taken.lines[1:], *asked)
 
 
 _BINDING = {

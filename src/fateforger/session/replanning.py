@@ -22,7 +22,6 @@ from fateforger.drafting.replanning import (
     start_from,
 )
 from fateforger.errors import BadInput
-from fateforger.memory.vocabulary import join_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.session.commands import AdjustFrame, DeferTask, RemoveTask, Replan, ResizeTask, SplitTask
@@ -31,6 +30,7 @@ from fateforger.session.draft import basis, instance_in, options_for, work_of
 from fateforger.session.model import Depth, Facts, InputFacts, Session, Task, Unplaced
 from fateforger.session.placement import by_time, list_differences, resolved_block
 from fateforger.session.tasks import keep_for_later
+from fateforger.text import join_words
 from fateforger.values import replace
 
 

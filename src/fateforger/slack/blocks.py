@@ -27,6 +27,7 @@ from fateforger.session.cards import (
 )
 from fateforger.slack.addresses import ACTION_MARK, FEEDBACK, Address, ControlAction, Vote
 from fateforger.slack.mrkdwn import split, strip_marks, to_mrkdwn
+from fateforger.text import format_count, truncate
 from fateforger.ui.picture_words import describe
 from fateforger.values import replace
 
@@ -41,12 +42,7 @@ Element = dict[str, Any]
 
 def plain_text(text: str, limit: int = MAX_LABEL) -> Element:
     """Return a text object without markup."""
-    return {"type": "plain_text", "text": shorten(text, limit)}
-
-
-def shorten(text: str, limit: int) -> str:
-    """Cut a text with an ellipsis if it is too long for Slack."""
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+    return {"type": "plain_text", "text": truncate(text, limit)}
 
 
 def element(control: Control, address: Address, numbers: Iterator[int]) -> Element | None:
@@ -101,7 +97,7 @@ def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element
         "value": replace(address, target=button.target, n=0).pack(),
     }
     if button.spoken:
-        made["accessibility_label"] = shorten(button.spoken, MAX_LABEL)
+        made["accessibility_label"] = truncate(button.spoken, MAX_LABEL)
     if button.style != "default":
         made["style"] = button.style
     if button.confirm is not None:
@@ -262,7 +258,7 @@ def _cut(pieces: Sequence[Piece], max_blocks: int, max_characters: int, note: Ca
 
 
 def _sentence(missed: int) -> str:
-    lines = "1 more line is" if missed == 1 else f"{missed} more lines are"
+    lines = format_count(missed, "more line is", "more lines are")
     return f"… {lines} left out here: a Slack message has no room for more."
 
 

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from fateforger.session.cards import Activity, Progress
 from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND
+from fateforger.text import format_count
 
 
 def not_yours(owner: str) -> str:
@@ -83,7 +84,7 @@ ABOUT_FAILED = "I'm sorry, something went wrong on my side and I couldn't do tha
 
 def all_i_know(entries: int) -> str:
     """Return the comment on the exported file."""
-    return f"This is everything I keep about you: one file with {entries} {'entry' if entries == 1 else 'entries'}."
+    return f"This is everything I keep about you: one file with {format_count(entries, 'entry', 'entries')}."
 
 
 def no_file(user_id: str) -> str:

@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from fateforger.errors import BadInput, InternalError
-from fateforger.tasks.task import ENDED, PRIORITIES, Origin, QueuedTask, TaskSpec, TaskState, quote_task
+from fateforger.tasks.task import ENDED, PRIORITIES, Origin, QueuedTask, TaskSpec, TaskState
+from fateforger.text import quote_title
 from fateforger.values import replace
 
 
@@ -93,10 +94,11 @@ def describe_move(before: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     at = _place(queue, before.id)
     task = queue[at]
     place = "first" if at == 0 else "last" if at == len(queue) - 1 else f"number {at + 1} of {len(queue)}"
+    said = f"{quote_title(task.spec.title)} is {place} now"
     if task.spec.priority == before.spec.priority:
-        return f"{quote_task(task)} is {place} now."
+        return f"{said}."
     word = PRIORITIES[task.spec.priority]
-    return f"{quote_task(task)} is {place} now; that makes its priority “{word}”, like that of the task beside it."
+    return f"{said}; that makes its priority “{word}”, like that of the task beside it."
 
 
 def _place(queue: Sequence[QueuedTask], task_id: str) -> int:
@@ -111,16 +113,17 @@ def _target(queue: Sequence[QueuedTask], at: int, where: QueuePlace, before: str
     task, last = queue[at], len(queue) - 1
     if where is QueuePlace.BEFORE:
         if before is None or before == task.id:
-            raise BadInput(f"Name another task that {quote_task(task)} shall come before.", where="before")
+            raise BadInput(f"Name another task that {quote_title(task.spec.title)} shall come before.", where="before")
         other = _place(queue, before)
         to = other - 1 if other > at else other
         if to == at:
-            raise BadInput(f"{quote_task(task)} comes right before {quote_task(queue[other])} already.", where="before")
+            after = quote_title(queue[other].spec.title)
+            raise BadInput(f"{quote_title(task.spec.title)} comes right before {after} already.", where="before")
         return to
     to = {QueuePlace.FIRST: 0, QueuePlace.LAST: last, QueuePlace.UP: at - 1, QueuePlace.DOWN: at + 1}[where]
     if to == at or not 0 <= to <= last:
         end = "first" if to <= 0 and where in {QueuePlace.FIRST, QueuePlace.UP} else "last"
-        raise BadInput(f"{quote_task(task)} is {end} already.", where="place")
+        raise BadInput(f"{quote_title(task.spec.title)} is {end} already.", where="place")
     return to
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from fateforger.text import truncate
 from fateforger.workflow.trace import Step
 
 
@@ -235,11 +236,8 @@ SHORT = 80
 def short_title(text: str) -> str:
     """Return the first non-empty line of the text, cut with an ellipsis."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= SHORT else line[: SHORT - 1].rstrip() + "…"
+    return truncate(line, SHORT)
 
-
-LONGEST_TITLE = 80
-"""Most characters of a title in a sentence."""
 
 PRIORITIES: Mapping[int, str] = {0: "urgent", 1: "high", 2: "normal", 3: "low", 4: "some day"}
 """Names of the priorities."""
@@ -259,9 +257,3 @@ STATES: Mapping[TaskState, str] = {
 def priority_words(priority: int) -> str:
     """Return a priority with its name: ``2 (normal)``."""
     return f"{priority} ({PRIORITIES[priority]})"
-
-
-def quote_task(task: QueuedTask) -> str:
-    """Return the title in quotes, on one line, truncated."""
-    title = " ".join(task.spec.title.split())
-    return f"“{title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1].rstrip() + '…'}”"

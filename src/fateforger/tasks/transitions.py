@@ -28,11 +28,11 @@ from fateforger.tasks.task import (
     QueuedTask,
     TaskSpec,
     TaskState,
-    quote_task,
 )
 from fateforger.tasks.task import (
     TaskState as S,
 )
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
 MOVES: Mapping[S, frozenset[S]] = {
@@ -107,10 +107,8 @@ def apply_change(before: QueuedTask, after: QueuedTask, *, now: datetime) -> Que
         if after.state is TaskState.RUNNING:
             raise InternalError("A task runs by being claimed.")
         if not can_move(before.state, after.state):
-            raise BadInput(
-                f"{quote_task(before)} is {STATES[before.state]}, so it cannot become {STATES[after.state]}.",
-                where="state",
-            )
+            title, was, to = quote_title(before.spec.title), STATES[before.state], STATES[after.state]
+            raise BadInput(f"{title} is {was}, so it cannot become {to}.", where="state")
     claim = before.claim if after.state is TaskState.RUNNING else None
     return _record_change(replace(after, claim=claim, fence=before.fence, version=before.version), now)
 
@@ -181,7 +179,7 @@ def apply_action(task: QueuedTask, deed: TaskAction) -> QueuedTask:
     to, sensible = TASK_ACTIONS[deed]
     if task.state not in sensible:
         why = _INSTEAD.get((deed, task.state)) or _DONE_ALREADY.format(deed.value)
-        raise BadInput(f"{quote_task(task)} {why}.", where="state")
+        raise BadInput(f"{quote_title(task.spec.title)} {why}.", where="state")
     return replace(task, state=to, outcome="", place="" if deed is TaskAction.RETRY else task.place)
 
 
@@ -195,14 +193,15 @@ def describe_action(task: QueuedTask, deed: TaskAction, tasks: Iterable[QueuedTa
 
     ``tasks`` are the person's open ones; those that now wait for this task are mentioned.
     """
-    said = f"{quote_task(task)} {_PAST[deed]}"
+    said = f"{quote_title(task.spec.title)} {_PAST[deed]}"
     held_up = (
-        [quote_task(t) for t in tasks if task.id in t.blocked_by] if deed in {TaskAction.PAUSE, TaskAction.STOP} else []
+        [quote_title(t.spec.title) for t in tasks if task.id in t.blocked_by]
+        if deed in {TaskAction.PAUSE, TaskAction.STOP}
+        else []
     )
     if not held_up:
         return said
-    more = f" and {len(held_up) - 1} more" if len(held_up) > 1 else ""
-    return f"{said} {held_up[0]}{more} still wait{'' if more else 's'} for it."
+    return f"{said} {join_words(held_up, 1)} still wait{'s' if len(held_up) == 1 else ''} for it."
 
 
 def rename_task(task: QueuedTask, title: str) -> QueuedTask:
@@ -235,5 +234,5 @@ def replace_spec(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
     Raises :class:`BadInput` for a task that is done.
     """
     if task.state is S.DONE:
-        raise BadInput(f"{quote_task(task)} is done, so it stays as it was.", where="state")
+        raise BadInput(f"{quote_title(task.spec.title)} is done, so it stays as it was.", where="state")
     return replace(task, spec=spec)

@@ -13,6 +13,7 @@ from fateforger.session.day import day_words
 from fateforger.session.edits import writes_at_once
 from fateforger.session.model import MOST_LISTED, HistoryView, PreviewView, Session
 from fateforger.session.pending import conflict_options
+from fateforger.text import format_count
 from fateforger.ui.card_parts import paragraphs
 
 SHOW_HISTORY = Button(label="History", action="show_history")
@@ -96,7 +97,7 @@ def _more_history(view: HistoryView) -> tuple[Button, ...]:
 
 
 def _count_entries(number: int) -> str:
-    return "1 entry" if number == 1 else f"{number or 'no'} entries"
+    return format_count(number, "entry", "entries") if number else "no entries"
 
 
 SHOW_PREVIEW = Button(label="Preview", action="show_preview")
@@ -197,7 +198,7 @@ def questions(session: Session) -> tuple[Part, ...]:
 def questions_words(session: Session) -> str:
     """Return the number of open questions, for notifications and screen readers; empty if there are none."""
     count = len(open_questions(session))
-    return f" {count} question{'' if count == 1 else 's'} to answer." if count else ""
+    return f" {format_count(count, 'question')} to answer." if count else ""
 
 
 def _head(count: int) -> str:

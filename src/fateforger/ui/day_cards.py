@@ -40,6 +40,7 @@ from fateforger.session.day import (
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.session.stages import Move
+from fateforger.text import format_count, limit_items
 from fateforger.ui.calendar_cards import SHOW_HISTORY
 from fateforger.ui.card_parts import (
     left_out_note,
@@ -133,17 +134,14 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
     if session.day.snapshot_error is not None:
         parts.append(Note(text=f"This is as I last saw it: {plain(session.day.snapshot_error, 300)}"))
     if day.timed:
-        lines = [f"- {_line(session, m)}" for m in day.timed[:MOST_LISTED]]
-        if len(day.timed) > MOST_LISTED:
-            lines.append(f"- … and {len(day.timed) - MOST_LISTED} more")
-        count = len(day.timed)
-        parts += paragraphs("\n".join((f"**On your calendar: {count} meeting{'' if count == 1 else 's'}**", *lines)))
+        heading = f"**On your calendar: {format_count(len(day.timed), 'meeting')}**"
+        lines = limit_items([f"- {_line(session, m)}" for m in day.timed], MOST_LISTED, "- … and {} more")
+        parts += paragraphs("\n".join((heading, *lines)))
     else:
         parts.append(Prose(text="**On your calendar: no meetings**"))
     if day.all_day:
-        titles = [plain(title, 60) for title in day.all_day[:8]]
-        more = f" and {len(day.all_day) - 8} more" if len(day.all_day) > 8 else ""
-        parts.append(Note(text=f"All day: {' · '.join(titles)}{more}"))
+        titles = limit_items([plain(title, 60) for title in day.all_day], 8, "{} more")
+        parts.append(Note(text=f"All day: {' · '.join(titles)}"))
     if day.earlier:
         count = len(day.earlier)
         blocks = "a block" if count == 1 else f"{count} blocks"

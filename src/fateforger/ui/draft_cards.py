@@ -7,7 +7,6 @@ from typing import assert_never
 from fateforger.drafting.axis import in_words
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
-from fateforger.memory.vocabulary import join_words, quote_name
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, plain
 from fateforger.session.day import day_words
 from fateforger.session.gates import block_words
@@ -15,6 +14,7 @@ from fateforger.session.model import Offer, Session, Unplaced
 from fateforger.session.pending import set_aside_option
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import Move
+from fateforger.text import join_words, quote_title
 from fateforger.ui.card_parts import (
     move_row,
     paragraphs,
@@ -57,7 +57,7 @@ def list_clashing_rules(session: Session) -> tuple[Part, ...]:
     if not members:
         return ()
     told = [f"- {plain(build_reminder(item).sentence, 300)}" for item in members]
-    gone = [quote_name(items[uid].record.words) for uid in session.planning.clash.let_go if uid in items]
+    gone = [quote_title(items[uid].record.words) for uid in session.planning.clash.let_go if uid in items]
     if len(members) == 1:
         lines = ["⚠️ **There is no way to keep this rule on that day, so the draft does without it.**", *told]
     else:

@@ -9,6 +9,7 @@ from math import ceil
 
 from fateforger.planning.plan import ET
 from fateforger.session.cards import DayView, Meeting, PlannedBlock
+from fateforger.text import NO_TITLE
 from fateforger.ui.font_metrics import cut, flatten, width
 from fateforger.ui.picture_scene import (
     Arrow,
@@ -182,7 +183,7 @@ def title(view: DayView, x: float, room: float) -> tuple[Text, ...]:
     lines = [Text(x, 34, cut(day_name(view.date), NAME, room, bold=True), NAME, room, bold=True)]
     lines.append(Text(x, 53, cut(about, SUBHEADING, room), SUBHEADING, room, soft=True))
     if view.all_day:
-        words = "All day: " + " · ".join(flatten(one) or "(no title)" for one in view.all_day)
+        words = "All day: " + " · ".join(flatten(one) or NO_TITLE for one in view.all_day)
         lines.append(Text(x, 73, cut(words, SUBHEADING, room), SUBHEADING, room))
     return tuple(lines)
 
@@ -333,7 +334,7 @@ def _ghost(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -
 
 
 def _visible_title(words: str) -> str:
-    return flatten(words) or "(no title)"
+    return flatten(words) or NO_TITLE
 
 
 def _times(view: DayView, start: datetime, end: datetime) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from fateforger.planning.plan import ET
 from fateforger.session.cards import DayView, Meeting, PlannedBlock
+from fateforger.text import NO_TITLE, format_count, truncate
 from fateforger.ui.font_metrics import flatten
 
 Change = Literal["new", "moved", "longer", "shorter", "renamed"]
@@ -126,9 +127,9 @@ def _is_twice(local: datetime) -> bool:
 
 def _day(view: DayView) -> str:
     blocks, meetings = len(view.blocks), len(view.meetings)
-    counts = f"{blocks} {'block' if blocks == 1 else 'blocks'}"
+    counts = format_count(blocks, "block")
     if meetings:
-        counts += f" and {meetings} {'meeting' if meetings == 1 else 'meetings'}"
+        counts += f" and {format_count(meetings, 'meeting')}"
     frame = "" if view.start is None or view.end is None else f", {span_words(view, view.start, view.end)}"
     all_day = "" if not view.all_day else f" All day: {', '.join(_title(title) for title in view.all_day)}."
     return f"{day_name(view.date)}{frame}: {counts}.{all_day}"
@@ -161,7 +162,7 @@ def _meeting(view: DayView, meeting: Meeting) -> str:
 
 
 def _title(title: str) -> str:
-    return flatten(title) or "(no title)"
+    return flatten(title) or NO_TITLE
 
 
 def _fit_to_limit(head: str, sentences: list[str], limit: int | None) -> str:
@@ -172,4 +173,4 @@ def _fit_to_limit(head: str, sentences: list[str], limit: int | None) -> str:
         text = " ".join((head, *sentences[:kept], f"And {len(sentences) - kept} more."))
         if len(text) <= limit:
             return text
-    return head[: limit - 1] + "…"
+    return truncate(head, limit)

@@ -27,6 +27,7 @@ from fateforger.session.overview import block_title, clip_span, overview
 from fateforger.session.pending import GO_AHEAD, fix_option, held_question, refit_question, write_question
 from fateforger.session.placement import by_time, span
 from fateforger.session.stages import Move
+from fateforger.text import limit_items
 from fateforger.ui.calendar_cards import (
     SHOW_HISTORY,
     SHOW_PREVIEW,
@@ -268,9 +269,8 @@ def _meetings(session: Session) -> tuple[Part, ...]:
     timed = on_calendar(session).timed
     if not timed:
         return ()
-    named = [f"{clip_span(m, session.date)} {plain(m.title, 40)}" for m in timed[:MOST_MEETINGS]]
-    if len(timed) > MOST_MEETINGS:
-        named.append(f"{len(timed) - MOST_MEETINGS} more")
+    named = [f"{clip_span(m, session.date)} {plain(m.title, 40)}" for m in timed]
+    named = limit_items(named, MOST_MEETINGS, "{} more")
     return (Note(text=f"Meetings: {' · '.join(named)}"),)
 
 

@@ -28,6 +28,7 @@ from fateforger.session.pending import (
     unsure_questions,
 )
 from fateforger.session.rulebook import rules_in_force
+from fateforger.text import format_count
 
 
 def build_choice(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> Controls:
@@ -235,7 +236,7 @@ def moved_memory_card() -> Card:
 
 
 def count_words(view: MemoryView) -> str:
-    return "1 rule" if view.total == 1 else f"{view.total or 'no'} rules"
+    return format_count(view.total, "rule") if view.total else "no rules"
 
 
 def memory_summary(view: MemoryView) -> str:
@@ -250,7 +251,7 @@ def memory_summary(view: MemoryView) -> str:
 def _asked_words(session: Session, view: MemoryView) -> str:
     """Return the number of open questions, for notifications and screen readers; empty if there are none."""
     asked = len(session.rules.memory_questions) + len(view.offers)
-    return f" {asked} question{'' if asked == 1 else 's'} to answer." if asked else ""
+    return f" {format_count(asked, 'question')} to answer." if asked else ""
 
 
 def _build_last_change(session: Session, view: MemoryView) -> tuple[Part, ...]:

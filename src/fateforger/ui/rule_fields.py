@@ -19,13 +19,12 @@ from fateforger.memory.vocabulary import (
     Status,
     Weekday,
     WindowKind,
-    join_words,
-    quote_name,
 )
 from fateforger.planning.plan import ET
 from fateforger.session.cards import Choice, Note
 from fateforger.session.forms import ChoiceField, DateField, FormField, FormSubmission, ManyField, TextField
 from fateforger.session.rulebook import RuleBook
+from fateforger.text import join_words, quote_title, shorten
 from fateforger.ui.form_values import Filled, format_minutes, format_windows, parse_minutes, parse_windows
 from fateforger.values import replace
 from fateforger.workflow.day_names import KINDS, WEEKDAYS, describe_day_rule
@@ -106,8 +105,8 @@ def find_clash(book: RuleBook, record: ConstraintRecord, given: FormSubmission, 
         session_id=session_id,
     )
     for group in find_clashing([*there, new], about=new.uid):
-        others = [quote_name(version.record.payload.day_rule or "") for version in group if version is not new]
-        text = quote_name(record.payload.day_rule or "")
+        others = [quote_title(version.record.payload.day_rule or "") for version in group if version is not new]
+        text = quote_title(record.payload.day_rule or "")
         one = "your rule" if len(others) == 1 else "your rules"
         texts = join_words(others)
         return f"{text} and {one} {texts} cannot be kept together. Change this one, or archive the other first."
@@ -330,15 +329,14 @@ def _read_words(filled: Filled, before: ConstraintRecord | None, *, spoken: str)
 def _read_name(filled: Filled, words: str, before: ConstraintRecord | None) -> str:
     name = filled.text("name", MAX_NAME)
     if before is None:
-        return name or _shorten(words)
+        return name or shorten(words, SHORT)
     if name and name != before.name[:MAX_NAME].strip():
         return name
-    return _shorten(words) if is_self_explanatory(before) and before.name == _shorten(before.words) else before.name
-
-
-def _shorten(words: str) -> str:
-    flat = " ".join(words.split())
-    return flat if len(flat) <= SHORT else f"{flat[: SHORT - 1].rstrip()}…"
+    return (
+        shorten(words, SHORT)
+        if is_self_explanatory(before) and before.name == shorten(before.words, SHORT)
+        else before.name
+    )
 
 
 def _read_payload(filled: Filled, about: str, before: ConstraintRecord | None) -> Payload | None:

@@ -26,6 +26,7 @@ from fateforger.session.forms import (
 )
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook, context_of
+from fateforger.text import format_count
 from fateforger.ui.form_values import Filled
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
@@ -172,7 +173,7 @@ def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
 def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) -> str:
     """Return the numbers of shown and of all rules, so that nothing is cut silently."""
     every = len(book.rows)
-    rules = f"{every} rule{'' if every == 1 else 's'}"
+    rules = format_count(every, "rule")
     day = f"The day is {day_words(book.person.date)}."
     if not found:
         return f"None of your {rules} fits this search. {day}"

@@ -10,6 +10,7 @@ from fateforger.session.day import day_words, frame_words
 from fateforger.session.gates import block_words
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import format_count, join_words
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
@@ -83,9 +84,8 @@ def _describe_done(session: Session, left: TimeboxingStage) -> str:
 
 def _tasks(session: Session) -> str:
     tasks = session.day.inputs.tasks
-    named = [f"{plain(t.title, 60)}{' ⭐' if t.one_thing else ''}" for t in tasks[:MOST_TASKS]]
-    more = f" and {len(tasks) - MOST_TASKS} more" if len(tasks) > MOST_TASKS else ""
-    return f"{len(tasks)} task{'' if len(tasks) == 1 else 's'}: {', '.join(named)}{more}"
+    named = (f"{plain(t.title, 60)}{' ⭐' if t.one_thing else ''}" for t in tasks)
+    return f"{format_count(len(tasks), 'task')}: {join_words(named, MOST_TASKS)}"
 
 
 def root_card(session: Session) -> Card:
@@ -108,7 +108,7 @@ def root_line(session: Session) -> str:
             return f"Planning {day}: the frame of the day"
         case TimeboxingStage.CAPTURE_INPUTS:
             count = len(session.day.inputs.tasks)
-            return f"Planning {day}: what to do, {count} task{'' if count == 1 else 's'} so far"
+            return f"Planning {day}: what to do, {format_count(count, 'task')} so far"
         case TimeboxingStage.SKELETON:
             return f"Planning {day}: a first draft, {block_words(session)}"
         case TimeboxingStage.REFINE:

@@ -28,6 +28,7 @@ from fateforger.session.model import CatchUp, Depth, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
+from fateforger.text import format_count, join_words
 from fateforger.ui.card_parts import ask_for_criteria, format_criteria, move_row, show_notice
 from fateforger.ui.day_cards import free_minutes
 from fateforger.ui.rule_cards import rules
@@ -45,9 +46,8 @@ def catch_up(session: Session) -> tuple[Part, ...]:
     if not things:
         return done
     days = _days(session, (each.day for each in things))
-    named = ", ".join(plain(each.task.title) for each in things[:MOST_MISSED])
-    more = f" and {len(things) - MOST_MISSED} more" if len(things) > MOST_MISSED else ""
-    text = f"**From {days}**, {_things(len(things))} still open, as far as I know: {named}{more}."
+    named = join_words((plain(each.task.title) for each in things), MOST_MISSED)
+    text = f"**From {days}**, {_things(len(things))} still open, as far as I know: {named}."
     return (*done, Prose(text=text, control=Button(label="Catch up…", action="form.catch_up")))
 
 
@@ -69,7 +69,7 @@ def _days(session: Session, days: Iterable[date]) -> str:
     if len(missed) > MOST_DAYS:
         return f"{len(missed)} days since {day_words(missed[0])}"
     names = [weekday(day) if session.date - day < _WEEK else day_words(day) for day in missed]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return join_words(names)
 
 
 MOST_NAMED = 8
@@ -217,6 +217,6 @@ def _sum(session: Session) -> str:
         t.minutes or (USUAL_DEEP if t.depth is Depth.DEEP else USUAL_SHALLOW) for t in session.day.inputs.tasks
     )
     count = len(session.day.inputs.tasks)
-    line = f"{count} task{'' if count == 1 else 's'}, {in_words(minutes)} together"
+    line = f"{format_count(count, 'task')}, {in_words(minutes)} together"
     free = free_minutes(session)
     return f"{line}." if free is None else f"{line}; your day has {in_words(free)} without meetings."

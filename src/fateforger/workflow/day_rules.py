@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 from fateforger.errors import BadInput
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import instant_of
+from fateforger.text import join_words
 from fateforger.workflow.conformance import CheckedRule, Report, StatedRule, check, wrap_rule
 from fateforger.workflow.day_names import DayName, DayNames, parse_day_name
 from fateforger.workflow.parser import Place, PlaceOf, read_rule
@@ -158,7 +159,7 @@ def read_day_rules(text: str) -> tuple[StatedRule, ...]:
         if len(texts) == 1:
             raise BadInput(f"No block can keep {texts[0]}.")
         which = "both be kept; choose one of them" if len(texts) == 2 else "all be kept; leave one of them out"
-        raise BadInput(f"{', '.join(texts[:-1])} and {texts[-1]} cannot {which}.")
+        raise BadInput(f"{join_words(texts)} cannot {which}.")
     return rules
 
 

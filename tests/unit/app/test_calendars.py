@@ -57,13 +57,13 @@ async def said(settings: Settings) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("given", "state", "message"),
     [
-        ({}, "real", "; I write to “Me”. Not looked at: “Family”, “Holidays” (FATEFORGER_CALENDARS_READ)."),
+        ({}, "real", "; I write to “Me”. Not looked at: “Family” and “Holidays” (FATEFORGER_CALENDARS_READ)."),
         (
             {"calendar_id": "family", "calendars_read": "Me,holidays"},
             "real",
-            "; I write to “Family”, and read “Me”, “Holidays”.",
+            "; I write to “Family”, and read “Me” and “Holidays”.",
         ),
-        ({"calendars_read": "all"}, "real", "; I write to “Me”, and read “Family”, “Holidays”."),
+        ({"calendars_read": "all"}, "real", "; I write to “Me”, and read “Family” and “Holidays”."),
         ({"calendars_read": "Famly"}, "broken", ". You have no calendar called “Famly”. Did you mean “Family”?"),
         ({"calendar_id": "Holidays"}, "broken", ", but “Holidays” may only be read."),
     ],

@@ -255,7 +255,7 @@ def test_the_first_message(case: str, line: str) -> None:
     [
         (TimeboxingStage.DATE, "✓ **Monday 2 March**, Europe/Amsterdam time"),
         (TimeboxingStage.COLLECT_CONSTRAINTS, "✓ Your day: 09:00–18:00 (9 h), lunch around 12:30 for 45 min"),
-        (TimeboxingStage.CAPTURE_INPUTS, "✓ 2 tasks: Report ⭐, Mail"),
+        (TimeboxingStage.CAPTURE_INPUTS, "✓ 2 tasks: Report ⭐ and Mail"),
         (TimeboxingStage.SKELETON, "✓ First draft: 3 blocks"),
         (TimeboxingStage.REFINE, "✓ Refined: 3 blocks"),
     ],

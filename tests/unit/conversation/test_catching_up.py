@@ -11,7 +11,7 @@ from fateforger.planning.plan import resolve
 from fateforger.session.forms import ManyField
 from fateforger.session.model import Session
 
-OPEN = "**From Monday**, 3 things are still open, as far as I know: Write report, Review plans, Mail."
+OPEN = "**From Monday**, 3 things are still open, as far as I know: Write report, Review plans and Mail."
 ON = ("Proceed", "Refine", "Commit to calendar")
 LATER = "You caught up with Monday: 2 things are on your list, one thing is settled."
 

@@ -17,6 +17,7 @@ from fateforger.errors import CalendarNotFound, CalendarUnreachable, StoreUnavai
 from fateforger.session.commands import Start
 from fateforger.session.model import Outgoing, Session
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import join_words
 
 DOWN = CalendarUnreachable("The calendar does not answer.")
 
@@ -114,7 +115,7 @@ async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: Hous
     shown = house.on_calendar(whole=True)
     assert len(shown) == 3
     assert anna.card.text == "Only a part of Monday 2 March is on your calendar."
-    there = ", ".join(
+    there = join_words(
         f"“{title}” {when.replace('-', '–')}" for title, when in sorted(shown.items(), key=lambda i: i[1])
     )
     assert f"On your calendar now: {there}." in anna.words

@@ -20,6 +20,7 @@ from fateforger.errors import (
     CalendarReadOnly,
     CalendarUnreachable,
 )
+from fateforger.text import truncate
 
 
 class Refusal(StrEnum):
@@ -226,4 +227,4 @@ def extract_sentence(text: str) -> str:
     """Return the first sentence of an error text, short enough for use inside another sentence."""
     line = _DETAILS.sub("", strip_wrapping(text).split("\n", 1)[0])
     sentence = _AROUND.sub("", line, count=1).split(". ", 1)[0].strip().rstrip(".") or "no reason given"
-    return sentence if len(sentence) <= _LONGEST else f"{sentence[:_LONGEST]}…"
+    return truncate(sentence, _LONGEST)

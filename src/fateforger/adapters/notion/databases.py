@@ -10,6 +10,7 @@ from notion_client.helpers import extract_notion_id
 
 from fateforger.adapters.notion.client import NotionPages
 from fateforger.errors import BadInput
+from fateforger.text import join_words, quote_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ def find_columns(table: Table, schema: Mapping[str, Any], said: Mapping[tuple[st
             title = next((each for each, column in schema.items() if column["type"] == "title"), None)
         if title is None and given is not None:
             raise BadInput(
-                f"“{table.title}” has no column “{given}”; it has {_quote_titles(sorted(schema))}.", where="column"
+                f"“{table.title}” has no column “{given}”; it has {join_words(map(quote_title, sorted(schema)))}.",
+                where="column",
             )
         if title is None:
             missing.append(name)
@@ -125,17 +127,13 @@ def find_columns(table: Table, schema: Mapping[str, Any], said: Mapping[tuple[st
 
 
 def _describe_missing(table: Table, missing: Sequence[str], unknown: Sequence[str]) -> str:
-    usual = _quote_titles(table.columns[name][0] for name in missing)
+    usual = join_words(quote_title(table.columns[name][0]) for name in missing)
     option = missing[0] if table is CONSTRAINTS else f"{table.key}.{missing[0]}"
-    others = f" I do not know {_quote_titles(unknown)}." if unknown else ""
+    others = f" I do not know {join_words(map(quote_title, unknown))}." if unknown else ""
     return (
         f"“{table.title}” has no column {usual}. If it goes by another name, say so: --column {option}=NAME; if there"
         f" is none, --column {option}= leaves it out.{others}"
     )
-
-
-def _quote_titles(titles: Iterable[str]) -> str:
-    return ", ".join(f"“{title}”" for title in titles)
 
 
 WITHOUT = "none"

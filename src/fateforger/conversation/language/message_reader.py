@@ -35,10 +35,10 @@ from fateforger.conversation.language.message_commands import (
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
 from fateforger.conversation.language.plan_proposals import TimeboxPatcher
 from fateforger.conversation.language.tables import (
+    LONGEST_TEXT,
     Row,
     Table,
     clock_facts,
-    cut_text,
     day_facts,
     frame_facts,
     last_words_facts,
@@ -79,6 +79,7 @@ from fateforger.tasks.task import (
     TaskSpec,
     Work,
 )
+from fateforger.text import shorten
 from fateforger.values import replace
 from fateforger.workflow.definition import list_shipped, load_shipped
 
@@ -121,7 +122,7 @@ def queue_table(queue: Sequence[QueuedTask]) -> Table:
     rows = [
         {
             "number": number,
-            "title": cut_text(task.spec.title),
+            "title": shorten(task.spec.title, LONGEST_TEXT),
             "state": task.state.value,
             "priority": task.spec.priority,
         }

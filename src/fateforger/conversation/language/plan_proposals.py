@@ -18,7 +18,6 @@ from fateforger.conversation.language.answers import (
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
 from fateforger.conversation.language.tables import (
     Table,
-    cut_text,
     day_facts,
     frame_facts,
     last_words_facts,
@@ -57,6 +56,7 @@ from fateforger.session.recall import constraints_for_draft, count_left_out, fol
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.parts import COARSE, Parts
 from fateforger.tasks.task import TaskSpec
+from fateforger.text import shorten
 from fateforger.values import replace
 
 SECONDS = 45.0
@@ -328,4 +328,4 @@ def _moved_words(moved: BlockMove) -> str:
 
 def _clean(title: str) -> str:
     """Return one line of printable characters."""
-    return cut_text("".join(c if c.isprintable() else " " for c in title), LONGEST_TITLE)
+    return shorten("".join(c if c.isprintable() else " " for c in title), LONGEST_TITLE)

@@ -15,6 +15,7 @@ from fateforger.planning.timing import zone
 from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
 from fateforger.session.model import LastWords, Session
 from fateforger.session.pending import PendingKind, PendingQuestion
+from fateforger.text import shorten
 
 MOST_MEETINGS = 40
 MOST_TASKS = 60
@@ -27,12 +28,6 @@ DAYS_AHEAD = 14
 Row = Mapping[str, object]
 Table = tuple[str, Sequence[Row], int]
 """Name, rows, and the number of rows that are not shown."""
-
-
-def cut_text(text: str, limit: int = LONGEST_TEXT) -> str:
-    """Collapse a text to one line and cut it to ``limit`` characters."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def day_facts(session: Session, now: datetime) -> Row:
@@ -73,7 +68,7 @@ def list_meetings(session: Session) -> Table:
         {
             "from": f"{m.start:%H:%M}",
             "to": f"{m.end:%H:%M}",
-            "title": cut_text(m.title),
+            "title": shorten(m.title, LONGEST_TEXT),
             "busy": "yes" if m.busy else "no",
         }
         for m in timed[:MOST_MEETINGS]
@@ -87,7 +82,8 @@ def list_taken(session: Session, fixed: Sequence[Resolved]) -> Table:
     stands += [(block.start, block.end, block.event.name) for block in fixed]
     stands.sort(key=lambda each: each[0].astimezone(UTC))
     rows = [
-        {"from": f"{s:%H:%M}", "to": f"{e:%H:%M}", "title": cut_text(title)} for s, e, title in stands[:MOST_MEETINGS]
+        {"from": f"{s:%H:%M}", "to": f"{e:%H:%M}", "title": shorten(title, LONGEST_TEXT)}
+        for s, e, title in stands[:MOST_MEETINGS]
     ]
     return "taken", rows, len(stands) - len(rows)
 
@@ -97,7 +93,7 @@ def list_tasks(session: Session) -> Table:
     rows = [
         {
             "number": number,
-            "title": cut_text(task.title),
+            "title": shorten(task.title, LONGEST_TEXT),
             "minutes": "" if task.minutes is None else task.minutes,
             "depth": task.depth.value,
             "one_thing": "yes" if task.one_thing else "no",
@@ -110,7 +106,7 @@ def list_tasks(session: Session) -> Table:
 def list_unplaced(session: Session) -> Table:
     """Return the tasks that did not fit, numbered from 1."""
     rows = [
-        {"number": number, "title": cut_text(each.title), "why": cut_text(each.reason)}
+        {"number": number, "title": shorten(each.title, LONGEST_TEXT), "why": shorten(each.reason, LONGEST_TEXT)}
         for number, each in enumerate(session.planning.unplaced, 1)
     ]
     return "open", rows, 0
@@ -126,7 +122,7 @@ def list_left_over(session: Session) -> Table:
     rows = [
         {
             "number": number,
-            "title": cut_text(each.task.title),
+            "title": shorten(each.task.title, LONGEST_TEXT),
             "minutes": "" if each.task.minutes is None else each.task.minutes,
             "of": each.day.isoformat(),
         }
@@ -143,11 +139,11 @@ def list_blocks(session: Session) -> Table:
     rows = [
         {
             "i": block.index,
-            "n": cut_text(block.event.name),
+            "n": shorten(block.event.name, LONGEST_TEXT),
             "t": block.event.type.value,
             "from": f"{block.start:%H:%M}",
             "to": f"{block.end:%H:%M}",
-            "d": cut_text(block.event.description, 80),
+            "d": shorten(block.event.description, 80),
         }
         for block in resolved[:MOST_BLOCKS]
     ]
@@ -159,13 +155,16 @@ def quality_facts(session: Session) -> Row:
     quality = session.planning.quality
     if quality is None:
         return {"level": "", "next_step": ""}
-    return {"level": f"{quality.level} of 4, {quality.label}", "next_step": cut_text(quality.next_step)}
+    return {"level": f"{quality.level} of 4, {quality.label}", "next_step": shorten(quality.next_step, LONGEST_TEXT)}
 
 
 def list_findings(session: Session) -> Table:
     """Return the findings that would improve the plan, the most important first."""
     found = () if session.planning.quality is None else session.planning.quality.findings
-    rows = [{"for_level": finding.level, "finding": cut_text(finding.text)} for finding in found[:MOST_FINDINGS]]
+    rows = [
+        {"for_level": finding.level, "finding": shorten(finding.text, LONGEST_TEXT)}
+        for finding in found[:MOST_FINDINGS]
+    ]
     return "findings", rows, len(found) - len(rows)
 
 
@@ -177,7 +176,7 @@ def list_history(session: Session) -> Table:
             "number": number,
             "at": f"{row.at.astimezone(zone(session.tz)):%H:%M}",
             "what": row.title,
-            "said": cut_text(row.said or "; ".join(row.named)),
+            "said": shorten(row.said or "; ".join(row.named), LONGEST_TEXT),
             "state": row.state,
             "possible": f"{row.button}_write" if row.button else "",
         }
@@ -192,9 +191,9 @@ def list_pending(waiting: Sequence[PendingQuestion]) -> Table:
         {
             "number": number,
             "kind": question.kind.value,
-            "question": cut_text(question.sentence, 400),
+            "question": shorten(question.sentence, 400),
             "yes": _if_yes(question),
-            "no": cut_text(question.no.label) if question.no is not None else "nothing changes",
+            "no": shorten(question.no.label, LONGEST_TEXT) if question.no is not None else "nothing changes",
         }
         for number, question in enumerate(waiting, 1)
     ]
@@ -203,15 +202,15 @@ def list_pending(waiting: Sequence[PendingQuestion]) -> Table:
 
 def _if_yes(question: PendingQuestion) -> str:
     if question.yes is not None:
-        return cut_text(question.yes.label)
+        return shorten(question.yes.label, LONGEST_TEXT)
     if question.which:
-        return f"one of: {' / '.join(cut_text(option.label) for option in question.which)}"
+        return f"one of: {' / '.join(shorten(option.label, LONGEST_TEXT) for option in question.which)}"
     return "what it asks" if question.kind in {PendingKind.WORDS, PendingKind.SAID} else "has to be said one by one"
 
 
 def last_words_facts(words: LastWords) -> Row:
     """Return the bot's last words."""
-    return {"you": cut_text(words.bot, 400)}
+    return {"you": shorten(words.bot, 400)}
 
 
 MOST_CONSIDERED = 30
@@ -232,7 +231,7 @@ def list_reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
     consider: list[Row] = []
     room = LONGEST_CONSIDERED
     for number, reminder in enumerate(told.consider[:MOST_CONSIDERED], len(must) + 1):
-        words = cut_text(reminder.words)
+        words = shorten(reminder.words, LONGEST_TEXT)
         room -= len(words)
         if room < 0:
             break
@@ -254,8 +253,8 @@ def list_constraints(versions: Sequence[Version], answer: Answer) -> Table:
     rows = [
         {
             "number": number,
-            "name": cut_text(version.record.name, 80),
-            "words": cut_text(version.record.words),
+            "name": shorten(version.record.name, 80),
+            "words": shorten(version.record.words, LONGEST_TEXT),
             "said": version.created_at.astimezone(zone(answer.context.timezone)).date().isoformat(),
             "necessity": version.record.necessity.value,
             "status": "put away" if version.retired else version.record.status.value,

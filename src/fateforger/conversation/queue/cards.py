@@ -41,6 +41,7 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
+from fateforger.text import format_count, join_words
 
 LISTED = 15
 LONGEST = 600
@@ -66,7 +67,7 @@ def build_reply(sentence: str, *controls: Control, mode: Mode | None = None) -> 
 
 def build_acknowledgment(task: QueuedTask) -> Card:
     """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
-    title = quote_title(task)
+    title = format_title(task)
     text = f"I put {title} into your queue."
     parts: list[Part] = [
         Prose(text=text),
@@ -98,7 +99,7 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
     if not queue:
         return build_reply(f"{EMPTY} Write me what there is to do, or add it here.", ADD)
     can = ready_tasks(tasks)
-    counted = f"{len(queue)} task{'' if len(queue) == 1 else 's'} in your queue"
+    counted = f"{format_count(len(queue), 'task')} in your queue"
     text = f"{counted}, {len(can)} ready to be pulled."
     rows = [Prose(text=format_row(task, tasks), control=build_row_control(task, tasks)) for task in queue[:LISTED]]
     more = len(queue) - len(rows)
@@ -124,7 +125,7 @@ def describe_state(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Return the state of a task in a few words."""
     first = blockers(task, tasks)
     if task.state is TaskState.ACTIVE and first:
-        return f"after {quote_title(first[0])}"
+        return f"after {format_title(first[0])}"
     return {
         TaskState.ACTIVE: "ready",
         TaskState.RUNNING: "being carried out",
@@ -249,7 +250,7 @@ def describe_kind(work: Work) -> str:
             assert_never(work)
 
 
-def quote_title(task: QueuedTask) -> str:
+def format_title(task: QueuedTask) -> str:
     """Return the title for use in a sentence."""
     return f"“{plain(task.spec.title, 120)}”"
 
@@ -303,16 +304,20 @@ def build_unknown_queue() -> tuple[Part, ...]:
 
 
 def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
-    count = len(tasks)
     waiting = sum(task.state is TaskState.WAITING for task in tasks)
     yours = f" {waiting} wait{'s' if waiting == 1 else ''} for you." if waiting else ""
     following = f" Next: **{plain(can[0].spec.title)}**." if can else " None can be pulled just now."
-    return f"{count} task{'' if count == 1 else 's'}, {len(can)} ready.{yours}{following}"
+    return f"{format_count(len(tasks), 'task')}, {len(can)} ready.{yours}{following}"
 
 
 def _build_header(can: Sequence[QueuedTask]) -> Controls:
     pull = (Button(label="Pull the next", action="queue.pull", target=task.id) for task in can[:1])
     return Controls(items=(*pull, ADD))
+
+
+def _format_blocker(task: QueuedTask) -> str:
+    gone = " (which was stopped)" if task.state is TaskState.STOPPED else ""
+    return f"“{plain(task.spec.title, 60)}”{gone}"
 
 
 def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str:
@@ -321,9 +326,7 @@ def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedT
     first = blockers(task, everything)
     stand = STATES[task.state]
     if task.state is TaskState.ACTIVE and first:
-        more = f" and {len(first) - 1} more" if len(first) > 1 else ""
-        gone = " (which was stopped)" if first[0].state is TaskState.STOPPED else ""
-        stand = f"after “{plain(first[0].spec.title, 60)}”{gone}{more}"
+        stand = f"after {join_words(map(_format_blocker, first), 1)}"
     facts = [PRIORITIES[task.spec.priority], stand]
     if task.spec.project:
         facts.append(plain(task.spec.project, 40))

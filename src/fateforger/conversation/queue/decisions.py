@@ -12,7 +12,7 @@ from fateforger.conversation.queue.cards import (
     build_reply,
     build_task_card,
     describe_state,
-    quote_title,
+    format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.work import MOST_HANDLED, Asker, Tools, carry_out_work
@@ -162,7 +162,7 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
         return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
     repeated = command.command_id in task.handled
     if task.state not in _OPEN and not repeated:
-        return build_reply(f"{quote_title(task)} is {describe_state(task, ())}, so there is nothing to skip.", SHOW)
+        return build_reply(f"{format_title(task)} is {describe_state(task, ())}, so there is nothing to skip.", SHOW)
     because = reason_for_queue(task.spec)
     if because is not None and not command.insists:
         return redirect(task, because)
@@ -176,7 +176,7 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
 def redirect(task: QueuedTask, why: str) -> Card:
     """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
     anyway = Button(label="Do it anyway", action="queue.anyway", target=task.id)
-    sentence = f"{why} I keep {quote_title(task)} there: run `/pull {task.id}` to do it with all that."
+    sentence = f"{why} I keep {format_title(task)} there: run `/pull {task.id}` to do it with all that."
     return build_reply(sentence, build_pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
 
 

@@ -15,7 +15,7 @@ from fateforger.conversation.queue.cards import (
     build_reply,
     build_task_card,
     describe_state,
-    quote_title,
+    format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.work import Asker, TaskResult, Tools, carry_out_work, check_completion
@@ -152,11 +152,11 @@ class Puller:
         first = blockers(task, tasks)
         if task.state is TaskState.ACTIVE and first:
             return build_reply(
-                f"{quote_title(task)} has to wait: {quote_title(first[0])} (`{first[0].id}`) comes first.", SHOW
+                f"{format_title(task)} has to wait: {format_title(first[0])} (`{first[0].id}`) comes first.", SHOW
             )
         if task.state is TaskState.WAITING:
             return build_task_card(task, tasks)
-        return build_reply(f"{quote_title(task)} is {describe_state(task, tasks)}, so it cannot be pulled.", SHOW)
+        return build_reply(f"{format_title(task)} is {describe_state(task, tasks)}, so it cannot be pulled.", SHOW)
 
 
 def _with_claim_step(task: QueuedTask, claiming: tuple[str, ...]) -> QueuedTask:

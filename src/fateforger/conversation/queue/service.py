@@ -59,8 +59,9 @@ from fateforger.session.queue_commands import (
 from fateforger.tasks.intent import HydratedMessage, parse_command
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import describe_move, move_task
-from fateforger.tasks.task import Mode, QueuedTask, quote_task
+from fateforger.tasks.task import Mode, QueuedTask
 from fateforger.tasks.transitions import apply_action, describe_action, replace_spec
+from fateforger.text import quote_title
 from fateforger.ui.form_values import refuse_values
 from fateforger.values import replace
 from fateforger.workers.turns import build_notification_job
@@ -107,7 +108,7 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
     if task is None:
         return GONE
     if isinstance(command, ReviseTask):
-        return f"{quote_task(task)} is saved."
+        return f"{quote_title(task.spec.title)} is saved."
     return describe_action(task, command.deed, await read_queue(tasks, command.user_id))
 
 

@@ -1,0 +1,58 @@
+"""Titles, lists and counts within sentences."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fateforger.text import format_count, join_words, limit_items, quote_title, shorten, truncate
+
+TEXTS = st.text(max_size=40)
+
+
+@given(TEXTS, st.integers(1, 50))
+def test_a_truncated_text_fits(text: str, limit: int) -> None:
+    cut = truncate(text, limit)
+    assert len(cut) <= limit
+    assert cut == text if len(text) <= limit else cut.endswith("…") and text.startswith(cut[:-1])
+
+
+def test_no_blank_comes_before_an_ellipsis() -> None:
+    assert truncate("Write the report", 7) == "Write…"
+
+
+@given(TEXTS)
+def test_a_shortened_text_is_on_one_line(text: str) -> None:
+    assert shorten(text, 20).split() == shorten(text, 20).split(" ") or not shorten(text, 20)
+
+
+@pytest.mark.parametrize(
+    ("title", "quoted"),
+    [("Mail", "“Mail”"), (" Deep \n work ", "“Deep work”"), (" ", "“(no title)”"), ("x" * 81, f"“{'x' * 79}…”")],
+)
+def test_titles_are_quoted(title: str, quoted: str) -> None:
+    assert quote_title(title) == quoted
+
+
+@pytest.mark.parametrize(
+    ("words", "joined"),
+    [("", ""), ("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcd", "a, b, c and d")],
+)
+def test_words_are_joined(words: str, joined: str) -> None:
+    assert join_words(words) == joined
+
+
+@pytest.mark.parametrize(("most", "joined"), [(4, "a, b, c and d"), (3, "a, b, c and 1 more"), (1, "a and 3 more")])
+def test_words_beyond_the_limit_are_counted(most: int, joined: str) -> None:
+    assert join_words("abcd", most) == joined
+
+
+def test_items_beyond_the_limit_are_counted() -> None:
+    assert limit_items(["a", "b", "c"], 1, "… and {} more.") == ["a", "… and 2 more."]
+    assert limit_items(["a"], 1, "… and {} more.") == ["a"]
+
+
+def test_counts_agree_with_their_noun() -> None:
+    assert [format_count(n, "later write") for n in (0, 1, 2)] == ["0 later writes", "1 later write", "2 later writes"]
+    assert [format_count(n, "entry", "entries") for n in (1, 2)] == ["1 entry", "2 entries"]
