@@ -16,7 +16,7 @@ from tests.factories.days import DAY, TZ
 from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
-from fateforger.calendar.adoption import adopt_all, plan_from_calendar
+from fateforger.calendar.adoption import adopt_changes, plan_from_calendar
 from fateforger.calendar.comparison import Canon, canonicalize
 from fateforger.calendar.conflicts import find_conflicts
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
@@ -482,7 +482,7 @@ def test_what_the_person_changed_can_be_taken_over(gaps: list[tuple[int, int]], 
     paper, _ = edited(paper, data)
     sync_plan = paper.plan(build_desired_day(plan))
     assert sync_plan.writes == ()
-    taken = adopt_all(plan, sync_plan)
+    taken = adopt_changes(plan, sync_plan.adopted)
     try:
         desired = build_desired_day(taken)
     except PlanInvalid:

@@ -17,7 +17,7 @@ from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
 from tests.soak.watched import Clock, Died, LateCalendar, Life, SeenCalendar, SeenJournal, WatchedStore
 
 from fateforger.calendar.access import CommitContext, Limits
-from fateforger.calendar.adoption import adopt_all
+from fateforger.calendar.adoption import adopt_changes
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.merge import Choices
 from fateforger.calendar.model import SafetyCheckKind, Snapshot, SyncPlan
@@ -285,7 +285,7 @@ class History:
         return True
 
     def _take_over(self, compared: SyncPlan) -> None:
-        self._think(adopt_all(self.plan, compared))
+        self._think(adopt_changes(self.plan, compared.adopted))
 
     def _is_news(self, event_id: str, now: Snapshot) -> bool:
         return self.snapshot is None or _shown(self.snapshot, event_id) != _shown(now, event_id)

@@ -104,11 +104,6 @@ def _build_event(event: EventImage, key: str | None, snapshot: Snapshot) -> TBEv
     )
 
 
-def adopt_all(plan: TBPlan, sync_plan: SyncPlan) -> TBPlan:
-    """Return the plan with every change in ``sync_plan.adopted``; see :func:`adopt_changes`."""
-    return adopt_changes(plan, sync_plan.adopted)
-
-
 def adopt_changes(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
     """Return the plan with the person's own changes.
 

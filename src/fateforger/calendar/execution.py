@@ -248,14 +248,11 @@ class Attempts:
     async def _settle_verdict(self, record: OpRecord, verdict: Happened | Ended) -> None:
         match verdict:
             case Happened():
-                await self._settle_happened(record, verdict)
+                await self._settle(move_record(record, OpState.APPLIED, observed=verdict.observed), head=verdict.head)
             case Ended(state=state, reason=reason):
                 await self._settle(move_record(record, state, error=reason))
             case _:
                 assert_never(verdict)
-
-    async def _settle_happened(self, record: OpRecord, verdict: Happened) -> None:
-        await self._settle(move_record(record, OpState.APPLIED, observed=verdict.observed), head=verdict.head)
 
     async def _settle(self, record: OpRecord, head: Head | None = None) -> None:
         """Record the end of an op and the new record of its block.

@@ -130,8 +130,6 @@ LATE = "Removed what arrived late"
 NOTHING_LEFT = "there was nothing left to change"
 _NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
 
-ClickKind = Literal["change", "retry", "commit", "undo_update", "undo_group", "door"]
-"""The click behind a transaction, from its context (``deed``)."""
 Standing = Literal["done", "partly", "waiting", "under way", "undone", "done again", "nothing"]
 
 

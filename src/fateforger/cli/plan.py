@@ -13,7 +13,15 @@ from fateforger.cli.options import as_json
 from fateforger.errors import BadInput, FateforgerError, PlanInvalid
 from fateforger.planning.plan import Resolved, TBPlan, overlap_sentence, overlaps, resolve, resolve_strict
 from fateforger.planning.timing import local_day
-from fateforger.planning.wire import apply_wire, read_patch, read_plan, to_wire, write_patch, write_plan, write_resolved
+from fateforger.planning.wire import (
+    apply_tb_ops,
+    read_patch,
+    read_plan,
+    to_wire,
+    write_patch,
+    write_plan,
+    write_resolved,
+)
 
 LONGEST_DAY = timedelta(hours=36)
 """The longest frame of a day."""
@@ -55,7 +63,7 @@ def patch_command(plan: str, patch: str, as_json: bool) -> None:
     if plan == patch == "-":
         raise BadInput("Only one of plan and patch can come from stdin.")
     before = read_plan(read_document(plan))
-    applied = apply_wire(before, read_patch(read_document(patch)))
+    applied = apply_tb_ops(before, read_patch(read_document(patch)))
     if as_json:
         inverse = write_patch(to_wire(applied.plan, applied.inverse))
         write_json({"plan": write_plan(applied.plan), "inverse": inverse})

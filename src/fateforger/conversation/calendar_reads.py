@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from fateforger.calendar.adoption import adopt_all, describe_changes
+from fateforger.calendar.adoption import adopt_changes, describe_changes
 from fateforger.calendar.comparison import Canon, canonicalize, is_timed
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.event import MANAGED, EventImage
@@ -117,7 +117,7 @@ def build_reading(session: Session, look: Look, command: SessionCommand | None =
     contradicted = find_contradictions(news, session, command)
     news = _without_questions(news, contradicted)
     questions = (*update_questions(session.sync.questions, compared, snapshot), *contradicted)
-    mirrored = plan if compared.brakes else adopt_all(plan, news)
+    mirrored = plan if compared.brakes else adopt_changes(plan, news.adopted)
     if mirrored == plan:
         return DayReading(snapshot=snapshot, questions=questions)
     return DayReading(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from fateforger.calendar.adoption import adopt_all
+from fateforger.calendar.adoption import adopt_changes
 from fateforger.calendar.conflicts import phrase_questions
 from fateforger.calendar.event import OwnedId
 from fateforger.calendar.model import WRITES, Verb
@@ -189,9 +189,8 @@ def apply_submit(session: Session, result: SyncResult) -> Session:
         steps = attach_transactions(session, ids)
     elif ids and find_changes_to_write(session):
         steps = (*steps[:-1], _merge_changes(find_changes_to_write(session), ids))
-    session = with_plan(
-        session, None if session.planning.plan is None else adopt_all(session.planning.plan, result.plan)
-    )
+    plan = session.planning.plan
+    session = with_plan(session, None if plan is None else adopt_changes(plan, result.plan.adopted))
     session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result)).with_sync(
         last_sync=report,
         written=_add_written(session.sync.written, report),

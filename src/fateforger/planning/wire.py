@@ -141,13 +141,8 @@ def write_patch(patch: TBPatch) -> dict[str, Any]:
     return patch.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def apply_tb_ops(plan: TBPlan, patch: TBPatch) -> TBPlan:
+def apply_tb_ops(plan: TBPlan, patch: TBPatch) -> PatchResult:
     """Apply a wire patch; see :func:`fateforger.planning.patch.apply` for the errors raised."""
-    return apply_wire(plan, patch).plan
-
-
-def apply_wire(plan: TBPlan, patch: TBPatch) -> PatchResult:
-    """Apply a wire patch; the result includes the inverse, by keys."""
     return apply(plan, to_keys(plan, patch))
 
 

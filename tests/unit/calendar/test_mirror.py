@@ -10,7 +10,7 @@ import pytest
 from tests.factories.days import TZ, at, block, plan_of
 from tests.factories.paper import Paper
 
-from fateforger.calendar.adoption import adopt_all, describe_changes
+from fateforger.calendar.adoption import adopt_changes, describe_changes
 from fateforger.calendar.engine import build_desired_day
 from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow
@@ -26,7 +26,7 @@ CHAIN = plan_of(
 
 def after(key: str, **changes: Any) -> TBPlan:
     """The plan after the person changed one block on the calendar, and what is told."""
-    return adopt_all(CHAIN, _plan(key, **changes))
+    return adopt_changes(CHAIN, _plan(key, **changes).adopted)
 
 
 def _plan(key: str, **changes: Any) -> Any:
@@ -77,7 +77,7 @@ def test_a_block_moved_to_another_day() -> None:
 
 def test_nothing_to_take_over() -> None:
     paper = Paper().submit(build_desired_day(CHAIN))[0]
-    assert adopt_all(CHAIN, paper.plan(build_desired_day(CHAIN))) == CHAIN
+    assert adopt_changes(CHAIN, paper.plan(build_desired_day(CHAIN)).adopted) == CHAIN
 
 
 def test_it_is_told_in_sentences() -> None:

@@ -12,7 +12,7 @@ from tests.factories.days import DAY, World, at, block, plan_of
 from tests.fakes.google_calendar import Answer, LandLate
 
 from fateforger.adapters.store.store import open_store
-from fateforger.calendar.adoption import adopt_all
+from fateforger.calendar.adoption import adopt_changes
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.merge import Choices
 from fateforger.calendar.ports import Rejected, Unauthorized, Unknown
@@ -290,7 +290,7 @@ async def test_s242_a_moved_block_stays_where_it_was_put(world: World) -> None:
     await submitter.submit_plan(renamed, cause="3")
     assert (event(world, "b").start, event(world, "b").summary) == (at("16:00"), "B!")
     preview = await submitter.preview(renamed)
-    taken_over = adopt_all(renamed, preview)
+    taken_over = adopt_changes(renamed, preview.adopted)
     result = await submitter.submit_plan(taken_over, cause="4")
     assert (result.status, result.sentences) == ("unchanged", ("Your calendar is already up to date.",))
     await submitter.submit_plan(renamed, cause="5")
@@ -380,7 +380,7 @@ async def test_an_edit_that_an_undo_gives_back_is_told_again(world: World) -> No
     assert event(world, "a").start == at("07:00")
     result = await submitter.submit_plan(DAY_PLAN, cause="4")
     assert (result.status, [a.field for a in result.plan.adopted]) == ("unchanged", ["start", "end"])
-    assert adopt_all(DAY_PLAN, result.plan).block("a") != DAY_PLAN.block("a")
+    assert adopt_changes(DAY_PLAN, result.plan.adopted).block("a") != DAY_PLAN.block("a")
 
 
 async def test_a_create_that_lands_after_it_was_given_up_is_not_made_twice(world: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fateforger.errors import FateforgerError, PatchInvalid, PlanInvalid
 from fateforger.planning.plan import TBPlan
-from fateforger.planning.wire import apply_tb_ops, apply_wire, read_patch, read_plan, to_wire, write_patch
+from fateforger.planning.wire import apply_tb_ops, read_patch, read_plan, to_wire, write_patch
 
 
 def event(name: str, timing: dict[str, Any], kind: str = "DW") -> dict[str, Any]:
@@ -58,16 +58,16 @@ WALK = {"n": "Walk", "t": "H", "p": {"a": "ap", "dur": "PT10M"}}
 )
 def test_each_op_and_the_way_back(plan: TBPlan, ops: list[dict[str, Any]], expected: list[str]) -> None:
     """S68: positions mean the list as it is at that op; the inverse restores the plan exactly, keys included."""
-    applied = apply_wire(plan, read_patch({"ops": ops}))
+    applied = apply_tb_ops(plan, read_patch({"ops": ops}))
     assert names(applied.plan) == expected
     inverse = read_patch(write_patch(to_wire(applied.plan, applied.inverse)))
-    assert apply_tb_ops(applied.plan, inverse) == plan
+    assert apply_tb_ops(applied.plan, inverse).plan == plan
 
 
 def test_an_update_keeps_the_key_and_what_was_not_named(plan: TBPlan) -> None:
     """S68, K8"""
     patch = read_patch({"ops": [{"op": "ue", "i": 1, "t": "SW", "d": "two papers", "p": {"a": "ap", "dur": "PT45M"}}]})
-    before, after = plan.events[1], apply_tb_ops(plan, patch).events[1]
+    before, after = plan.events[1], apply_tb_ops(plan, patch).plan.events[1]
     assert (after.key, after.name) == (before.key, before.name)
     assert (after.type.value, after.description, after.timing.model_dump(mode="json", by_alias=True)) == (
         "SW",
@@ -77,8 +77,8 @@ def test_an_update_keeps_the_key_and_what_was_not_named(plan: TBPlan) -> None:
 
 
 def test_a_block_can_be_emptied_of_its_notes(plan: TBPlan) -> None:
-    noted = apply_tb_ops(plan, read_patch({"ops": [{"op": "ue", "i": 0, "d": "notes"}]}))
-    assert apply_tb_ops(noted, read_patch({"ops": [{"op": "ue", "i": 0, "d": ""}]})) == plan
+    noted = apply_tb_ops(plan, read_patch({"ops": [{"op": "ue", "i": 0, "d": "notes"}]})).plan
+    assert apply_tb_ops(noted, read_patch({"ops": [{"op": "ue", "i": 0, "d": ""}]})).plan == plan
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_patch_that_does_not_fit_is_refused_whole(
     """S68: bad index is an error, the plan is untouched."""
     untouched = plan.model_copy(deep=True)
     with pytest.raises(error) as caught:
-        apply_wire(plan, read_patch({"ops": [{"op": "ue", "i": 0, "n": "Renamed"}, op]}))
+        apply_tb_ops(plan, read_patch({"ops": [{"op": "ue", "i": 0, "n": "Renamed"}, op]}))
     assert caught.value.message == sentence
     assert plan == untouched
 

@@ -151,7 +151,6 @@ class Welcome:
 
     server: str
     version: str
-    protocol: str
     tools: Mapping[str, frozenset[str]]
 
     @property
@@ -290,12 +289,7 @@ async def _read_welcome(client: Client) -> Welcome:
     listed = await client.list_tools()
     info = client.server_info
     tools = {tool.name: frozenset(tool.input_schema.get("properties", {})) for tool in listed.tools}
-    return Welcome(
-        server=info.name if info else "unknown",
-        version=info.version if info else "",
-        protocol=client.protocol_version,
-        tools=tools,
-    )
+    return Welcome(server=info.name if info else "unknown", version=info.version if info else "", tools=tools)
 
 
 def _to_reply(result: CallToolResult) -> Reply:
