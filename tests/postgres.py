@@ -44,8 +44,7 @@ class PostgresServer:
     def database(self) -> Iterator[str]:
         """The URL of a database with our tables and nothing in them. Leaving the block ends every connection to it and
         empties it for the next test, which is ten times as fast as making another one."""
-        from fateforger.adapters.store.store import open_store
-        from fateforger.adapters.store.tables import metadata
+        from fateforger.adapters.store.store import metadata, open_store
 
         if not self._free:
             self._free.append(next(self._names))

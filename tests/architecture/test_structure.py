@@ -141,8 +141,8 @@ def test_the_only_plan_that_a_model_sees() -> None:
     kinds = set(patch_schema(PatchWords)["$defs"])
     ops = {"AddEvents", "RemoveEvent", "UpdateEvent", "MoveEvent", "ReplaceEvents"}
     assert kinds == {"TBEvent", "ET", "AfterPrevious", "BeforeNext", "FixedStart", "FixedWindow"} | ops
-    rows = [name for name in importers("fateforger.adapters.store.tables") if not name.startswith("adapters/store/")]
-    assert rows == []
+    for row_maker in ("sqlmodel", "fateforger.adapters.store.tables"):
+        assert [name for name in importers(row_maker) if not name.startswith("adapters/store/")] == []
 
 
 def test_rules_check_and_do_not_solve() -> None:

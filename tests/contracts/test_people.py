@@ -16,8 +16,7 @@ from tests.factories.agents import NOW
 from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
 
 from fateforger.adapters.store.people import AT_WORK, ERASURE, UNFINISHED
-from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.tables import metadata
+from fateforger.adapters.store.store import Store, metadata
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import BadInput, CalendarBusy, StillAtWork
 

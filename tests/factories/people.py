@@ -17,8 +17,7 @@ from tests.factories.constraints import version_of
 from tests.factories.tasks import new_task
 
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.tables import metadata
+from fateforger.adapters.store.store import Store, metadata
 from fateforger.agents.clients import NewCall
 from fateforger.calendar.transactions import TxState
 from fateforger.planning.plan import TBPlan

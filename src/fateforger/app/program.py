@@ -342,7 +342,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         store, clock = ground.store, ground.clock
         pulse = HealthCheck(store.sessions)
         around = await open_integrations(stack, settings, clock, pulse.route, store.quota)
-        engine = submitter(settings, around.calendar, store, clock, role="house")
+        engine = submitter(settings, around.calendar, store.journal, clock, role="house")
         planner = _build_services(ground, engine)
         pulse.desk = planner.memory
         await _take_over_claims(ground)

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
-from fateforger.adapters.store.store import Store, open_store
-from fateforger.calendar.ports import Calendar, Journal, Login, Quota
+from fateforger.adapters.store.database import Database, open_database
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports.clock import Clock
-from fateforger.workers.people import SETTING, CalendarOwner, Ownership
-from localslack.people import DEFAULT_USERS
 
 if TYPE_CHECKING:
     from caldav_mcp import LocalCalendar, LocalCalendarConfig
     from fateforger.adapters.calendar.budget import RequestBudget
     from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars
+    from fateforger.adapters.store.store import Store
+    from fateforger.calendar.ports import Calendar, Journal, Quota
     from fateforger.calendar.submitter import CalendarSubmitter
+    from fateforger.workers.people import CalendarOwner, Ownership
 
 
 try:
@@ -123,7 +123,6 @@ class Resources:
 
     settings: Settings
     clock: Clock
-    store: Store
     calendar: Calendar
     submitter: CalendarSubmitter
 
@@ -134,7 +133,13 @@ def build_clock(settings: Settings) -> Clock:
 
 
 async def open_state(settings: Settings) -> Store:
-    """Open the database. Raises ``StoreUnavailable``."""
+    """Open the database with all its ports. Raises ``StoreUnavailable``."""
+    from fateforger.adapters.store.store import Store  # noqa: PLC0415  heavy
+
+    return Store.on(await _open_database(settings))
+
+
+async def _open_database(settings: Settings) -> Database:
     if settings.database_url is None:
         try:
             settings.data_dir.mkdir(parents=True, exist_ok=True)
@@ -143,7 +148,7 @@ async def open_state(settings: Settings) -> Store:
                 f"I cannot use the data directory {settings.data_dir}: {error.strerror}.", where="data_dir"
             ) from None
     where = settings.database_url or settings.data_dir / "fateforger.db"
-    return await asyncio.to_thread(open_store, where)
+    return await asyncio.to_thread(open_database, where)
 
 
 @asynccontextmanager
@@ -211,6 +216,7 @@ def build_google_budget(settings: Settings, endpoint: str, quota: Quota) -> Requ
     """Return the request budget of the configured Google login, shared by all programs on the database."""
     from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, LoginBudget  # noqa: PLC0415  heavy
     from fateforger.adapters.calendar.connection import read_endpoint  # noqa: PLC0415  heavy
+    from fateforger.calendar.ports import Login  # noqa: PLC0415  heavy
 
     login = Login(read_endpoint(endpoint).name, settings.calendar_account or "")
     return LoginBudget(quota, login, GOOGLE_LIMIT)
@@ -265,7 +271,9 @@ def find_local_key(settings: Settings) -> str:
     return f"{LOCAL_CALENDAR}@{read_replica_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
 
 
-def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock, *, role: str) -> CalendarSubmitter:
+def submitter(
+    settings: Settings, calendar: Calendar, journal: Journal, clock: Clock, *, role: str
+) -> CalendarSubmitter:
     """Return the commit engine.
 
     ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
@@ -274,7 +282,7 @@ def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock
     from fateforger.calendar.access import CommitContext  # noqa: PLC0415  heavy
     from fateforger.calendar.submitter import CalendarSubmitter  # noqa: PLC0415  heavy
 
-    outside = CommitContext(calendar, store.journal, clock, asyncio.sleep)
+    outside = CommitContext(calendar, journal, clock, asyncio.sleep)
     owner = f"{role}@{read_replica_name(settings.data_dir)}"
     return CalendarSubmitter(outside, owner=owner, new_id=lambda: uuid.uuid4().hex)
 
@@ -282,14 +290,18 @@ def submitter(settings: Settings, calendar: Calendar, store: Store, clock: Clock
 @asynccontextmanager
 async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
     """Open the configured calendar, or start the embedded one, for one command of the command line."""
+    from fateforger.adapters.store.journal import SqlJournal  # noqa: PLC0415  heavy
+
     async with AsyncExitStack() as stack:
         clock = build_clock(settings)
-        store = await open_state(settings)
+        database = await _open_database(settings)
         stack.enter_context(lock_data_dir(settings.data_dir, COMMAND_LOCK))
-        stack.push_async_callback(store.aclose)
+        stack.push_async_callback(database.aclose)
         if settings.calendar_url:
             # A command waits as long as the budget requires, and says so; see `cli.progress` and `commit.waiting`.
-            calendar = build_google_calendar(settings, settings.calendar_url, store.quota, patience=0.0)
+            from fateforger.adapters.store.calendars import SqlQuota  # noqa: PLC0415  heavy
+
+            calendar = build_google_calendar(settings, settings.calendar_url, SqlQuota(database), patience=0.0)
         else:
             local = await stack.enter_async_context(start_local_calendar(settings, clock))
             from fateforger.app.web import WebServer  # noqa: PLC0415  heavy
@@ -299,17 +311,20 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             stack.push_async_callback(web.stop)
             calendar = build_embedded_calendar(settings, f"{web.url}/mcp")
         stack.push_async_callback(calendar.aclose)
-        yield Resources(settings, clock, store, calendar, submitter(settings, calendar, store, clock, role="door"))
+        engine = submitter(settings, calendar, SqlJournal(database), clock, role="door")
+        yield Resources(settings, clock, calendar, engine)
 
 
 @asynccontextmanager
 async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, str]]:
     """Open the journal and yield it with the configured calendar's name in it. No calendar is needed."""
-    store = await open_state(settings)
+    from fateforger.adapters.store.journal import SqlJournal  # noqa: PLC0415  heavy
+
+    database = await _open_database(settings)
     try:
-        yield store.journal, find_calendar_key(settings)
+        yield SqlJournal(database), find_calendar_key(settings)
     finally:
-        await store.aclose()
+        await database.aclose()
 
 
 UNCLAIMED = "It has no owner yet."
@@ -323,6 +338,9 @@ FIX = (
 
 def build_ownership(settings: Settings, store: Store, clock: Clock) -> Ownership:
     """Return the object that decides who owns the configured calendar."""
+    from fateforger.workers.people import Ownership  # noqa: PLC0415  heavy
+    from localslack.people import DEFAULT_USERS  # noqa: PLC0415  heavy
+
     page = [person.id for person in DEFAULT_USERS]
     return Ownership(store.owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
 
@@ -347,6 +365,8 @@ def describe_claim(code: str) -> str:
 
 async def check_owner(settings: Settings) -> Check:
     """Check that the calendar has an owner."""
+    from fateforger.workers.people import SETTING  # noqa: PLC0415  heavy
+
     store = await open_state(settings)
     try:
         owner = await build_ownership(settings, store, build_clock(settings)).owner()

@@ -71,7 +71,7 @@ async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path,
     for folder in ("a", "b"):
         settings = read_settings(data_dir=tmp_path / folder, database_url=postgres)
         calendar = build_google_calendar(settings, "http://127.0.0.1:9/mcp", store.quota)
-        engines.append(submitter(settings, calendar, store, build_clock(settings), role="house"))
+        engines.append(submitter(settings, calendar, store.journal, build_clock(settings), role="house"))
 
         assert find_local_key(settings).startswith("local@replica-")
     one, two = engines

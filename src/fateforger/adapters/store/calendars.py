@@ -8,12 +8,51 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text, update
+from sqlalchemy import Connection, Index, Text, bindparam, delete, insert, or_, select, text, update
+from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.tables import CalendarOwnerRow, QuotaUse, table
+from fateforger.adapters.store.tables import Base, Instant, table
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
 from fateforger.ports.people import Claim, Closing, OwnerRecord
+
+
+class QuotaUse(Base, table=True):
+    """Requests that a login made or is about to make, deleted once they no longer count (``counts_until``).
+
+    ``account`` is a digest of the login's name, empty when it has none.
+    """
+
+    __tablename__ = "quota_use"
+    __table_args__ = (Index("ix_quota_use_server", "server"),)
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    server: str = Field(sa_type=Text)
+    account: str = Field(sa_type=Text)
+    requests: int
+    background: bool
+    counts_until: datetime = Field(sa_type=Instant)
+
+
+class CalendarOwnerRow(Base, table=True):
+    """The owner of the configured calendar, and the code with which a person can claim it; one row at most.
+
+    ``closed_at`` is the time since which the calendar is closed because its owner was erased. ``closed_for`` is a
+    salted hash of the person named in the settings at that time. Only a salted hash of the code is stored.
+    """
+
+    __tablename__ = "calendar_owner"
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    person: str | None = Field(default=None, sa_type=Text)
+    origin: str | None = Field(default=None, sa_type=Text)
+    since: datetime | None = Field(default=None, sa_type=Instant)
+    closed_at: datetime | None = Field(default=None, sa_type=Instant)
+    closed_for: str | None = Field(default=None, sa_type=Text)
+    code_hash: str | None = Field(default=None, sa_type=Text)
+    code_salt: str | None = Field(default=None, sa_type=Text)
+    tries_left: int = 0
+
 
 OWNER = table(CalendarOwnerRow)
 THE_ROW = "calendar"

@@ -358,3 +358,21 @@ def _lock(connection: Connection, key: str) -> Connection:
         number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
         connection.execute(_LOCK, {"number": number})
     return connection
+
+
+def open_database(where: str | Path) -> Database:
+    """Open the database at a path or URL (see :func:`parse_database_url`), creating or migrating its tables if needed.
+
+    This blocks for some milliseconds, or about a second for a migration. Raises ``BadInput`` for anything that cannot
+    be a database, ``StoreUnavailable`` for one that cannot be used or belongs to a newer fateforger.
+    """
+    url = parse_database_url(where)
+    with translate_errors(describe_database(url)):
+        engine = make_engine(url)
+    database = Database(engine)
+    try:
+        migrate_database(engine, database.place)
+    except BaseException:
+        engine.dispose()
+        raise
+    return database

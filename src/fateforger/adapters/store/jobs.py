@@ -9,10 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
     Delete,
+    Index,
     Row,
+    Text,
     Update,
     bindparam,
     delete,
@@ -21,13 +24,62 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    text,
     update,
 )
+from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import dump_mapping, parse_mapping
-from fateforger.adapters.store.tables import JobReceipt, JobRow, table
+from fateforger.adapters.store.tables import AutoNumber, Base, Instant, table
 from fateforger.ports.jobs import Job, NewJob
+
+
+class JobRow(Base, table=True):
+    """Work that is not done yet, or was given up (``dead``). ``seq`` is never reused."""
+
+    __tablename__ = "job"
+    __table_args__ = (
+        Index(
+            "ix_job_open",
+            "lane",
+            "seq",
+            sqlite_where=text("state = 'open'"),
+            postgresql_where=text("state = 'open'"),
+        ),
+        Index(
+            "ix_job_open_key",
+            "lane",
+            "key",
+            "seq",
+            sqlite_where=text("state = 'open'"),
+            postgresql_where=text("state = 'open'"),
+        ),
+        {"sqlite_autoincrement": True},
+    )
+
+    seq: int | None = Field(default=None, primary_key=True, sa_type=AutoNumber)
+    lane: str = Field(sa_type=Text)
+    key: str = Field(sa_type=Text)
+    dedupe: str = Field(sa_type=Text)
+    state: str = Field(sa_type=Text)
+    payload: str = Field(sa_type=Text)
+    enqueued_at: datetime = Field(sa_type=Instant)
+    run_at: datetime = Field(sa_type=Instant)
+    attempts: int
+    fence: int = Field(sa_type=BigInteger)
+    owner: str | None = Field(default=None, sa_type=Text)
+    leased_until: datetime | None = Field(default=None, sa_type=Instant)
+    error: str = Field(sa_type=Text)
+
+
+class JobReceipt(Base, table=True):
+    """A record of everything ever accepted on a lane; it outlives the job."""
+
+    __tablename__ = "job_receipt"
+
+    lane: str = Field(primary_key=True, sa_type=Text)
+    dedupe: str = Field(primary_key=True, sa_type=Text)
 
 
 class Wakeups:

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import cache
+from importlib import import_module
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
+    Executable,
+    Index,
     Row,
     Select,
+    Text,
     bindparam,
     case,
     delete,
@@ -24,7 +30,7 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import (
@@ -34,19 +40,92 @@ from fateforger.adapters.store.documents import (
     parse,
     parse_mapping,
 )
-from fateforger.adapters.store.tables import (
-    CalendarLease,
-    EventGeneration,
-    EventHead,
-    SyncOpRow,
-    SyncTx,
-    table,
-)
+from fateforger.adapters.store.tables import AutoNumber, Base, Instant, table
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Head, Ledger, SyncOp, SyncPlan, Verb
 from fateforger.calendar.ports import Lease
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 from fateforger.errors import InternalError, VersionConflict
+
+
+class SyncTx(Base, table=True):
+    """A transaction; its ops are in :class:`SyncOpRow`. ``seq`` is the order in which transactions began."""
+
+    __tablename__ = "sync_tx"
+    __table_args__ = (
+        Index("ix_sync_tx_cause", "calendar", "cause"),
+        Index("ix_sync_tx_day", "calendar", "day"),
+        Index("ix_sync_tx_group", "calendar", "tx_group"),
+        Index("ix_sync_tx_state", "state"),
+        {"sqlite_autoincrement": True},
+    )
+
+    seq: int | None = Field(default=None, primary_key=True, sa_type=AutoNumber)
+    id: str = Field(unique=True, sa_type=Text)
+    calendar: str = Field(sa_type=Text)
+    day: date
+    tz: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    state: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=Instant)
+    settled_at: datetime | None = Field(default=None, sa_type=Instant)
+    cause: str = Field(sa_type=Text)
+    tx_group: str = Field(sa_type=Text)
+    undoes: str | None = Field(default=None, foreign_key="sync_tx.id", sa_type=Text)
+    schema_version: int
+    plan: str = Field(sa_type=Text)
+    context: str = Field(sa_type=Text)
+
+
+class SyncOpRow(Base, table=True):
+    """One op of a transaction and its state."""
+
+    __tablename__ = "sync_op"
+
+    tx_id: str = Field(primary_key=True, foreign_key="sync_tx.id", sa_type=Text)
+    n: int = Field(primary_key=True)
+    op_id: str = Field(unique=True, sa_type=Text)
+    state: str = Field(sa_type=Text)
+    attempts: int
+    error: str = Field(sa_type=Text)
+    op: str = Field(sa_type=Text)
+    observed: str | None = Field(default=None, sa_type=Text)
+
+
+class EventHead(Base, table=True):
+    """The last write of ours for a block of a day, as the calendar returned it."""
+
+    __tablename__ = "event_head"
+
+    calendar: str = Field(primary_key=True, sa_type=Text)
+    day: date = Field(primary_key=True)
+    key: str = Field(primary_key=True, sa_type=Text)
+    event_id: str = Field(sa_type=Text)
+    schema_version: int
+    head: str = Field(sa_type=Text)
+
+
+class EventGeneration(Base, table=True):
+    """The highest generation ever minted from a seed; ``day`` is the date that the seed starts with."""
+
+    __tablename__ = "event_generation"
+
+    calendar: str = Field(primary_key=True, sa_type=Text)
+    day: str = Field(primary_key=True, sa_type=Text)
+    seed: str = Field(primary_key=True, sa_type=Text)
+    generation: int
+
+
+class CalendarLease(Base, table=True):
+    """The right to write to a calendar. The row stays after the lease is released, so that fences only grow."""
+
+    __tablename__ = "calendar_lease"
+
+    calendar: str = Field(primary_key=True, sa_type=Text)
+    owner: str = Field(sa_type=Text)
+    fence: int = Field(sa_type=BigInteger)
+    expires_at: datetime | None = Field(default=None, sa_type=Instant)
+
 
 LEASE = table(CalendarLease)
 
@@ -261,16 +340,16 @@ _DAY = select(TX.c.day).where(TX.c.id == bindparam("of_tx")).scalar_subquery()
 _FORGET = delete(HEAD).where(HEAD.c.calendar == _CALENDAR, HEAD.c.day == _DAY, HEAD.c.key == bindparam("of_key"))
 
 
-def _build_upsert(head: sqlite.Insert | postgresql.Insert) -> sqlite.Insert | postgresql.Insert:
+@cache
+def _build_upsert(dialect: str) -> Executable:
+    """Return the statement that inserts or replaces a head. Loads no other dialect, because they are heavy."""
     columns: dict[str, ColumnElement[Any]] = {column.name: bindparam(column.name) for column in HEAD.c}
-    put = head.values(columns | {"calendar": _CALENDAR})
-    return put.on_conflict_do_update(
+    put = import_module(f"sqlalchemy.dialects.{dialect}").insert(HEAD).values(columns | {"calendar": _CALENDAR})
+    statement: Executable = put.on_conflict_do_update(
         index_elements=list(HEAD.primary_key),
         set_={name: put.excluded[name] for name in ("event_id", "schema_version", "head")},
     )
-
-
-_PUT = {"sqlite": _build_upsert(sqlite.insert(HEAD)), "postgresql": _build_upsert(postgresql.insert(HEAD))}
+    return statement
 
 
 def begin_transaction(connection: Connection, transaction: Transaction) -> None:
@@ -311,7 +390,7 @@ def settle_op(
     if forget is not None:
         connection.execute(_FORGET, {"of_tx": transaction_id, "of_key": forget})
     if head is not None:
-        connection.execute(_PUT[connection.dialect.name], {"of_tx": transaction_id} | build_head_values(head))
+        connection.execute(_build_upsert(connection.dialect.name), {"of_tx": transaction_id} | build_head_values(head))
 
 
 def _reserve(connection: Connection, calendar: str, seed: str | None, generation: int) -> None:

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Connection,
     Row,
     Table,
+    Text,
     and_,
     delete,
     func,
@@ -26,8 +27,9 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlmodel import Field
 
-from fateforger.adapters.store.agents import CLIENT, PROPOSAL
+from fateforger.adapters.store.agents import CLIENT, PROPOSAL, AgentCall
 from fateforger.adapters.store.calendars import OWNER, close_calendar
 from fateforger.adapters.store.constraints import UNINDEXED, VERSION, Damaged, put_on_list, read_version_row
 from fateforger.adapters.store.database import Database
@@ -35,13 +37,25 @@ from fateforger.adapters.store.documents import parse_mapping
 from fateforger.adapters.store.jobs import JOB, RECEIPT
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
-from fateforger.adapters.store.tables import AgentCall, Erasure, FeedbackRow, table
+from fateforger.adapters.store.tables import Base, Instant, table
 from fateforger.adapters.store.tasks import BLOCKER, TASK
+from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
 from fateforger.memory.documents import check_person, write_version
 from fateforger.ports.people import ERASING_LANE, Closing, Counts
 from fateforger.values import replace
+
+
+class Erasure(Base, table=True):
+    """An erasure, with the number of rows of each kind. No column says who was erased."""
+
+    __tablename__ = "erasure"
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    at: datetime = Field(sa_type=Instant)
+    counts: str = Field(sa_type=Text)
+
 
 _JOBS = select(JOB).where(JOB.c.lane != ERASING_LANE).order_by(JOB.c.seq)
 _RECEIPTS = select(RECEIPT).order_by(RECEIPT.c.lane, RECEIPT.c.dedupe)

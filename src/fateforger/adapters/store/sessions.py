@@ -9,8 +9,10 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Index,
     Row,
     Select,
+    Text,
     bindparam,
     delete,
     exists,
@@ -18,16 +20,76 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    text,
     update,
 )
+from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import OUTBOX_VERSION, SESSION_VERSION, expect_version, parse
-from fateforger.adapters.store.tables import OutboxRow, SessionRow, table
+from fateforger.adapters.store.tables import AutoNumber, Base, Instant, table
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.session.model import Outgoing, Session
 from fateforger.session.store import Sent
 from fateforger.values import replace
+
+
+class SessionRow(Base, table=True):
+    """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text."""
+
+    __tablename__ = "planning_session"
+    __table_args__ = (
+        Index("ix_planning_session_thread", "channel", "thread_ts"),
+        Index("ix_planning_session_user", "user_id", "touched_at"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    version: int
+    user_id: str = Field(sa_type=Text)
+    channel: str = Field(sa_type=Text)
+    thread_ts: str | None = Field(default=None, sa_type=Text)
+    touched_at: datetime = Field(sa_type=Instant)
+    schema_version: int
+    session: str = Field(sa_type=Text)
+
+
+class OutboxRow(Base, table=True):
+    """An outgoing message: ``queued``, then ``sent`` or ``dead``. ``seq`` is the order within a session."""
+
+    __tablename__ = "outbox"
+    __table_args__ = (
+        Index(
+            "ix_outbox_queued",
+            "session_id",
+            "seq",
+            sqlite_where=text("state = 'queued'"),
+            postgresql_where=text("state = 'queued'"),
+        ),
+        Index(
+            "ix_outbox_oldest",
+            "seq",
+            sqlite_where=text("state = 'queued'"),
+            postgresql_where=text("state = 'queued'"),
+        ),
+        Index("ix_outbox_slot", "session_id", "slot", "seq"),
+        {"sqlite_autoincrement": True},
+    )
+
+    seq: int | None = Field(default=None, primary_key=True, sa_type=AutoNumber)
+    id: str = Field(unique=True, sa_type=Text)
+    session_id: str = Field(foreign_key="planning_session.id", sa_type=Text)
+    slot: str = Field(sa_type=Text)
+    ephemeral: bool
+    state: str = Field(sa_type=Text)
+    attempts: int
+    error: str = Field(sa_type=Text)
+    retry_at: datetime | None = Field(default=None, sa_type=Instant)
+    sent_channel: str | None = Field(default=None, sa_type=Text)
+    sent_ts: str | None = Field(default=None, sa_type=Text)
+    sent_at: datetime | None = Field(default=None, sa_type=Instant)
+    schema_version: int
+    message: str = Field(sa_type=Text)
+
 
 OUTBOX = table(OutboxRow)
 

@@ -7,11 +7,28 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Index,
+    Row,
+    Select,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import TASK_VERSION, expect_version, parse
-from fateforger.adapters.store.tables import TaskBlocker, TaskRow, table
+from fateforger.adapters.store.tables import Base, Instant, table
 from fateforger.errors import BadInput
 from fateforger.tasks.ports import Change, Rearrangement
 from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks
@@ -24,6 +41,43 @@ from fateforger.tasks.transitions import (
     holds_claim,
     release_claim,
 )
+
+
+class TaskRow(Base, table=True):
+    """A task of a person's queue.
+
+    The searched columns (person, state, place in the queue, claim) repeat the text; ``cause`` and ``place`` are only
+    here.
+    """
+
+    __tablename__ = "task"
+    __table_args__ = (
+        Index("ix_task_queue", "user_id", "state", "priority", "rank"),
+        Index("ix_task_state", "state", "executor"),
+        UniqueConstraint("user_id", "cause", "place"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    user_id: str = Field(sa_type=Text)
+    cause: str = Field(sa_type=Text)
+    place: int
+    state: str = Field(sa_type=Text)
+    priority: int
+    rank: int = Field(sa_type=BigInteger)
+    executor: str | None = Field(default=None, sa_type=Text)
+    leased_until: datetime | None = Field(default=None, sa_type=Instant)
+    schema_version: int
+    task: str = Field(sa_type=Text)
+
+
+class TaskBlocker(Base, table=True):
+    """A task that waits until another one is done."""
+
+    __tablename__ = "task_blocker"
+
+    task_id: str = Field(primary_key=True, foreign_key="task.id", sa_type=Text)
+    blocker_id: str = Field(primary_key=True, foreign_key="task.id", sa_type=Text)
+
 
 TASK = table(TaskRow)
 BLOCKER = table(TaskBlocker)

@@ -4,15 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, RowMapping, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Connection, Row, RowMapping, Text, bindparam, insert, select, update
+from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.tables import FeedbackRow, ModelUsage, table
+from fateforger.adapters.store.tables import Base, Instant, table
 from fateforger.ports.model import Role, Spent
 from fateforger.session.store import Rating
+
+
+class FeedbackRow(Base, table=True):
+    """A person's latest rating of a turn that a model took part in."""
+
+    __tablename__ = "feedback"
+
+    session_id: str = Field(primary_key=True, sa_type=Text)
+    turn: str = Field(primary_key=True, sa_type=Text)
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    helpful: bool
+    prompts: str = Field(sa_type=Text)
+    at: datetime = Field(sa_type=Instant)
+
+
+class ModelUsage(Base, table=True):
+    """Counts of model calls by day, role and model. No column says who asked or about what."""
+
+    __tablename__ = "model_usage"
+
+    day: date = Field(primary_key=True)
+    role: str = Field(primary_key=True, sa_type=Text)
+    model: str = Field(primary_key=True, sa_type=Text)
+    calls: int = Field(sa_type=BigInteger)
+    failed: int = Field(sa_type=BigInteger)
+    uncounted: int = Field(sa_type=BigInteger)
+    unpriced: int = Field(sa_type=BigInteger)
+    prompt_tokens: int = Field(sa_type=BigInteger)
+    completion_tokens: int = Field(sa_type=BigInteger)
+    nanodollars: int = Field(sa_type=BigInteger)
+
 
 USAGE = table(ModelUsage)
 NANO = 1_000_000_000

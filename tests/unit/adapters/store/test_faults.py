@@ -19,8 +19,9 @@ from tests.contracts.session_examples import message, session
 from tests.contracts.stores import new_file
 
 from fateforger.adapters.store.documents import JOURNAL_VERSION, OUTBOX_VERSION, SESSION_VERSION
+from fateforger.adapters.store.journal import CalendarLease
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.adapters.store.tables import CalendarLease, table
+from fateforger.adapters.store.tables import table
 from fateforger.errors import InternalError, StoreUnavailable
 from fateforger.ports.jobs import NewJob
 

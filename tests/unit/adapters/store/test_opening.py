@@ -23,8 +23,7 @@ from tests.contracts.stores import new_file
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.store.database import HEAD_REVISION, VERSION_TABLE, make_engine, parse_database_url
-from fateforger.adapters.store.store import Store, open_store
-from fateforger.adapters.store.tables import metadata
+from fateforger.adapters.store.store import Store, metadata, open_store
 from fateforger.errors import BadInput, StoreUnavailable
 
 
