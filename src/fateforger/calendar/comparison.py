@@ -125,7 +125,7 @@ def _find_differing(before: Canon | None, after: Canon | None) -> Collection[str
         return ()
     from deepdiff import DeepDiff  # noqa: PLC0415  needed only when a pair differs, and it loads NumPy
 
-    return set(DeepDiff(before._asdict(), after._asdict()).affected_root_keys)
+    return set(DeepDiff(before._asdict(), after._asdict(), view="tree").affected_root_keys)
 
 
 def _get(event: Canon | None, name: str) -> str | datetime | None:
