@@ -32,7 +32,6 @@ from fateforger.session.commands import (
     ResizeTask,
     ResolveConflict,
     SessionCommand,
-    SessionCommandBase,
     SetCalendarWrite,
     SettleConstraints,
     ShiftBlock,
@@ -59,14 +58,17 @@ from fateforger.ui.rule_forms import parse_rule_target
 
 UNKNOWN = "I don't know that button any more; please use the newest card in this thread."
 
-Executor = Callable[[dict[str, Any], Click], SessionCommand]
+Fields = Mapping[str, Any]
+Read = Callable[[Click], Fields]
+"""Returns the fields of a command from a control's target and chosen value."""
 
 
 def read_click(click: Click) -> SessionCommand:
     """Return the command of a control. Raises :class:`BadInput` for an unknown control."""
-    executor = EXECUTORS.get(click.action)
-    if executor is None:
+    control = EXECUTORS.get(click.action)
+    if control is None:
         raise BadInput(UNKNOWN, where=click.action)
+    kind, read = control
     envelope = {
         "command_id": click.command_id,
         "user_id": click.user_id,
@@ -74,199 +76,109 @@ def read_click(click: Click) -> SessionCommand:
         "session_id": click.session_id,
     }
     try:
-        return executor(envelope, click)
+        return kind(**envelope, **read(click))
     except ValidationError:
         raise BadInput(UNKNOWN, where=click.action) from None
 
 
-def _move_stage(move: Move) -> Executor:
-    return lambda envelope, click: StageAction(**envelope, move=move, seen=click.target or None)
+def _give(**fields: Any) -> Read:
+    """Read nothing; the control always means the same."""
+    return lambda _click: fields
 
 
-def _shift_block(minutes: int) -> Executor:
-    return lambda envelope, click: ShiftBlock(**envelope, key=click.target, minutes=minutes)
+def _target(name: str, **fields: Any) -> Read:
+    """Read the target as the field ``name``."""
+    return lambda click: {name: click.target, **fields}
 
 
-def _commit_date(envelope: dict[str, Any], _click: Click) -> SessionCommand:
-    return TimeboxingCommitDate(**envelope)
+def _value(name: str) -> Read:
+    """Read the chosen value as the field ``name``."""
+    return lambda click: {name: click.value}
 
 
-def _choose_date(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return ChooseDate(**envelope, date=_read_choice(click, date))
+def _choice(name: str, kind: type[date | time]) -> Read:
+    """Read a chosen date or time as the field ``name``."""
+
+    def read(click: Click) -> Fields:
+        try:
+            return {name: click.value if isinstance(click.value, kind) else kind.fromisoformat(str(click.value))}
+        except ValueError:
+            raise BadInput("I could not read what you chose there; please choose once more.") from None
+
+    return read
 
 
-def _plan_day(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return ChooseDate(**envelope, date=click.target)
-
-
-def _set_day_start(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return AdjustFrame(**envelope, day_start=_read_choice(click, time))
-
-
-def _set_day_end(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return AdjustFrame(**envelope, day_end=_read_choice(click, time))
-
-
-def _mark_one_thing(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return MarkOneThing(**envelope, task_id=click.target)
-
-
-def _remove_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return RemoveTask(**envelope, task_id=click.target)
-
-
-def _defer_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return DeferTask(**envelope, task_id=click.target)
-
-
-def _bring_along(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return BringAlong(**envelope, task_ids=tuple(click.target.split()))
-
-
-def _split_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return SplitTask(**envelope, task_id=click.target)
-
-
-def _report_late(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return Replan(**envelope, late=click.value)
-
-
-def _mark_done(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return Replan(**envelope, done=(click.value,))
-
-
-def _skip_today(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return Replan(**envelope, not_today=(click.value,))
-
-
-def _resize_task(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    minutes, _, task_id = click.target.partition(" ")
-    return ResizeTask(**envelope, task_id=task_id, minutes=minutes)
-
-
-def _extend_day(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return AdjustFrame(**envelope, day_end=click.target)
-
-
-def _swap_up(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return SwapBlock(**envelope, key=click.target, direction=-1)
-
-
-def _swap_down(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return SwapBlock(**envelope, key=click.target, direction=1)
-
-
-def _remove_block(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return RemoveBlock(**envelope, key=click.target)
-
-
-def _apply_fix(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return ApplyFix(**envelope, fix=click.target)
-
-
-def _explain_block(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return ExplainBlock(**envelope, key=click.value)
-
-
-def _undo_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return UndoWrite(**envelope, **_parse_row(click))
-
-
-def _redo_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return RedoWrite(**envelope, **_parse_row(click))
-
-
-def _parse_row(click: Click) -> dict[str, str]:
-    """Return the write that a history row is about, and the newest write when the row was listed."""
+def _parse_row(click: Click) -> Fields:
+    """Read the write that a history row is about, and the newest write when the row was listed."""
     transaction, _, newest = click.target.partition(" ")
     return {"transaction": transaction, "newest": newest}
 
 
-def _leave_as_is(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return LeaveAsIs(**envelope, about=click.target)
+def _parse_size(click: Click) -> Fields:
+    minutes, _, task_id = click.target.partition(" ")
+    return {"task_id": task_id, "minutes": minutes}
 
 
-def _build(kind: type[SessionCommandBase], **values: Any) -> Executor:
-    return lambda envelope, _click: kind(**envelope, **values)  # type: ignore[return-value]  # kinds of SessionCommand only
+def _keep(side: Side) -> Read:
+    return lambda click: {"keep": side, **parse_question_target(click.target)}
 
 
-def _calendar_write(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return SetCalendarWrite(**envelope, when=click.value)
-
-
-def _keep(side: Side) -> Executor:
-    return lambda envelope, click: ResolveConflict(**envelope, keep=side, **parse_question_target(click.target))
-
-
-def _undo_memory(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return UndoMemory(**envelope, write=click.target)
-
-
-def _judge(verdict: ConstraintVerdict) -> Executor:
-    def judge(envelope: dict[str, Any], click: Click) -> SessionCommand:
+def _judge(verdict: ConstraintVerdict) -> Read:
+    def read(click: Click) -> Fields:
         seen, uid = parse_rule_target(click.target)
-        return JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seen)
+        return {"uid": uid, "verdict": verdict, "seen": seen}
 
-    return judge
-
-
-def _keep_rule(envelope: dict[str, Any], click: Click) -> SessionCommand:
-    return SettleConstraints(**envelope, **parse_settled(click.target))
+    return read
 
 
-def _read_choice(click: Click, kind: type[date | time]) -> Any:
-    if isinstance(click.value, kind):
-        return click.value
-    try:
-        return kind.fromisoformat(str(click.value))
-    except ValueError:
-        raise BadInput("I could not read what you chose there; please choose once more.") from None
+def _move(move: Move) -> Read:
+    return lambda click: {"move": move, "seen": click.target or None}
 
 
-EXECUTORS: Mapping[str, Executor] = {
-    "commit_date": _commit_date,
-    "choose_date": _choose_date,
-    "plan_day": _plan_day,
-    "set_day_start": _set_day_start,
-    "set_day_end": _set_day_end,
-    "task.one_thing": _mark_one_thing,
-    "task.remove": _remove_task,
-    "task.bring": _bring_along,
-    "task.undo_catch_up": _build(UndoCatchUp),
-    "task.defer": _defer_task,
-    "task.resize": _resize_task,
-    "task.split": _split_task,
-    "frame.until": _extend_day,
-    "block.earlier": _shift_block(-SHIFT_MINUTES),
-    "block.later": _shift_block(SHIFT_MINUTES),
-    "block.swap_up": _swap_up,
-    "block.swap_down": _swap_down,
-    "block.remove": _remove_block,
-    "block.why": _explain_block,
-    "plan.fix": _apply_fix,
-    "leave_as_is": _leave_as_is,
-    "replan.late": _report_late,
-    "replan.done": _mark_done,
-    "replan.not_today": _skip_today,
-    "replan.refit": _build(Replan),
-    "show_history": _build(ShowHistory),
-    "show_older_history": _build(ShowHistory, older=True),
-    "hide_history": _build(HideHistory),
-    "undo_write": _undo_write,
-    "redo_write": _redo_write,
-    "show_preview": _build(ShowPreview),
-    "hide_preview": _build(HidePreview),
-    "set_calendar_write": _calendar_write,
-    "show_memory": _build(ShowMemory),
-    "hide_memory": _build(HideMemory),
-    "undo_memory": _undo_memory,
-    "memory.keep": _keep_rule,
-    **{f"memory.{verdict}": _judge(verdict) for verdict in get_args(ConstraintVerdict)},
-    "conflict.keep_calendar": _keep("calendar"),
-    "conflict.keep_plan": _keep("plan"),
-    **{move.value: _move_stage(move) for move in Move if move is not Move.STAY},
+EXECUTORS: Mapping[str, tuple[Callable[..., SessionCommand], Read]] = {
+    "commit_date": (TimeboxingCommitDate, _give()),
+    "choose_date": (ChooseDate, _choice("date", date)),
+    "plan_day": (ChooseDate, _target("date")),
+    "set_day_start": (AdjustFrame, _choice("day_start", time)),
+    "set_day_end": (AdjustFrame, _choice("day_end", time)),
+    "task.one_thing": (MarkOneThing, _target("task_id")),
+    "task.remove": (RemoveTask, _target("task_id")),
+    "task.bring": (BringAlong, lambda click: {"task_ids": tuple(click.target.split())}),
+    "task.undo_catch_up": (UndoCatchUp, _give()),
+    "task.defer": (DeferTask, _target("task_id")),
+    "task.resize": (ResizeTask, _parse_size),
+    "task.split": (SplitTask, _target("task_id")),
+    "frame.until": (AdjustFrame, _target("day_end")),
+    "block.earlier": (ShiftBlock, _target("key", minutes=-SHIFT_MINUTES)),
+    "block.later": (ShiftBlock, _target("key", minutes=SHIFT_MINUTES)),
+    "block.swap_up": (SwapBlock, _target("key", direction=-1)),
+    "block.swap_down": (SwapBlock, _target("key", direction=1)),
+    "block.remove": (RemoveBlock, _target("key")),
+    "block.why": (ExplainBlock, _value("key")),
+    "plan.fix": (ApplyFix, _target("fix")),
+    "leave_as_is": (LeaveAsIs, _target("about")),
+    "replan.late": (Replan, _value("late")),
+    "replan.done": (Replan, lambda click: {"done": (click.value,)}),
+    "replan.not_today": (Replan, lambda click: {"not_today": (click.value,)}),
+    "replan.refit": (Replan, _give()),
+    "show_history": (ShowHistory, _give()),
+    "show_older_history": (ShowHistory, _give(older=True)),
+    "hide_history": (HideHistory, _give()),
+    "undo_write": (UndoWrite, _parse_row),
+    "redo_write": (RedoWrite, _parse_row),
+    "show_preview": (ShowPreview, _give()),
+    "hide_preview": (HidePreview, _give()),
+    "set_calendar_write": (SetCalendarWrite, _value("when")),
+    "show_memory": (ShowMemory, _give()),
+    "hide_memory": (HideMemory, _give()),
+    "undo_memory": (UndoMemory, _target("write")),
+    "memory.keep": (SettleConstraints, lambda click: parse_settled(click.target)),
+    **{f"memory.{verdict}": (JudgeConstraint, _judge(verdict)) for verdict in get_args(ConstraintVerdict)},
+    "conflict.keep_calendar": (ResolveConflict, _keep("calendar")),
+    "conflict.keep_plan": (ResolveConflict, _keep("plan")),
+    **{move.value: (StageAction, _move(move)) for move in Move if move is not Move.STAY},
 }
-"""Every action of a card except ``form.*``, which opens a form, and ``start``, which the Slack side carries out."""
+"""The command of every action of a card, except ``form.*``, which opens a form, and ``start``."""
 
 
 def read_queue_click(click: Click) -> QueueCommand | None:
