@@ -7,11 +7,13 @@ that text.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
-from sqlalchemy import BigInteger, Dialect, Integer, MetaData, Table, TypeDecorator
-from sqlmodel import SQLModel
+from sqlalchemy import BigInteger, Connection, Dialect, Integer, MetaData, Table, TypeDecorator
+from sqlmodel import Session, SQLModel
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -48,3 +50,11 @@ metadata = Base.metadata
 def table(row: type[Base]) -> Table:
     """Return the table of a row class, for statements."""
     return metadata.tables[str(row.__tablename__)]
+
+
+@contextmanager
+def open_rows(connection: Connection) -> Iterator[Session]:
+    """Open a session of row objects in the connection's transaction, and write what changed when the block ends."""
+    with Session(connection) as session:
+        yield session
+        session.flush()
