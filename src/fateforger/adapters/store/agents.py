@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, Index, RowMapping, Text, bindparam, func, insert, select, update
+import sqlmodel
+from sqlalchemy import Connection, Index, Text, bindparam, func, insert, select, update
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import PROPOSAL_VERSION, dump_mapping, expect_version, parse
 from fateforger.adapters.store.jobs import enqueue
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, table
+from fateforger.adapters.store.tables import AutoNumber, Base, Instant, open_rows, table
 from fateforger.agents.clients import Call, Client, NewCall
 from fateforger.agents.ports import build_expire_job, build_show_job
 from fateforger.agents.proposals import MAX_PENDING, Proposal, ProposalState, can_become
@@ -132,22 +134,6 @@ NO_ACCESS = "This token was revoked."
 AGAIN = "The agent proposed something else instead."
 REVOKED = "The agent's access was revoked."
 
-_IT = select(PROPOSAL).where(PROPOSAL.c.id == bindparam("of_id"))
-_WAITING = select(PROPOSAL).where(PROPOSAL.c.client == bindparam("of_client"), PROPOSAL.c.state == "pending")
-_WAITING_FOR = select(PROPOSAL).where(PROPOSAL.c.user_id == bindparam("of_user"), PROPOSAL.c.state == "pending")
-_SETTLE = (
-    update(PROPOSAL)
-    .where(PROPOSAL.c.id == bindparam("of_id"))
-    .values(state=bindparam("as_state"), settled_at=bindparam("now"), outcome=bindparam("because"))
-)
-_TOLD = update(PROPOSAL).where(PROPOSAL.c.id == bindparam("of_id")).values(outcome=bindparam("because"))
-_PLACED = (
-    update(PROPOSAL)
-    .where(PROPOSAL.c.id == bindparam("of_id"))
-    .values(channel=bindparam("in_channel"), ts=bindparam("at_ts"))
-)
-_IN_USE = select(func.count()).where(CLIENT.c.name == bindparam("of_client"), CLIENT.c.revoked_at.is_(None))
-
 
 class SqlProposals:
     """Implements :class:`fateforger.agents.ports.Proposals` over a :class:`Database`.
@@ -167,7 +153,7 @@ class SqlProposals:
         return await self._database.read(lambda connection: _get(connection, proposal_id))
 
     async def waiting(self, user_id: str) -> tuple[Proposal, ...]:
-        found = await self._database.read(lambda connection: _list_waiting_for(connection, user_id))
+        found = await self._database.read(lambda connection: _list_waiting(connection, user_id=user_id))
         return tuple(sorted(found, key=lambda proposal: (proposal.made_at, proposal.id)))
 
     async def settle(
@@ -181,30 +167,30 @@ class SqlProposals:
         )
 
     async def record_outcome(self, proposal_id: str, outcome: str) -> None:
-        values = {"of_id": proposal_id, "because": outcome.replace("\x00", "\ufffd")}
-        await self._database.write(lambda connection: connection.execute(_TOLD, values))
+        values = {"outcome": outcome.replace("\x00", "\ufffd")}
+        await self._database.write(lambda connection: _update(connection, proposal_id, values))
 
     async def record_place(self, proposal_id: str, channel: str, ts: str) -> None:
-        values = {"of_id": proposal_id, "in_channel": channel, "at_ts": ts}
-        await self._database.write(lambda connection: connection.execute(_PLACED, values))
+        await self._database.write(lambda connection: _update(connection, proposal_id, {"channel": channel, "ts": ts}))
 
 
 def expire_proposals(connection: Connection, client: str, now: datetime) -> None:
     """Expire the pending proposals of a client that was just revoked."""
-    for proposal in _list_waiting(connection, client):
+    for proposal in _list_waiting(connection, client=client):
         _change_state(connection, proposal, ProposalState.EXPIRED, REVOKED, now)
 
 
 def _stage(connection: Connection, proposal: Proposal) -> Proposal:
     if not _is_in_use(connection, proposal.client):
         raise BadInput(NO_ACCESS)
-    waiting = _list_waiting(connection, proposal.client)
+    waiting = _list_waiting(connection, client=proposal.client)
     same = [other for other in waiting if other.subject == proposal.subject]
     if len(waiting) - len(same) >= MAX_PENDING:
         raise BadInput(TOO_MANY_PROPOSALS)
     for other in same:
         _change_state(connection, other, ProposalState.SUPERSEDED, AGAIN, proposal.made_at)
-    connection.execute(insert(PROPOSAL), _to_values(proposal))
+    with open_rows(connection) as rows:
+        rows.add(_to_row(proposal))
     for job in (build_show_job(proposal), build_expire_job(proposal)):
         _enqueue(connection, job, proposal.made_at)
     return proposal
@@ -224,8 +210,7 @@ def _settle(
 def _change_state(
     connection: Connection, proposal: Proposal, state: ProposalState, outcome: str, now: datetime
 ) -> Proposal:
-    values = {"of_id": proposal.id, "as_state": state.value, "now": now, "because": outcome}
-    connection.execute(_SETTLE, values)
+    _update(connection, proposal.id, {"state": state.value, "settled_at": now, "outcome": outcome})
     settled = replace(proposal, state=state, settled_at=now, outcome=outcome)
     _enqueue(connection, build_show_job(settled), now)
     return settled
@@ -236,58 +221,45 @@ def _enqueue(connection: Connection, job: NewJob, now: datetime) -> None:
 
 
 def _is_in_use(connection: Connection, client: str) -> bool:
-    return connection.execute(_IN_USE, {"of_client": client}).scalar_one() > 0
+    found = _find_by_name(connection, client)
+    return found is not None and found.revoked_at is None
 
 
-def _list_waiting(connection: Connection, client: str) -> list[Proposal]:
-    return [_to_proposal(row) for row in connection.execute(_WAITING, {"of_client": client}).mappings()]
+def _update(connection: Connection, proposal_id: str, values: Mapping[str, object]) -> None:
+    connection.execute(update(PROPOSAL).where(PROPOSAL.c.id == proposal_id).values(values))
 
 
-def _list_waiting_for(connection: Connection, user_id: str) -> list[Proposal]:
-    return [_to_proposal(row) for row in connection.execute(_WAITING_FOR, {"of_user": user_id}).mappings()]
+def _list_waiting(connection: Connection, **of: str) -> list[Proposal]:
+    """Return the pending proposals of a client or of a person."""
+    with open_rows(connection) as rows:
+        return list(map(_to_proposal, rows.exec(sqlmodel.select(AgentProposal).filter_by(state="pending", **of))))
 
 
 def _get(connection: Connection, proposal_id: str) -> Proposal | None:
-    row = connection.execute(_IT, {"of_id": proposal_id}).mappings().first()
-    return None if row is None else _to_proposal(row)
+    with open_rows(connection) as rows:
+        row = rows.get(AgentProposal, proposal_id)
+        return None if row is None else _to_proposal(row)
 
 
-def _to_values(proposal: Proposal) -> dict[str, object]:
-    return {
-        "id": proposal.id,
-        "client": proposal.client,
-        "user_id": proposal.user_id,
-        "subject": proposal.subject,
-        "state": proposal.state.value,
-        "settled_at": proposal.settled_at,
-        "outcome": proposal.outcome,
-        "channel": None,
-        "ts": None,
-        "schema_version": PROPOSAL_VERSION,
-        "proposal": proposal.model_dump_json(),
-    }
-
-
-def _to_proposal(row: RowMapping) -> Proposal:
-    what = f"The proposal {row['id']}"
-    expect_version(what, row["schema_version"], PROPOSAL_VERSION)
-    return replace(
-        parse(Proposal, row["proposal"], what),
-        state=ProposalState(row["state"]),
-        settled_at=row["settled_at"],
-        outcome=row["outcome"],
-        place=None if row["ts"] is None else (row["channel"], row["ts"]),
+def _to_row(proposal: Proposal) -> AgentProposal:
+    return AgentProposal(
+        **proposal.model_dump(include={"id", "client", "user_id", "subject", "settled_at", "outcome"}),
+        state=proposal.state.value,
+        schema_version=PROPOSAL_VERSION,
+        proposal=proposal.model_dump_json(),
     )
 
 
-_ALL = select(CLIENT).order_by(CLIENT.c.name)
-_NAMED = select(CLIENT).where(CLIENT.c.name == bindparam("of_name"))
-_WITH_KEY = select(CLIENT).where(CLIENT.c.key == bindparam("of_key"))
-_REVOKE = (
-    update(CLIENT)
-    .where(CLIENT.c.name == bindparam("of_name"), CLIENT.c.revoked_at.is_(None))
-    .values(revoked_at=bindparam("now"))
-)
+def _to_proposal(row: AgentProposal) -> Proposal:
+    what = f"The proposal {row.id}"
+    expect_version(what, row.schema_version, PROPOSAL_VERSION)
+    return replace(
+        parse(Proposal, row.proposal, what),
+        state=ProposalState(row.state),
+        settled_at=row.settled_at,
+        outcome=row.outcome,
+        place=None if row.channel is None or row.ts is None else (row.channel, row.ts),
+    )
 
 
 class SqlClients:
@@ -300,15 +272,16 @@ class SqlClients:
         await self._database.write(lambda connection: _add(connection, client, token_hash))
 
     async def all(self) -> tuple[Client, ...]:
-        return await self._database.read(lambda connection: tuple(map(_to_client, connection.execute(_ALL).mappings())))
+        return await self._database.read(_list_clients)
 
     async def get(self, name: str) -> Client | None:
         return await self._database.read(lambda connection: _find_by_name(connection, name))
 
     async def with_key(self, key: str) -> tuple[Client, str] | None:
         def look(connection: Connection) -> tuple[Client, str] | None:
-            row = connection.execute(_WITH_KEY, {"of_key": key}).mappings().first()
-            return None if row is None else (_to_client(row), row["token_hash"])
+            with open_rows(connection) as rows:
+                row = rows.exec(sqlmodel.select(AgentClient).where(AgentClient.key == key)).first()
+                return None if row is None else (_to_client(row), row.token_hash)
 
         return await self._database.read(look)
 
@@ -325,21 +298,30 @@ def _add(connection: Connection, client: Client, token_hash: str) -> None:
             " audit log speaks of it. Choose another one.",
             where="name",
         )
-    values = client.model_dump() | {"scopes": json.dumps(client.scopes), "token_hash": token_hash}
-    connection.execute(insert(CLIENT), values)
+    with open_rows(connection) as rows:
+        values = client.model_dump(exclude={"scopes"})
+        rows.add(AgentClient(**values, scopes=json.dumps(client.scopes), token_hash=token_hash))
+
+
+def _list_clients(connection: Connection) -> tuple[Client, ...]:
+    with open_rows(connection) as rows:
+        return tuple(map(_to_client, rows.exec(sqlmodel.select(AgentClient).order_by(CLIENT.c.name))))
 
 
 def _find_by_name(connection: Connection, name: str) -> Client | None:
-    row = connection.execute(_NAMED, {"of_name": name}).mappings().first()
-    return None if row is None else _to_client(row)
+    with open_rows(connection) as rows:
+        row = rows.get(AgentClient, name)
+        return None if row is None else _to_client(row)
 
 
 def _revoke(connection: Connection, name: str, now: datetime) -> Client | None:
-    if connection.execute(_REVOKE, {"of_name": name, "now": now}).rowcount:
-        expire_proposals(connection, name, now)
-    return _find_by_name(connection, name)
+    with open_rows(connection) as rows:
+        row = rows.get(AgentClient, name)
+        if row is not None and row.revoked_at is None:
+            row.revoked_at = now
+            expire_proposals(connection, name, now)
+        return None if row is None else _to_client(row)
 
 
-def _to_client(row: RowMapping) -> Client:
-    values = {name: value for name, value in row.items() if name != "token_hash"}
-    return Client.model_validate({**values, "scopes": json.loads(row["scopes"])})
+def _to_client(row: AgentClient) -> Client:
+    return Client.model_validate(row.model_dump(exclude={"token_hash"}) | {"scopes": json.loads(row.scopes)})
