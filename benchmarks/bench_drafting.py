@@ -123,11 +123,11 @@ def conflicts() -> dict[str, float]:
     took = []
     for document in days("heavy"):
         strict = {**document, "tasks": [{**t, "required": True} for t in document["tasks"]]}
-        ground: DraftContext = build_context(read_instance(strict))
-        ms, conflict = timed(lambda ground=ground: find_conflict(ground))
+        context: DraftContext = build_context(read_instance(strict))
+        ms, conflict = timed(lambda context=context: find_conflict(context))
         if conflict is not None:
             took.append(ms)
-        assert len(must_ids(ground)) >= len(document["tasks"])
+        assert len(must_ids(context)) >= len(document["tasks"])
     return {"days": len(took), **percentiles(took)}
 
 

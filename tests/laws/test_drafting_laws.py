@@ -10,9 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from fateforger.drafting.day_draft import TRIAL_STEPS, instance_of, length
+from fateforger.drafting.day_draft import TRIAL_STEPS, instance_of
 from fateforger.drafting.day_draft import draft as searched
-from fateforger.drafting.model import Busy, Day, Draft, LunchWish, Work
+from fateforger.drafting.model import Day, Draft, LunchWish, Work
+from fateforger.planning.grid import Busy
 from fateforger.planning.plan import TBPlan, resolve, resolve_strict
 from fateforger.planning.timing import local_day, zone
 from fateforger.planning.wire import read_plan, write_plan
@@ -78,7 +79,7 @@ def test_every_task_is_placed_in_full_or_named(day: Day) -> None:
         placed.pop(ours, None)
     named = [left.id for left in result.unplaced if not left.id.startswith(("lunch-", "shutdown-"))]
     assert sorted([*placed, *named]) == sorted(w.id for w in day.works)
-    assert placed == {w.id: length(w) for w in day.works if w.id in placed}
+    assert placed == {w.id: w.length for w in day.works if w.id in placed}
     assert all(left.reason for left in result.unplaced)
 
 
@@ -95,7 +96,7 @@ def test_a_named_task_found_no_gap(day: Day) -> None:
         at = max(at, end)
     for work in day.works:
         if any(left.id == work.id for left in result.unplaced):
-            assert timedelta(minutes=length(work)) >= longest - timedelta(minutes=8)
+            assert timedelta(minutes=work.length) >= longest - timedelta(minutes=8)
 
 
 @given(days(), st.randoms(use_true_random=False))

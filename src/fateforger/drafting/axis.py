@@ -8,39 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
-from fateforger.planning.timing import Clock, instant_of, zone
-
-GRID = 5
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def floor(instant: datetime) -> int:
-    """Return elapsed minutes since the epoch, rounded down to the grid."""
-    return int((instant - _EPOCH) // timedelta(minutes=GRID)) * GRID
-
-
-def ceil(instant: datetime) -> int:
-    """Return elapsed minutes since the epoch, rounded up to the grid."""
-    return -int((_EPOCH - instant) // timedelta(minutes=GRID)) * GRID
-
-
-def minute_of(instant: datetime) -> int:
-    """Return whole elapsed minutes since the epoch."""
-    return int((instant - _EPOCH) // timedelta(minutes=1))
-
-
-def instant(minute: int) -> datetime:
-    """Return the instant of a minute since the epoch, in UTC."""
-    return _EPOCH + timedelta(minutes=minute)
-
-
-def in_words(minutes: int) -> str:
-    """Return a length like ``45 min``, ``2 h``, ``1 h 30 min``."""
-    hours, rest = divmod(minutes, 60)
-    if not hours:
-        return f"{rest} min"
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
-
+from fateforger.planning.grid import GRID, ceil, floor, instant
+from fateforger.planning.timing import instant_of
 
 _CHANGE = timedelta(hours=3)
 """Distance from a window within which a change of the clock matters to it."""
@@ -181,16 +150,3 @@ def window_slots(axis: Axis, day: date, start: time, end: time, tz: ZoneInfo, *,
         if all(hit) if whole else any(hit):
             mask |= 1 << slot
     return mask
-
-
-def clock_at(when: datetime, day: date, tz: str) -> Clock:
-    """Return the clock value of the aware instant ``when`` in a plan of ``day``.
-
-    It is a time of day, a local date-time on another day, or a date-time with offset for the second pass of an hour
-    that happens twice.
-    """
-    local = when.astimezone(zone(tz))
-    wall = local.replace(tzinfo=None, fold=0)
-    if instant_of(wall, zone(tz)).astimezone(UTC) != when.astimezone(UTC):
-        return datetime.fromisoformat(local.isoformat())
-    return wall.time() if wall.date() == day else wall

@@ -1,28 +1,248 @@
-"""Compilation of a day into the problem: closed slots, prices, breathers, caps, and orders."""
+"""Compilation of a day into the problem: its items, their closed slots and prices, and what they share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import GRID, slot_range, window_slots
-from fateforger.drafting.context import LUNCH, DraftContext, must_ids, task_of
-from fateforger.drafting.instance import Between, Instance
-from fateforger.drafting.items import WORK, Item, Price, collect_items
-from fateforger.drafting.problem import Breather, Cap, Order, Problem
-from fateforger.drafting.rules import SlotRule
+from fateforger.drafting.axis import Axis, slot_range, stretches, wall_instant, window_slots
+from fateforger.drafting.context import DraftContext, SlotRule, must_ids
+from fateforger.drafting.instance import Between, Instance, Pin, Task
+from fateforger.drafting.problem import WORK, Breather, Cap, Item, Order, Price, Problem
+from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.plan import ET
+from fateforger.planning.grid import GRID
+from fateforger.planning.plan import ET, Resolved
+from fateforger.planning.retiming import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.timing import zone
 
 _FULL_DAY = 288
+_SPLITTABLE = 60
 
 
-def close_slots(ground: DraftContext, rules: Sequence[SlotRule], items: Iterable[Item]) -> None:
+def collect_items(context: DraftContext, relaxed: frozenset[str]) -> list[Item]:
+    """Return the items of a day, without relaxed pins and requirements."""
+    return _Items(context, relaxed).all()
+
+
+@dataclass
+class _Items:
+    context: DraftContext
+    relaxed: frozenset[str]
+    items: list[Item] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.instance = self.context.instance
+        self.policy = self.instance.policy
+        self.axis = self.context.axis
+        self.ids = [task.id for task in self.instance.tasks]
+
+    def all(self) -> list[Item]:
+        pinned = {pin.key for pin in self.instance.pinned}
+        for pin in self.instance.pinned:
+            if pin.key not in self.relaxed:
+                self._pin(pin)
+        order = sorted(range(len(self.ids)), key=self._eagerness)
+        ranks = {self.ids[place]: 127 - 63 * n // max(1, len(order)) for n, place in enumerate(order)}
+        for task in self.instance.tasks:
+            self._task(task, ranks[task.id], pinned)
+        for block in self.context.previous:
+            if task_of(block.key, self.ids) is None and block.key not in pinned and not _is_generated(block):
+                self._add_own(block)
+        self._meals()
+        return self.items
+
+    def _eagerness(self, place: int) -> tuple[bool, bool, int, int]:
+        task = self.instance.tasks[place]
+        return not task.one_thing, task.type is not ET.DEEP_WORK, task.priority, place
+
+    def _add(self, **given: Any) -> Item:
+        item = Item(index=len(self.items), horizon=self.axis.slots, **given)
+        self.items.append(item)
+        return item
+
+    def _pin(self, pin: Pin) -> None:
+        was = next((b for b in (*self.context.previous, *self.context.past) if b.key == pin.key), None)
+        if was is not None and was in self.context.past and pin.start is None:
+            return
+        if pin.start is not None and pin.minutes is not None:
+            start, minutes = self.context.instant(pin.start), pin.minutes
+        elif was is not None:
+            start, minutes = was.start, pin.minutes or was.minutes
+        else:
+            raise BadInput(f"The pinned block “{pin.key}” is not in the previous plan; give its start and minutes.")
+        mask = self.axis.slots_touching(start, start + timedelta(minutes=minutes))
+        length = mask.bit_count()
+        task = pin.task or task_of(pin.key, self.ids)
+        self._add(
+            id=pin.key,
+            task=task,
+            title=pin.title or (was.event.name if was else self._title(task) or pin.key),
+            kind=pin.type or (was.event.type if was else self._kind(task)),
+            lengths=((length, 0),),
+            reward=0,
+            rank=0,
+            domain=mask & ~self.context.busy,
+            firm=mask & -mask,
+            longest=max(1, length),
+            required=True,
+            pinned=True,
+            over=length * GRID - minutes,
+            key=pin.key,
+            notes=was.event.description if was else "",
+        )
+
+    def _title(self, task: str | None) -> str | None:
+        return next((t.title for t in self.instance.tasks if t.id == task), None)
+
+    def _kind(self, task: str | None) -> ET:
+        return next((t.type for t in self.instance.tasks if t.id == task), ET.DEEP_WORK)
+
+    def _task(self, task: Task, rank: int, pinned: set[str]) -> None:
+        done = sum(b.minutes for b in self.context.past if task_of(b.key, self.ids) == task.id)
+        done += sum(i.slots * GRID - i.over for i in self.items if i.pinned and i.task == task.id)
+        minutes = task.length(self.policy) - done
+        if minutes <= 0:
+            return
+        slots = -(-minutes // GRID)
+        split = task.splittable
+        if split is None:
+            split = task.type is ET.DEEP_WORK and task.length(self.policy) >= _SPLITTABLE
+        was = [b for b in self.context.previous if task_of(b.key, self.ids) == task.id and b.key not in pinned]
+        reward, slot = weights.PLACED, weights.PLACED_SLOT[task.priority]
+        if task.deadline is not None:
+            slot += weights.DUE_SLOT
+        if task.one_thing:
+            reward, slot = weights.ONE_THING, weights.ONE_THING_SLOT
+        firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)))
+        item = self._add(
+            id=task.id,
+            task=task.id,
+            title=task.title,
+            kind=task.type,
+            lengths=((slots, 0),),
+            reward=reward + slot * slots,
+            rank=rank,
+            domain=self.context.free & self._allowed_slots(task),
+            firm=firm,
+            most_pieces=task.max_pieces if split else 1,
+            shortest=-(-task.min_chunk // GRID),
+            longest=_FULL_DAY,
+            comfort=self.policy.longest_focus // GRID
+            if split and self.policy.longest_focus and task.type is ET.DEEP_WORK
+            else None,
+            required=task.required and task.id not in self.relaxed,
+            one=task.one_thing,
+            over=slots * GRID - minutes,
+            notes=task.notes,
+        )
+        self._set_previous(item, was)
+        if self.context.mending:
+            self._hold_in_place(item)
+
+    def _allowed_slots(self, task: Task) -> int:
+        allowed = slot_range(0, self.axis.slots)
+        if task.not_before is not None:
+            allowed &= ~slot_range(0, _ceil_slot(self.axis, self.context.instant(task.not_before)))
+        if task.deadline is not None:
+            allowed &= slot_range(0, self.axis.slot(self.context.instant(task.deadline)))
+        return allowed
+
+    def _hold_in_place(self, item: Item) -> None:
+        """Make a block of a repaired plan keep its slots; moving costs more than anything else."""
+        item.moved, item.far = (weights.MENDED, 1), _FULL_DAY
+        if len(item.previous) == 1:
+            ((start, length),) = item.previous
+            item.over += (length - item.slots) * GRID
+            item.lengths = ((length, 0),)
+            item.domain |= slot_range(start, start + length) & ~self.context.busy
+
+    def _add_own(self, block: Resolved) -> None:
+        """Add a block that the person put on the plan."""
+        slots = -(-block.minutes // GRID)
+        item = self._add(
+            id=block.key,
+            task=None,
+            title=block.event.name,
+            kind=block.event.type,
+            lengths=((slots, 0),),
+            reward=weights.PLACED + weights.PLACED_SLOT[1] * slots,
+            rank=64,
+            domain=self.context.free,
+            over=slots * GRID - block.minutes,
+            key=block.key,
+            notes=block.event.description,
+        )
+        self._set_previous(item, [block])
+
+    def _set_previous(self, item: Item, blocks: Sequence[Resolved]) -> None:
+        """Record the place of an item in the previous plan."""
+        masks = [(self.axis.slots_touching(b.start, b.end), b.key) for b in blocks]
+        there = sorted((next(stretches(mask)), key) for mask, key in masks if mask)
+        item.previous = tuple(piece for piece, _ in there)
+        item.previous_keys = tuple(key for _, key in there)
+        if there:
+            item.reward += weights.STAYS
+
+    def _meals(self) -> None:
+        """Add lunch and shutdown, on each day whose frame has room for them."""
+        for day in self.context.days:
+            lunch = self.policy.lunch
+            if lunch is not None:
+                at = self.axis.slot(wall_instant(day.date, lunch.start, zone(self.instance.tz)))
+                if day.frame >> at & 1:
+                    drift = lunch.drift // GRID
+                    lengths = sorted(
+                        {-(-m // GRID) for m in (lunch.minutes, lunch.minutes // 2, lunch.shortest) if m}, reverse=True
+                    )
+                    lengths = [n for n in lengths if n * GRID >= min(lunch.shortest, lunch.minutes)]
+                    starts = slot_range(at - drift, at + drift + 1)
+                    self._daily(LUNCH, "Lunch", ET.REGENERATION, day.date.isoformat(), lengths, starts, at)
+            if self.policy.shutdown:
+                slots = -(-self.policy.shutdown // GRID)
+                end = self.axis.slot(day.end)
+                starts = slot_range(end - 24, end - slots + 1)
+                self._daily(SHUTDOWN, "Shut down", ET.PLAN_REVIEW, day.date.isoformat(), [slots], starts, end - slots)
+
+    def _daily(self, what: str, title: str, kind: ET, day: str, lengths: list[int], starts: int, wish: int) -> None:
+        key = f"{what}-{day}"
+        if any(b.key == key for b in self.context.past) or any(i.key == key for i in self.items):
+            return
+        item = self._add(
+            id=key,
+            task=None,
+            title=title,
+            kind=kind,
+            lengths=tuple((n, weights.LUNCH_SHORT * place) for place, n in enumerate(lengths)),
+            reward=weights.LUNCH if what == LUNCH else weights.SHUTDOWN,
+            rank=64,
+            domain=self.context.free,
+            firm=starts,
+            wish=(wish, weights.LUNCH_SLOT if what == LUNCH else 1),
+            key=key,
+        )
+        self._set_previous(item, [b for b in self.context.previous if b.key == key])
+
+
+def _is_generated(block: Resolved) -> bool:
+    """Check whether a draft generates the block itself: lunch, shutdown, and commutes."""
+    return block.key.startswith((f"{LUNCH}-", f"{SHUTDOWN}-", "way-")) or block.event.type in {
+        ET.BACKGROUND,
+        ET.COMMUTE,
+    }
+
+
+def _ceil_slot(axis: Axis, when: datetime) -> int:
+    slot = axis.slot(when)
+    return slot if axis.when(slot) == when else slot + 1
+
+
+def close_slots(context: DraftContext, rules: Sequence[SlotRule], items: Iterable[Item]) -> None:
     """Set the domain, gap, bounds, and prices of each item."""
-    closing = _Closing(ground, rules)
+    closing = _Closing(context, rules)
     for item in items:
         closing.price(item)
 
@@ -36,7 +256,7 @@ def soft_points(rule: SlotRule) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Closing:
-    ground: DraftContext
+    context: DraftContext
     rules: Sequence[SlotRule]
     seen: dict[tuple[Between, ...], int] = field(default_factory=dict)
 
@@ -50,19 +270,19 @@ class _Closing:
                 self._hold(item, rule, prices)
         if item.slots < item.shortest and item.most_pieces > 1:
             item.most_pieces = 1
-        task = next((t for t in self.ground.instance.tasks if t.id == item.task), None)
-        everywhere = slot_range(0, self.ground.axis.slots)
+        task = next((t for t in self.context.instance.tasks if t.id == item.task), None)
+        everywhere = slot_range(0, self.context.axis.slots)
         if task is not None and task.energy:
             prices.append(Price(everywhere & ~self._windows(task.energy), weights.ENERGY_SLOT, rule="energy"))
-        if self.ground.instance.policy.focus and item.deep:
+        if self.context.instance.policy.focus and item.deep:
             prices.append(
-                Price(everywhere & ~self._windows(self.ground.instance.policy.focus), weights.FOCUS_SLOT, rule="focus")
+                Price(everywhere & ~self._windows(self.context.instance.policy.focus), weights.FOCUS_SLOT, rule="focus")
             )
-        if self.ground.instance.policy.around_meetings and item.work:
-            near = self._near(-(-self.ground.instance.policy.around_meetings // GRID))
+        if self.context.instance.policy.around_meetings and item.work:
+            near = self._near(-(-self.context.instance.policy.around_meetings // GRID))
             prices.append(Price(near, weights.BREAK_SLOT, rule="around_meetings"))
         item.prices = tuple(prices)
-        item.clear = ~self.ground.busy & slot_range(0, self.ground.axis.slots + _FULL_DAY)
+        item.clear = ~self.context.busy & slot_range(0, self.context.axis.slots + _FULL_DAY)
 
     def _hold(self, item: Item, rule: SlotRule, prices: list[Price]) -> None:
         self._close(item, rule, rule.closed_slots | self._wrong_side_of_meetings(item, rule), prices)
@@ -92,8 +312,8 @@ class _Closing:
             return 0
         closed = 0
         first = rule.order.index(item.kind) < rule.order.index(ET.MEETING)
-        for day in self.ground.days:
-            masks = [e.mask for e in self.ground.events if e.kind is ET.MEETING and e.mask & day.slots & rule.on]
+        for day in self.context.days:
+            masks = [e.mask for e in self.context.events if e.kind is ET.MEETING and e.mask & day.slots & rule.on]
             if masks and first:
                 closed |= day.slots & ~slot_range(0, min((m & -m).bit_length() - 1 for m in masks))
             elif masks:
@@ -103,7 +323,7 @@ class _Closing:
     def _near(self, slots: int) -> int:
         """Return the slots within that many slots of a meeting, without the meetings."""
         near = within = 0
-        for event in self.ground.events:
+        for event in self.context.events:
             if event.kind is ET.MEETING:
                 within |= event.mask
                 near |= event.mask << slots
@@ -119,12 +339,12 @@ class _Closing:
 
     def _compute_windows(self, windows: tuple[Between, ...]) -> int:
         mask = 0
-        for day in self.ground.days:
+        for day in self.context.days:
             for near in (-1, 0, 1):
                 on = day.date + timedelta(days=near)
                 for each in windows:
                     mask |= window_slots(
-                        self.ground.axis, on, each.start, each.end, zone(self.ground.instance.tz), whole=True
+                        self.context.axis, on, each.start, each.end, zone(self.context.instance.tz), whole=True
                     )
         return mask
 
@@ -133,7 +353,7 @@ class _Closing:
 class Sharing:
     """Shared constraints of a day's items, derived from its rules and policy."""
 
-    ground: DraftContext
+    context: DraftContext
     rules: Sequence[SlotRule]
     items: Sequence[Item]
 
@@ -141,7 +361,7 @@ class Sharing:
         deep = frozenset(i.index for i in self.items if i.deep)
         work = frozenset(i.index for i in self.items if i.kind in WORK)
         meals = frozenset(i.index for i in self.items if i.id.startswith(f"{LUNCH}-"))
-        policy = self.ground.instance.policy
+        policy = self.context.instance.policy
         behind = ((deep, policy.after_deep, "after_deep"), (meals, policy.after_meal, "after_meal"))
         for members, minutes, name in behind:
             if members and minutes:
@@ -162,7 +382,7 @@ class Sharing:
             members = self._of(rule)
             if not rule.types:
                 members = frozenset(i for i in members if self.items[i].kind not in {ET.REGENERATION, ET.BUFFER})
-            days = tuple(day.slots & rule.on for day in self.ground.days)
+            days = tuple(day.slots & rule.on for day in self.context.days)
             taken = tuple(self._usage_of(rule, on) for on in days)
             slot, base = soft_points(rule)
             yield Cap(
@@ -179,7 +399,7 @@ class Sharing:
 
     def orders(self) -> Iterator[Order]:
         for rule in self.rules:
-            days = tuple(day.slots & rule.on for day in self.ground.days)
+            days = tuple(day.slots & rule.on for day in self.context.days)
             points = None if rule.must else soft_points(rule)[1]
             for n, first in enumerate(rule.order):
                 for then in rule.order[n + 1 :]:
@@ -194,11 +414,11 @@ class Sharing:
 
     def _usage_of(self, rule: SlotRule, on: int) -> tuple[int, int]:
         """Return the slots and blocks that a rule's types already take."""
-        masks = [e.mask for e in (*self.ground.events, *self.ground.ways) if e.kind in rule.types and not e.late]
+        masks = [e.mask for e in (*self.context.events, *self.context.ways) if e.kind in rule.types and not e.late]
         masks += [
-            self.ground.axis.slots_touching(b.start, b.end)
-            for b in self.ground.past
-            if rule.applies_to(b.event.type, task_of(b.key, [t.id for t in self.ground.instance.tasks]))
+            self.context.axis.slots_touching(b.start, b.end)
+            for b in self.context.past
+            if rule.applies_to(b.event.type, task_of(b.key, [t.id for t in self.context.instance.tasks]))
         ]
         there = [mask & on for mask in masks if mask & on]
         union = 0
@@ -213,22 +433,22 @@ class Sharing:
         return frozenset(i.index for i in self.items if i.task == task)
 
 
-def compile_problem(ground: DraftContext, relaxed: frozenset[str] = frozenset()) -> Problem:
+def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()) -> Problem:
     """Return the problem without the musts of those ids.
 
     A must is a constraint, a required task, or a pinned block.
     """
-    rules = [rule for rule in ground.rules if not (rule.must and rule.id in relaxed)]
-    items = collect_items(ground, relaxed)
-    _connect(ground.instance, items)
-    close_slots(ground, rules, items)
-    sharing = Sharing(ground, rules, items)
-    policy = ground.instance.policy
+    rules = [rule for rule in context.rules if not (rule.must and rule.id in relaxed)]
+    items = collect_items(context, relaxed)
+    _connect(context.instance, items)
+    close_slots(context, rules, items)
+    sharing = Sharing(context, rules, items)
+    policy = context.instance.policy
     return Problem(
-        axis=ground.axis,
-        tz=ground.instance.tz,
-        days=ground.days,
-        busy=ground.busy,
+        axis=context.axis,
+        tz=context.instance.tz,
+        days=context.days,
+        busy=context.busy,
         items=items,
         rules=tuple(rules),
         breathers=tuple(sharing.breathers()),
@@ -236,14 +456,14 @@ def compile_problem(ground: DraftContext, relaxed: frozenset[str] = frozenset())
         orders=tuple(sharing.orders()),
         shallow_percent=policy.shallow_percent,
         deep_blocks=policy.deep_blocks,
-        early=_middles(ground) if policy.one_thing_early else (),
-        in_force=frozenset(must_ids(ground)) - relaxed,
+        early=_middles(context) if policy.one_thing_early else (),
+        in_force=frozenset(must_ids(context)) - relaxed,
     )
 
 
-def _middles(ground: DraftContext) -> tuple[int, ...]:
+def _middles(context: DraftContext) -> tuple[int, ...]:
     """Return the last slot of the first half of each day's frame, regardless of the current time."""
-    return tuple(ground.axis.slot(day.start + (day.end - day.start) / 2) for day in ground.days)
+    return tuple(context.axis.slot(day.start + (day.end - day.start) / 2) for day in context.days)
 
 
 def _connect(instance: Instance, items: Sequence[Item]) -> None:

@@ -1,17 +1,291 @@
-"""Context of an instance: its days, busy time, the past, the rules, and the ids of its musts."""
+"""Context of an instance: its days, busy time, the past, and its constraints as slots and numbers (S10).
+
+- *prefer_window*, and any wanted window: blocks lie within it. *avoid_window*, and any unwanted window: no block
+touches it. ``duration_min`` and ``duration_max`` bound the length of a block.
+- *fixed_bedtime*: its window is the night, and nothing is planned in it. *min_sleep*: nothing is planned in the
+``duration_min`` minutes before the next day begins.
+- *buffer*: ``duration_min`` minutes are kept free after each block of its types, and on both sides of meetings.
+- *sequencing*: blocks of its types (or its tasks) come in the order listed; with the contiguity ``contiguous``, a
+task is done in one piece.
+- *capacity*: at least ``duration_min`` and at most ``duration_max`` minutes a day of its types, and at most
+``count_max`` blocks.
+
+In a rule over the order of the day, times, lengths, and counts translate exactly. An order translates to a stricter one
+(all of one kind before all of the other), so a draft treats it as a preference; the rule's own judge decides once there
+is a plan. Other rules of this kind do not affect a draft.
+
+No event types means all blocks. A must is kept; a should or a preference may be broken, and is then reported."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
-from fateforger.drafting.axis import GRID, Axis, ceil, floor, slot_range, wall_instant
-from fateforger.drafting.instance import Immovable, Instance, Task
-from fateforger.drafting.rules import PlannedDay, SlotRule, build_rules
+from fateforger.drafting.axis import Axis, slot_range, wall_instant, window_slots
+from fateforger.drafting.instance import Immovable, Instance, Told
 from fateforger.errors import BadInput
+from fateforger.memory.record import ConstraintRecord, Payload, ScalarParams, Window
+from fateforger.memory.recurrence import occurs
+from fateforger.memory.vocabulary import WEEK, Necessity, RuleKind, Status, WindowKind
+from fateforger.planning.grid import GRID, ceil, floor
 from fateforger.planning.plan import ET, Resolved, resolve
 from fateforger.planning.timing import instant_of, zone
+from fateforger.values import replace
+from fateforger.workflow.day_names import DayName, parse_day_name
+from fateforger.workflow.day_rules import read_day_rule
+from fateforger.workflow.rules import Atom, Expression, Rule
+from fateforger.workflow.rules import RuleKind as Kind
+
+_DAY = timedelta(hours=24)
+_MIDNIGHT = time()
+_PLACED = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK, ET.PLAN_REVIEW, ET.HABIT})
+"""Kinds of blocks whose order a draft chooses.
+
+Meetings stay where they are, and breaks can lie anywhere.
+"""
+
+
+def express_record(record: ConstraintRecord) -> ConstraintRecord:
+    """Return the record as a draft follows it.
+
+    Only a record with a rule over the order of the day changes. The clock times of such a rule are in the planned
+    day's zone.
+    """
+    if record.payload.day_rule is None:
+        return record
+    local = replace(record.applicability, timezone=None)
+    followed = replace(record, applicability=local, **_changes(read_day_rule(record.payload.day_rule)))
+    strict = followed.payload.rule_kind is RuleKind.SEQUENCING and record.necessity is Necessity.MUST
+    return replace(followed, necessity=Necessity.SHOULD) if strict else followed
+
+
+def _changes(rule: Rule) -> dict[str, Any]:
+    match rule.kind:
+        case Kind.NEVER:
+            unwanted = _name(rule.target)
+            return {} if unwanted is None else _forbid(unwanted)
+        case Kind.BEFORE | Kind.AFTER:
+            here, there = _name(rule.activation), _name(rule.target)
+            if here is None or there is None or here.kind is None or there.kind is None:
+                return {}
+            return _require_order(here, there, first=rule.kind is Kind.AFTER)
+        case _:
+            return {}
+
+
+def _name(expression: Expression | None) -> DayName | None:
+    return parse_day_name(expression.name) if isinstance(expression, Atom) else None
+
+
+def _forbid(name: DayName) -> dict[str, Any]:
+    """Forbid a kind of block: altogether, at a time, or beyond a length."""
+    if name.kind is None:
+        return {}
+    match name.aspect:
+        case "after" if name.clock < _DAY:
+            return _of(name.kind, RuleKind.AVOID_WINDOW, windows=(_window(_clock(name.clock), _MIDNIGHT),))
+        case "before" if _clock(name.clock) > _MIDNIGHT:
+            return _of(name.kind, RuleKind.AVOID_WINDOW, windows=(_window(_MIDNIGHT, _clock(name.clock)),))
+        case "longer":
+            return _of(name.kind, None, scalar_params=ScalarParams(duration_max=name.number))
+        case "block":
+            none = ScalarParams.model_validate({"count_max": 0})
+            return _of(name.kind, RuleKind.CAPACITY, scalar_params=none)
+        case _:
+            return {}
+
+
+def _require_order(here: DayName, there: DayName, *, first: bool) -> dict[str, Any]:
+    """Require ``here`` before ``there`` if ``first``, else after it."""
+    kinds = (here.kind, there.kind) if first else (there.kind, here.kind)
+    if here.aspect != "block" or there.aspect not in {"block", "done"} or kinds[0] is kinds[1]:
+        return {}
+    if not set(kinds) <= _PLACED:
+        return {}
+    return {"payload": Payload(rule_kind=RuleKind.SEQUENCING), "applies_event_types": kinds}
+
+
+def _of(kind: ET, rule_kind: RuleKind | None, **payload: Any) -> dict[str, Any]:
+    return {"payload": Payload(rule_kind=rule_kind, **payload), "applies_event_types": (kind,)}
+
+
+def _window(start: time, end: time) -> Window:
+    return Window(kind=WindowKind.AVOID, start=start, end=end)
+
+
+def _clock(since_midnight: timedelta) -> time:
+    minutes = int(since_midnight.total_seconds()) // 60 % (24 * 60)
+    return time(minutes // 60, minutes % 60)
+
+
+_MORNING = time(6, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDay:
+    """A day on the axis: its frame, and all of its slots until the next day's."""
+
+    date: date
+    start: datetime
+    end: datetime
+    next_start: datetime
+    frame: int
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRule:
+    """A constraint on the axis.
+
+    ``on`` are the slots of the days on which it counts. ``wanted`` holds all slots when no window is wanted. Lengths
+    are in slots; a missing bound is ``None``.
+    """
+
+    id: str
+    necessity: Necessity
+    kind: RuleKind | None
+    words: str
+    said_on: date | None
+    assumed: bool
+    confidence: float
+    types: frozenset[ET]
+    tasks: tuple[str, ...]
+    on: int
+    wanted: int
+    avoided: int
+    gap: int = 0
+    around: int = 0
+    least: int | None = None
+    most: int | None = None
+    count: int | None = None
+    order: tuple[ET, ...] = ()
+    whole: bool = False
+    shortest: int | None = None
+    longest: int | None = None
+    stricter: bool = False
+    """True when it is stricter than the stated rule.
+
+    A draft treats it as a preference, and no violation is reported.
+    """
+
+    @property
+    def must(self) -> bool:
+        return self.necessity is Necessity.MUST
+
+    def applies_to(self, kind: ET, task: str | None) -> bool:
+        """Check whether the rule applies to blocks of a type, for a task."""
+        return (not self.types or kind in self.types) and (not self.tasks or task in self.tasks)
+
+    @property
+    def closed_slots(self) -> int:
+        """Slots closed to the blocks that the rule applies to."""
+        return self.avoided | (self.on & ~self.wanted)
+
+    @property
+    def is_checkable(self) -> bool:
+        """True when a plan can be checked against the rule."""
+        numbers = (self.least, self.most, self.count, self.shortest, self.longest)
+        return bool(
+            self.closed_slots or self.gap or self.around or self.order or self.whole or len(self.tasks) > 1
+        ) or any(n is not None for n in numbers)
+
+
+def build_rules(told: Sequence[Told], days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[SlotRule, ...]:
+    """Return the constraints that count on at least one of the days and can be checked."""
+    rules = (_rule(each, days, axis, tz) for each in told if each.constraint_record.status is not Status.DECLINED)
+    return tuple(rule for rule in rules if rule.on and rule.is_checkable)
+
+
+def applies_on(record: ConstraintRecord, day: date) -> bool:
+    """Check whether a record applies to that day, by its dates, weekdays, and recurrence."""
+    when = record.applicability
+    if not when.within_dates(day) or (when.days_of_week and WEEK[day.weekday()] not in when.days_of_week):
+        return False
+    return when.recurrence is None or occurs(when.recurrence, when.start_date, day)
+
+
+def _rule(told: Told, days: Sequence[PlannedDay], axis: Axis, tz: str) -> SlotRule:
+    record = express_record(told.constraint_record)
+    kind, numbers = record.payload.rule_kind, record.payload.scalar_params
+    on = [day for day in days if applies_on(record, day.date)]
+    wanted, avoided = _windows(record, on, axis, tz)
+    least, most = _slots(numbers.duration_min, up=True), _slots(numbers.duration_max, up=False)
+    count = (numbers.model_extra or {}).get("count_max")
+    types = frozenset(record.applies_event_types)
+    ours = types - {ET.MEETING}
+    buffer = kind is RuleKind.BUFFER
+    capacity = kind is RuleKind.CAPACITY
+    sized = kind in {RuleKind.PREFER_WINDOW, RuleKind.AVOID_WINDOW, None}
+    sequence = kind is RuleKind.SEQUENCING
+    minutes = least if least is not None else most
+    return SlotRule(
+        id=told.id,
+        necessity=record.necessity,
+        kind=kind,
+        words=record.words,
+        said_on=told.said_on,
+        assumed=record.status is Status.PROPOSED,
+        confidence=1.0 if record.confidence is None else record.confidence,
+        types=types,
+        tasks=told.tasks,
+        on=sum(day.slots for day in on),
+        wanted=wanted,
+        avoided=avoided,
+        gap=minutes or 0 if buffer and (ours or not types) else 0,
+        around=minutes or 0 if buffer and (ET.MEETING in types or not types) else 0,
+        least=least if capacity else None,
+        most=most if capacity else None,
+        count=count if capacity and isinstance(count, int) and count >= 0 else None,
+        order=record.applies_event_types if sequence and len(record.applies_event_types) > 1 else (),
+        whole=sequence and numbers.contiguity == "contiguous",
+        shortest=least if sized else None,
+        longest=most if sized else None,
+        stricter=sequence and record is not told.constraint_record,
+    )
+
+
+def _slots(minutes: int | None, *, up: bool) -> int | None:
+    if minutes is None:
+        return None
+    return -(-minutes // GRID) if up else minutes // GRID
+
+
+def _windows(record: ConstraintRecord, days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[int, int]:
+    """Return the wanted slots (all of them when no window is wanted) and the unwanted ones."""
+    kind = record.payload.rule_kind
+    if kind is RuleKind.MIN_SLEEP:
+        return slot_range(0, axis.slots), _before_next_day(record, days, axis)
+    local = zone(record.applicability.timezone or tz)
+    wanted = avoided = 0
+    named = False
+    for day in days:
+        for near in (-1, 0, 1):
+            on = day.date + timedelta(days=near)
+            for asks, begin, end in _clocks(record):
+                if kind is RuleKind.FIXED_BEDTIME or asks is WindowKind.AVOID:
+                    avoided |= window_slots(axis, on, begin, end, local, whole=False)
+                else:
+                    named, wanted = True, wanted | window_slots(axis, on, begin, end, local, whole=True)
+    return wanted if named else slot_range(0, axis.slots), avoided & sum(day.slots for day in days)
+
+
+def _clocks(record: ConstraintRecord) -> list[tuple[WindowKind, time, time]]:
+    found = [(window.kind, window.start, window.end) for window in record.payload.windows]
+    aspect = record.aspect
+    if record.payload.rule_kind is RuleKind.FIXED_BEDTIME and not found and aspect and aspect.schedule_start:
+        return [(WindowKind.AVOID, aspect.schedule_start, aspect.schedule_end or _MORNING)]
+    return found
+
+
+def _before_next_day(record: ConstraintRecord, days: Sequence[PlannedDay], axis: Axis) -> int:
+    sleep = timedelta(minutes=record.payload.scalar_params.duration_min or 0)
+    night = 0
+    for day in days:
+        night |= axis.slots_touching(day.next_start - sleep, day.next_start) & day.slots
+    return night
+
 
 _NIGHT = timedelta(hours=12)
 _LATE = timedelta(hours=18)
@@ -202,40 +476,8 @@ def _commutes(instance: Instance, axis: Axis, taken: int) -> Iterator[Occupied]:
                 taken |= 0 if late else mask
 
 
-USUAL_DEEP = 60
-USUAL_SHALLOW = 30
-LUNCH = "lunch"
-SHUTDOWN = "shutdown"
-
-
-def must_ids(ground: DraftContext) -> tuple[str, ...]:
+def must_ids(context: DraftContext) -> tuple[str, ...]:
     """Return the ids of all musts: rules, then required tasks, then pinned blocks."""
-    rules = (rule.id for rule in ground.rules if rule.must)
-    tasks = (task.id for task in ground.instance.tasks if task.required)
-    return (*rules, *tasks, *(pin.key for pin in ground.instance.pinned))
-
-
-def minutes_of(task: Task, block: int) -> int:
-    """Return the length of a task: its minutes, its blocks, or the usual length (S106)."""
-    if task.minutes is not None:
-        return task.minutes
-    if task.blocks is not None:
-        return task.blocks * block
-    return USUAL_DEEP if task.type is ET.DEEP_WORK else USUAL_SHALLOW
-
-
-def is_shutdown(key: str) -> bool:
-    """Check whether a key or an id is that of the shutdown."""
-    return key.startswith(f"{SHUTDOWN}-")
-
-
-def task_of(key: str, tasks: Iterable[str]) -> str | None:
-    """Return the task that a block key belongs to, or ``None``.
-
-    A key is the task's id, optionally with the number of the piece.
-    """
-    ids = set(tasks)
-    if key in ids:
-        return key
-    stem, _, number = key.rpartition("-")
-    return stem if stem in ids and number.isdigit() else None
+    rules = (rule.id for rule in context.rules if rule.must)
+    tasks = (task.id for task in context.instance.tasks if task.required)
+    return (*rules, *tasks, *(pin.key for pin in context.instance.pinned))

@@ -7,103 +7,39 @@ day without any numbers still plans (S106)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, timedelta
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
-from fateforger.drafting.axis import GRID, ceil, floor, instant, stretches
-from fateforger.drafting.context import USUAL_DEEP, USUAL_SHALLOW, build_context, is_shutdown
+from fateforger.drafting.axis import stretches
+from fateforger.drafting.context import build_context
 from fateforger.drafting.explanations import explain_left
-from fateforger.drafting.instance import Frame, Immovable, Instance, Lunch, Pin, Policy, Task, Told
-from fateforger.drafting.model import (
-    Busy,
-    Day,
-    Draft,
-    LunchWish,
-    OptionKind,
-    PlacementOption,
-    UnplacedItem,
-    Work,
+from fateforger.drafting.instance import (
+    LUNCH_DRIFT,
+    LUNCH_TITLE,
+    SHORTEST_LUNCH,
+    Frame,
+    Immovable,
+    Instance,
+    Lunch,
+    Pin,
+    Policy,
+    Task,
+    Told,
 )
+from fateforger.drafting.model import Day, Draft, LunchWish, OptionKind, PlacementOption, UnplacedItem, Work
 from fateforger.drafting.solver import STEPS, Solution, solve_context
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.grid import GRID, Stretch, busy_stretches, floor, gaps, instant, on_grid
 from fateforger.planning.plan import ET, TBPlan
+from fateforger.planning.retiming import is_shutdown
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
-
-class Stretch(NamedTuple):
-    """A stretch of time in minutes since the epoch, end not included."""
-
-    start: int
-    end: int
-
-    @property
-    def minutes(self) -> int:
-        return self.end - self.start
-
-
-def frame_of(day: Day) -> Stretch:
-    """Return the frame of the day, rounded inward to the grid."""
-    return Stretch(ceil(day.start), max(ceil(day.start), floor(day.end)))
-
-
-def busy_stretches(busy: Iterable[Busy]) -> tuple[Stretch, ...]:
-    """Return the busy time, rounded outward to the grid, merged, in time order."""
-    return join_stretches(Stretch(floor(b.start), ceil(b.end)) for b in busy if b.start < b.end)
-
-
-def join_stretches(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
-    """Return the union of the stretches, in time order."""
-    union: list[Stretch] = []
-    for stretch in sorted(stretches):
-        if union and stretch.start <= union[-1].end:
-            union[-1] = Stretch(union[-1].start, max(union[-1].end, stretch.end))
-        else:
-            union.append(stretch)
-    return tuple(union)
-
-
-def gaps(frame: Stretch, taken: Iterable[Stretch]) -> Iterator[Stretch]:
-    """Yield the parts of the frame that ``taken`` leaves free, in time order."""
-    at = frame.start
-    for stretch in join_stretches(taken):
-        if at >= frame.end:
-            return
-        if stretch.start > at:
-            yield Stretch(at, min(stretch.start, frame.end))
-        at = max(at, stretch.end)
-    if at < frame.end:
-        yield Stretch(at, frame.end)
-
-
 PIECE = 30
 """Shortest piece that deep work is split into, in minutes."""
-SPLITTABLE = 60
-"""Shortest deep work that may be split, in minutes."""
-
-
-@dataclass
-class OccupiedFrame:
-    """The frame of a day with its ``taken`` time."""
-
-    frame: Stretch
-    taken: list[Stretch]
-
-
-def on_grid(minutes: int) -> int:
-    """Round a length up to the grid, in minutes."""
-    return -(-minutes // GRID) * GRID
-
-
-LUNCH = "Lunch"
-SHORTEST = 20
-DRIFT = 120
-"""Minutes that lunch may move from the preferred time, either way."""
 
 
 def wants_lunch(frame: Stretch, wish: LunchWish) -> bool:
@@ -111,14 +47,14 @@ def wants_lunch(frame: Stretch, wish: LunchWish) -> bool:
     return wish.minutes > 0 and frame.start <= floor(wish.start) < frame.end
 
 
-def lunch_stretch(board: OccupiedFrame, wish: LunchWish) -> Stretch | None:
+def lunch_stretch(frame: Stretch, taken: Sequence[Stretch], wish: LunchWish) -> Stretch | None:
     """Return the free stretch nearest to the wish, shorter than wished if necessary.
 
     Returns ``None`` when there is none.
     """
     for minutes in _lengths(wish.minutes):
-        starts = [s for gap in gaps(board.frame, board.taken) for s in _starts(gap, minutes, floor(wish.start))]
-        near = [s for s in starts if abs(s - floor(wish.start)) <= DRIFT]
+        starts = [s for gap in gaps(frame, taken) for s in _starts(gap, minutes, floor(wish.start))]
+        near = [s for s in starts if abs(s - floor(wish.start)) <= LUNCH_DRIFT]
         if near:
             start = min(near, key=lambda s: (abs(s - floor(wish.start)), s))
             return Stretch(start, start + minutes)
@@ -127,8 +63,8 @@ def lunch_stretch(board: OccupiedFrame, wish: LunchWish) -> Stretch | None:
 
 def _lengths(minutes: int) -> tuple[int, ...]:
     """Return the lengths to try, the longest first: the wish, half of it, and the shortest lunch."""
-    shorter = {on_grid(minutes // 2), SHORTEST}
-    return (on_grid(minutes), *sorted((m for m in shorter if SHORTEST <= m < minutes), reverse=True))
+    shorter = {on_grid(minutes // 2), SHORTEST_LUNCH}
+    return (on_grid(minutes), *sorted((m for m in shorter if SHORTEST_LUNCH <= m < minutes), reverse=True))
 
 
 def _starts(gap: Stretch, minutes: int, wish: int) -> tuple[int, ...]:
@@ -199,9 +135,9 @@ def draft(day: Day, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
     The order of ``day.busy`` does not matter. Lunch lies where it would lie without any work. The engine, the policy,
     and the search are those of :func:`fateforger.drafting.draft_instance` (K10). ``steps`` limits the search.
     """
-    frame = frame_of(day)
+    frame = day.frame
     if frame.minutes == 0:
-        whole = (UnplacedItem(w.id, w.title, explain_left(length(w), 0, 0, 0)) for w in day.works)
+        whole = (UnplacedItem(w.id, w.title, explain_left(w.length, 0, 0, 0)) for w in day.works)
         return Draft(TBPlan(date=day.date, tz=day.tz), (*_lunch_left_out(day, frame, told), *whole))
     instance = instance_of(day, told)
     filled = _solve(day, instance, steps)
@@ -215,7 +151,7 @@ def draft(day: Day, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
 def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
     """Return a draft of lunch alone, placed as :func:`draft` places it, or the reason it has no place."""
     bare = replace(day, works=())
-    frame = frame_of(bare)
+    frame = bare.frame
     if frame.minutes == 0:
         return draft(bare, told)
     instance = instance_of(bare, told)
@@ -230,11 +166,11 @@ def policy_of(day: Day) -> Policy:
     It is the usual policy, with lunch at the time and length wished for, or without lunch when the wish lies outside
     the frame.
     """
-    if day.lunch is None or not wants_lunch(frame_of(day), day.lunch):
+    if day.lunch is None or not wants_lunch(day.frame, day.lunch):
         return Policy(lunch=None)
     minutes = max(GRID, day.lunch.minutes)
     start = day.lunch.start.astimezone(zone(day.tz)).time()
-    return Policy(lunch=Lunch(start=start, minutes=minutes, shortest=min(SHORTEST, minutes), drift=DRIFT))
+    return Policy(lunch=Lunch(start=start, minutes=minutes, shortest=min(SHORTEST_LUNCH, minutes), drift=LUNCH_DRIFT))
 
 
 def _placed_with_option(
@@ -282,18 +218,8 @@ def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
         constraints=tuple(told),
         policy=policy_of(day),
     )
-    lunch = _lunch(day, frame_of(day), instance)
+    lunch = _lunch(day, day.frame, instance)
     return instance if lunch is None else replace(instance, pinned=(lunch,))
-
-
-def length(work: Work) -> int:
-    """Return the minutes of the work, or the usual length."""
-    return work.minutes or (USUAL_DEEP if work.deep else USUAL_SHALLOW)
-
-
-def is_splittable(work: Work) -> bool:
-    """Check whether the work may be split into pieces."""
-    return work.pieces or (work.deep and work.minutes is not None and on_grid(work.minutes) >= SPLITTABLE)
 
 
 # --- lunch ---
@@ -307,10 +233,10 @@ def _lunch(day: Day, frame: Stretch, instance: Instance) -> Pin | None:
     if day.lunch is None or not wants_lunch(frame, day.lunch):
         return None
     for closed in _closed_times(instance):
-        stretch = lunch_stretch(OccupiedFrame(frame, [*busy_stretches(day.busy), *closed]), day.lunch)
+        stretch = lunch_stretch(frame, [*busy_stretches(day.busy), *closed], day.lunch)
         if stretch is not None:
             start = instant(stretch.start)
-            return Pin(key=day.lunch.key, title=LUNCH, type=ET.REGENERATION, start=start, minutes=stretch.minutes)
+            return Pin(key=day.lunch.key, title=LUNCH_TITLE, type=ET.REGENERATION, start=start, minutes=stretch.minutes)
     return None
 
 
@@ -319,22 +245,22 @@ def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
     if not instance.constraints:
         yield ()
         return
-    ground = build_context(instance)
-    rules = [rule for rule in ground.rules if rule.applies_to(ET.REGENERATION, None) and rule.closed_slots]
+    context = build_context(instance)
+    rules = [rule for rule in context.rules if rule.applies_to(ET.REGENERATION, None) and rule.closed_slots]
     tried: set[int] = set()
     for last in range(len(Necessity), 0, -1):
         strong = tuple(Necessity)[:last]
         closed = reduce(or_, (rule.closed_slots for rule in rules if rule.necessity in strong), 0)
         if closed not in tried:
             tried.add(closed)
-            origin = ground.axis.origin
+            origin = context.axis.origin
             yield tuple(Stretch(origin + at * GRID, origin + (at + slots) * GRID) for at, slots in stretches(closed))
 
 
 def _lunch_left_out(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[UnplacedItem, ...]:
     if day.lunch is None or not wants_lunch(frame, day.lunch):
         return ()
-    return (UnplacedItem(day.lunch.key, LUNCH, NO_LUNCH_BY_RULES if told else NO_LUNCH),)
+    return (UnplacedItem(day.lunch.key, LUNCH_TITLE, NO_LUNCH_BY_RULES if told else NO_LUNCH),)
 
 
 def with_loose_lunch(day: Day, instance: Instance) -> Instance:
@@ -352,9 +278,9 @@ def _task(work: Work, place: int, of: int) -> Task:
     return Task(
         id=work.id,
         title=work.title,
-        minutes=length(work),
+        minutes=work.length,
         type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
-        splittable=is_splittable(work),
+        splittable=work.is_splittable,
         min_chunk=PIECE,
         max_pieces=6,
         priority=1 + 5 * place // of,

@@ -9,16 +9,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from fateforger.drafting.axis import GRID, in_words, longest_run, run_starts, slot_range, slots_of, stretches
+from fateforger.drafting.axis import longest_run, run_starts, slot_range, slots_of, stretches
 from fateforger.drafting.compilation import compile_problem
-from fateforger.drafting.context import LUNCH, DraftContext, build_context, must_ids, task_of
+from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
-from fateforger.drafting.items import Item, Piece, Pieces, covered_slots
 from fateforger.drafting.model import Block, OptionKind, PlacementOption, Reason, UnplacedItem
 from fateforger.drafting.placement import Layout
-from fateforger.drafting.problem import Placed, Problem
-from fateforger.memory.vocabulary import format_day
+from fateforger.drafting.problem import Item, Piece, Pieces, Placed, Problem, covered_slots
+from fateforger.memory.vocabulary import format_day, join_words, quote_name
+from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.planning.retiming import LUNCH, task_of
 from fateforger.planning.timing import zone
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
@@ -29,13 +30,16 @@ LONGER = 36
 """Most slots by which a longer day is offered: three hours."""
 
 
-def find_left_out(ground: DraftContext, problem: Problem, placed: Placed) -> tuple[UnplacedItem, ...]:
+def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tuple[UnplacedItem, ...]:
     """Return the items without a place, in their order, and commutes that collide with an event."""
     layout = Layout(problem, placed)
-    looser = _relaxed_problems(ground, problem) if not all(placed) else {}
+    looser = _relaxed_problems(context, problem) if not all(placed) else {}
     found = [
         UnplacedItem(
-            item.id, item.title, _explain(ground, problem, layout, item), tuple(_choices(ground, looser, layout, item))
+            item.id,
+            item.title,
+            _explain(context, problem, layout, item),
+            tuple(_choices(context, looser, layout, item)),
         )
         for item in problem.items
         if not placed[item.index]
@@ -44,7 +48,7 @@ def find_left_out(ground: DraftContext, problem: Problem, placed: Placed) -> tup
         UnplacedItem(
             way.id, way.title, "another event leaves no time for it", (PlacementOption(OptionKind.DROP, "Do without"),)
         )
-        for way in ground.ways
+        for way in context.ways
         if way.late
     ]
     return tuple(found)
@@ -65,16 +69,16 @@ def explain_left(minutes: int, frame: int, longest: int, left: int) -> str:
     return f"it needs {in_words(minutes)}, and the longest stretch still free is {in_words(left)}"
 
 
-def _explain(ground: DraftContext, problem: Problem, layout: Layout, item: Item) -> str:
+def _explain(context: DraftContext, problem: Problem, layout: Layout, item: Item) -> str:
     minutes = item.slots * GRID - item.over
     if item.id.startswith(f"{LUNCH}-"):
         return f"meetings leave no {item.lengths[-1][0] * GRID} minutes free around that time"
     missing = [problem.items[n].title for n in item.needs if not layout.placed[n]]
     if missing:
-        return f"it comes after {join_words([quote_title(t) for t in missing])}, which found no place"
-    frame = sum(day.frame.bit_count() for day in ground.days)
+        return f"it comes after {join_words([quote_name(t) for t in missing])}, which found no place"
+    frame = sum(day.frame.bit_count() for day in context.days)
     pinned = (lies for i, lies in zip(problem.items, layout.placed, strict=True) if i.pinned)
-    open_time = ground.free & ~covered_slots(pinned)
+    open_time = context.free & ~covered_slots(pinned)
     longest = longest_run(open_time)
     if item.slots > frame or (item.slots > longest and item.most_pieces == 1):
         return explain_left(minutes, frame * GRID, longest * GRID, 0)
@@ -82,12 +86,12 @@ def _explain(ground: DraftContext, problem: Problem, layout: Layout, item: Item)
     if not _could_fit(item):
         if closing:
             return f"{join_words(closing)} {'leaves' if len(closing) == 1 else 'leave'} it no {in_words(minutes)}"
-        return f"it needs {in_words(minutes)}, and there is not that much time {_where(ground, item)}"
+        return f"it needs {in_words(minutes)}, and there is not that much time {_where(context, item)}"
     left = longest_run(item.domain & ~(layout.taken | layout.kept))
     spot = _best_cost(layout, item)
     if spot is not None and spot > item.cost_of_omission():
         return "the only time left for it is not what you want" + _list_wishes(problem, item)
-    free = longest_run(ground.free & ~layout.taken)
+    free = longest_run(context.free & ~layout.taken)
     if closing and (free >= item.slots or (free and not left)):
         return f"{join_words(closing)} {'rules' if len(closing) == 1 else 'rule'} out the time that is still free"
     if left >= item.slots:
@@ -102,8 +106,8 @@ def _list_wishes(problem: Problem, item: Item) -> str:
     return f": {join_words(said)}" if said else ""
 
 
-def _where(ground: DraftContext, item: Item) -> str:
-    task = next((t for t in ground.instance.tasks if t.id == item.task), None)
+def _where(context: DraftContext, item: Item) -> str:
+    task = next((t for t in context.instance.tasks if t.id == item.task), None)
     if task is not None and task.start is not None:
         return f"free at {task.start:%H:%M}"
     if task is not None and task.deadline is not None:
@@ -137,7 +141,7 @@ def _restricting_musts(problem: Problem, item: Item) -> list[str]:
 
 
 def _choices(
-    ground: DraftContext, looser: Mapping[str, Problem], layout: Layout, item: Item
+    context: DraftContext, looser: Mapping[str, Problem], layout: Layout, item: Item
 ) -> Iterator[PlacementOption]:
     if item.task is None:
         yield PlacementOption(OptionKind.DROP, "Do without")
@@ -149,7 +153,7 @@ def _choices(
         yield PlacementOption(OptionKind.SHRINK, f"Make it {in_words(short * GRID)}", minutes=short * GRID)
     if item.most_pieces == 1 and item.slots >= 2 * item.shortest and _fits_in_pieces(layout, item):
         yield PlacementOption(OptionKind.SPLIT, "Do it in pieces")
-    more = _find_extension(ground, layout, item)
+    more = _find_extension(context, layout, item)
     if more is not None:
         yield PlacementOption(OptionKind.EXTEND, f"Work {in_words(more)} longer", minutes=more)
     for rule in layout.problem.rules:
@@ -175,15 +179,15 @@ def _fits_in_pieces(layout: Layout, item: Item) -> bool:
         item.most_pieces = 1
 
 
-def _find_extension(ground: DraftContext, layout: Layout, item: Item) -> int | None:
+def _find_extension(context: DraftContext, layout: Layout, item: Item) -> int | None:
     """Return the minutes by which the last day would have to be longer for an item."""
-    end = ground.axis.slot(ground.days[-1].end)
-    free = (item.domain | slot_range(end, end + LONGER)) & ~(layout.taken | layout.kept | ground.busy)
+    end = context.axis.slot(context.days[-1].end)
+    free = (item.domain | slot_range(end, end + LONGER)) & ~(layout.taken | layout.kept | context.busy)
     closed = 0
     for rule in layout.problem.rules:
         if rule.must and rule.applies_to(item.kind, item.task):
             closed |= rule.closed_slots
-    starts = run_starts(free & ~closed & slot_range(0, ground.axis.slots), item.slots)
+    starts = run_starts(free & ~closed & slot_range(0, context.axis.slots), item.slots)
     late = [start for start in slots_of(starts) if start + item.slots > end and item.firm is None]
     late = [start for start in late if _can_begin(layout, item, start)]
     return (late[0] + item.slots - end) * GRID if late else None
@@ -197,11 +201,11 @@ def _can_begin(layout: Layout, item: Item, start: int) -> bool:
     )
 
 
-def _relaxed_problems(ground: DraftContext, problem: Problem) -> dict[str, Problem]:
+def _relaxed_problems(context: DraftContext, problem: Problem) -> dict[str, Problem]:
     """Return, for each must that is a rule, the problem without it."""
-    musts = frozenset(rule.id for rule in ground.rules if rule.must)
+    musts = frozenset(rule.id for rule in context.rules if rule.must)
     gone = musts - problem.in_force
-    return {rule.id: compile_problem(ground, gone | {rule.id}) for rule in problem.rules if rule.must}
+    return {rule.id: compile_problem(context, gone | {rule.id}) for rule in problem.rules if rule.must}
 
 
 def _fits_in(looser: Problem, layout: Layout, item: Item) -> bool:
@@ -247,30 +251,30 @@ class _Variant:
 
 
 def reasons_of(
-    ground: DraftContext, problem: Problem, placed: Placed, blocks: tuple[Block, ...], others: tuple[Block, ...] = ()
+    context: DraftContext, problem: Problem, placed: Placed, blocks: tuple[Block, ...], others: tuple[Block, ...] = ()
 ) -> Reasons:
     """Return the reasons by block key, the strongest kind first.
 
     The kinds are rules, requirements of the task, policy, and neighbors. ``others`` only supply names.
     """
-    look = _Why(ground, problem, placed, (*others, *blocks))
+    look = _Why(context, problem, placed, (*others, *blocks))
     return tuple((block.key, look.of(block)) for block in blocks)
 
 
 class _Why:
-    def __init__(self, ground: DraftContext, problem: Problem, placed: Placed, blocks: tuple[Block, ...]) -> None:
-        self.ground = ground
+    def __init__(self, context: DraftContext, problem: Problem, placed: Placed, blocks: tuple[Block, ...]) -> None:
+        self.context = context
         self.problem = problem
         self.placed = placed
         self.names = {problem.axis.slot(block.start): (block.key, block.title) for block in blocks}
         self.events: dict[str, Problem] = {}
-        self.gone = frozenset(must_ids(ground)) - problem.in_force
+        self.gone = frozenset(must_ids(context)) - problem.in_force
         self.variants = [v for v in self._variants() if len(v.problem.items) == len(problem.items)]
 
     def of(self, block: Block) -> tuple[Reason, ...]:
-        if any(b.key == block.key for b in self.ground.past):
+        if any(b.key == block.key for b in self.context.past):
             return (Reason("past", "It began before now."),)
-        if any(p.key == block.key for p in self.ground.instance.pinned):
+        if any(p.key == block.key for p in self.context.instance.pinned):
             return (Reason("pinned", "You pinned it, so it stays.", cause=block.key),)
         if block.type is ET.COMMUTE and block.key.startswith("way-"):
             return (Reason("way", "It is as long as the way takes, right beside the event."),)
@@ -303,9 +307,9 @@ class _Why:
 
     def _variants(self) -> Iterator[_Variant]:
         for rule in self.problem.rules:
-            less = replace(self.ground, rules=tuple(r for r in self.ground.rules if r.id != rule.id))
+            less = replace(self.context, rules=tuple(r for r in self.context.rules if r.id != rule.id))
             yield _Variant("rule", rule.id, compile_problem(less, self.gone))
-        instance = self.ground.instance
+        instance = self.context.instance
         for name in _OF_TASKS:
             if any(getattr(task, name) for task in instance.tasks):
                 tasks = tuple(
@@ -318,13 +322,13 @@ class _Why:
                 policy = instance.policy.model_copy(update={field: _DECLINED.get(field, 0) for field in fields})
                 yield _Variant("policy", name, self._with(replace(instance, policy=policy)))
         if any(item.previous for item in self.problem.items):
-            again = compile_problem(self.ground, self.gone)
+            again = compile_problem(self.context, self.gone)
             for item in again.items:
                 item.previous = item.previous_keys = ()
             yield _Variant("previous", "previous", again)
 
     def _with(self, instance: Instance) -> Problem:
-        return compile_problem(replace(self.ground, instance=instance), self.gone)
+        return compile_problem(replace(self.context, instance=instance), self.gone)
 
     def _reason(self, variant: _Variant, item: Item, slot: int | None) -> Reason:
         because = self._because(variant, item)
@@ -343,7 +347,7 @@ class _Why:
             return _POLICIES[variant.cause]
         if variant.kind == "previous":
             return "it lay here before"
-        task = next((t for t in self.ground.instance.tasks if t.id == item.task), None)
+        task = next((t for t in self.context.instance.tasks if t.id == item.task), None)
         value = None if task is None else getattr(task, variant.kind)
         return _OF_TASKS[variant.kind].format(value) if value else "of what has to come before or after it"
 
@@ -360,7 +364,7 @@ class _Why:
         """Yield adjacent events and blocks whose place it would take."""
         start, end = piece[0], piece[0] + piece[1]
         near = ((1 << (end - start + 2 * _NEAR)) - 1) << max(0, start - _NEAR)
-        for event in self.ground.events:
+        for event in self.context.events:
             if event.mask & near:
                 freed = self._without_event(event.id)
                 slot = _best_start(self._without(freed, item, piece), freed.items[item.index], piece[1])
@@ -381,7 +385,7 @@ class _Why:
     def _without_event(self, event: str) -> Problem:
         """Return the problem without an event."""
         if event not in self.events:
-            instance = self.ground.instance
+            instance = self.context.instance
             names = ((e.id or f"event-{n}", e) for n, e in enumerate(instance.immovables, 1))
             fewer = replace(instance, immovables=tuple(e for name, e in names if name != event))
             self.events[event] = compile_problem(build_context(fewer), self.gone)
@@ -403,7 +407,7 @@ class _Why:
         return Reason("best", "Among the times that are free for it, this one suits the day as a whole.")
 
     def _clock(self, when: datetime) -> str:
-        return f"{when.astimezone(zone(self.ground.instance.tz)):%H:%M}"
+        return f"{when.astimezone(zone(self.context.instance.tz)):%H:%M}"
 
 
 def _best_start(layout: Layout, item: Item, length: int) -> int | None:
@@ -431,13 +435,13 @@ def explain_place(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, .
     ids = [task.id for task in instance.tasks]
     lunch = f"lunch-{plan.date.isoformat()}"
     more = tuple(_as_task(b) for b in blocks if b.key != lunch and task_of(b.key, ids) is None)
-    ground = build_context(replace(instance, tasks=(*instance.tasks, *more), pinned=()))
-    problem = compile_problem(ground)
+    context = build_context(replace(instance, tasks=(*instance.tasks, *more), pinned=()))
+    problem = compile_problem(context)
     placed = _current_placement(problem, blocks, [*ids, *(task.id for task in more)])
     start = problem.axis.slot(there.start)
     if not any(piece[0] == start for pieces in placed for piece in pieces):
         return ()
-    ((_, reasons),) = reasons_of(ground, problem, placed, (_block(there, ids),), tuple(_block(b, ids) for b in blocks))
+    ((_, reasons),) = reasons_of(context, problem, placed, (_block(there, ids),), tuple(_block(b, ids) for b in blocks))
     return tuple(reason for reason in reasons if reason.kind != _FITS)
 
 

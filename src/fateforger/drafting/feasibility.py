@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from fateforger.drafting.axis import in_words, slot_range, spread
+from fateforger.drafting.axis import slot_range, spread
 from fateforger.drafting.compilation import compile_problem
-from fateforger.drafting.context import DraftContext, minutes_of, must_ids
-from fateforger.drafting.items import Item
+from fateforger.drafting.context import DraftContext, must_ids
 from fateforger.drafting.model import Member, MustConflict
-from fateforger.drafting.problem import Placed, Problem, empty_placement
-from fateforger.memory.vocabulary import format_day
-from fateforger.text import join_words, quote_title
+from fateforger.drafting.problem import Item, Placed, Problem, empty_placement
+from fateforger.memory.vocabulary import format_day, join_words, quote_name
+from fateforger.planning.grid import in_words
 
 NODES = 6_000
 
@@ -254,17 +253,17 @@ _ASSUMED, _TASK, _SAID, _PINNED = range(4)
 
 
 def find_conflict(
-    ground: DraftContext, relaxed: frozenset[str] = frozenset(), nodes: int = NODES
+    context: DraftContext, relaxed: frozenset[str] = frozenset(), nodes: int = NODES
 ) -> MustConflict | None:
     """Return a minimal set of conflicting musts.
 
     Returns ``None`` when there is none, or none that ``nodes`` steps per check can prove.
     """
-    musts = [must for must in must_ids(ground) if must not in relaxed]
+    musts = [must for must in must_ids(context) if must not in relaxed]
 
     def can_keep(some: Sequence[str], steps: int = _QUICK) -> bool:
         left_out = frozenset(musts).difference(some) | relaxed
-        return check_feasibility(compile_problem(ground, left_out), steps)[0] is not Feasibility.NO
+        return check_feasibility(compile_problem(context, left_out), steps)[0] is not Feasibility.NO
 
     if can_keep(musts, nodes):
         return None
@@ -274,49 +273,49 @@ def find_conflict(
         fewer = [other for other in members if other != member]
         if not can_keep(fewer, nodes):
             members = fewer
-    told = [_member(ground, each) for each in members]
-    least = min(told, key=lambda m: _cost(ground, m.id))
+    told = [_member(context, each) for each in members]
+    least = min(told, key=lambda m: _cost(context, m.id))
     return MustConflict(tuple(told), least.id, _sentence(told, least))
 
 
 def _minimize(
-    can_keep: Callable[[Sequence[str]], bool], ground: Sequence[str], added: Sequence[str], rest: list[str]
+    can_keep: Callable[[Sequence[str]], bool], kept: Sequence[str], added: Sequence[str], rest: list[str]
 ) -> list[str]:
-    """Return the part of ``rest`` that is needed for the conflict with ``ground``.
+    """Return the part of ``rest`` that is needed for the conflict with ``kept``.
 
-    ``added`` is the newest part of ``ground``.
+    ``added`` is the newest part of ``kept``.
     """
-    if added and not can_keep(ground):
+    if added and not can_keep(kept):
         return []
     if len(rest) == 1:
         return rest
     one, other = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-    second = _minimize(can_keep, [*ground, *one], one, other)
-    first = _minimize(can_keep, [*ground, *second], second, one)
+    second = _minimize(can_keep, [*kept, *one], one, other)
+    first = _minimize(can_keep, [*kept, *second], second, one)
     return [*first, *second]
 
 
-def _member(ground: DraftContext, must: str) -> Member:
-    rule = next((r for r in ground.rules if r.id == must and r.must), None)
+def _member(context: DraftContext, must: str) -> Member:
+    rule = next((r for r in context.rules if r.id == must and r.must), None)
     if rule is not None:
         when = "" if rule.said_on is None else f" (you said so on {format_day(rule.said_on)})"
-        return Member(must, rule.words, f"{quote_title(rule.words)}{when}", "let this rule go for the day")
-    task = next((t for t in ground.instance.tasks if t.id == must and t.required), None)
+        return Member(must, rule.words, f"{quote_name(rule.words)}{when}", "let this rule go for the day")
+    task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:
-        long = in_words(minutes_of(task, ground.instance.policy.block))
+        long = in_words(task.length(context.instance.policy))
         due = "" if task.deadline is None else f", due by {task.deadline:%H:%M}"
-        return Member(must, task.title, f"{quote_title(task.title)} has to be done ({long}{due})", "let it wait")
-    pin = next(p for p in ground.instance.pinned if p.key == must)
-    title = pin.title or next((b.event.name for b in ground.previous if b.key == pin.key), pin.key)
-    return Member(must, title, f"{quote_title(title)} stays where it is", "let it move")
+        return Member(must, task.title, f"{quote_name(task.title)} has to be done ({long}{due})", "let it wait")
+    pin = next(p for p in context.instance.pinned if p.key == must)
+    title = pin.title or next((b.event.name for b in context.previous if b.key == pin.key), pin.key)
+    return Member(must, title, f"{quote_name(title)} stays where it is", "let it move")
 
 
-def _cost(ground: DraftContext, must: str) -> tuple[int, int, float]:
+def _cost(context: DraftContext, must: str) -> tuple[int, int, float]:
     """Return a sort key: first assumed rules, then the least important task, stated rules, and pins."""
-    rule = next((r for r in ground.rules if r.id == must and r.must), None)
+    rule = next((r for r in context.rules if r.id == must and r.must), None)
     if rule is not None:
         return (_ASSUMED if rule.assumed else _SAID), 0, rule.confidence
-    task = next((t for t in ground.instance.tasks if t.id == must and t.required), None)
+    task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:
         return _TASK, -task.priority, 0.0
     return _PINNED, 0, 0.0

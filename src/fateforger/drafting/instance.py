@@ -7,8 +7,8 @@ Each part of the default policy (S206-S208) can be declined with ``null`` or 0."
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, time
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
-from datetime import datetime, time
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -24,9 +24,10 @@ from pydantic import (
 from fateforger.errors import BadInput
 from fateforger.memory.record import Clock, ConstraintRecord
 from fateforger.planning.plan import ET, TBPlan
+from fateforger.planning.retiming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.timing import ClockField, zone
 from fateforger.planning.validation import first_mistake
-from fateforger.text import join_words
+from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 Minutes = Annotated[int, Field(ge=0, le=24 * 60)]
@@ -40,6 +41,12 @@ class Between(BaseModel):
     end: Clock
 
 
+LUNCH_TITLE = "Lunch"
+SHORTEST_LUNCH = 20
+LUNCH_DRIFT = 120
+"""Minutes that lunch may move from the preferred time, either way."""
+
+
 class Lunch(BaseModel):
     """Starts near ``start``; it may move by ``drift`` minutes and shrink to ``shortest`` where meetings leave no
     more."""
@@ -47,8 +54,8 @@ class Lunch(BaseModel):
     model_config = _FROZEN
     start: Clock = time(12, 30)
     minutes: Annotated[int, Field(ge=5, le=240)] = 45
-    shortest: Annotated[int, Field(ge=5, le=240)] = 20
-    drift: Minutes = 120
+    shortest: Annotated[int, Field(ge=5, le=240)] = SHORTEST_LUNCH
+    drift: Minutes = LUNCH_DRIFT
 
 
 class Policy(BaseModel):
@@ -168,6 +175,14 @@ class Task(BaseModel):
     after: tuple[Id, ...] = ()
     notes: str = Field("", max_length=8_000)
 
+    def length(self, policy: Policy) -> int:
+        """Return its minutes, the minutes of its blocks, or the usual length (S106)."""
+        if self.minutes is not None:
+            return self.minutes
+        if self.blocks is not None:
+            return self.blocks * policy.block
+        return USUAL_DEEP if self.type is ET.DEEP_WORK else USUAL_SHALLOW
+
 
 class Told(BaseModel):
     """A constraint that counts on these days, with the day the person said it. ``tasks`` narrows it to some tasks; for
@@ -240,6 +255,18 @@ class Instance(BaseModel):
             wait = "waits for itself" if len(waiting) == 1 else "wait for each other"
             raise ValueError(f"{named} {wait}; take one of them out of after")
         return self
+
+    def from_now(self, plan: TBPlan, now: datetime) -> Instance:
+        """Return the day from ``now`` on, with ``plan`` as its previous plan.
+
+        Blocks that began before ``now`` stay, and nothing else is placed before it.
+        """
+        return replace(self, previous=plan, now=now.astimezone(UTC))
+
+    def without_task(self, gone: str) -> Instance:
+        """Return the day without a task, and without references to it."""
+        kept = (replace(t, after=tuple(a for a in t.after if a != gone)) for t in self.tasks if t.id != gone)
+        return replace(self, tasks=tuple(kept))
 
 
 def _find_cycle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -6,12 +6,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
 
-from fateforger.planning.plan import ET, TBPlan
+from fateforger.planning.grid import Busy, Stretch, ceil, clock_at, floor, on_grid
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.retiming import USUAL_DEEP, USUAL_SHALLOW
+from fateforger.planning.timing import FixedStart
 from fateforger.planning.wire import write_plan
+
+SPLITTABLE = 60
+"""Shortest deep work that may be split, in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +36,15 @@ class Work:
     notes: str = ""
     pieces: bool = False
 
+    @property
+    def length(self) -> int:
+        """Its minutes, or the usual length."""
+        return self.minutes or (USUAL_DEEP if self.deep else USUAL_SHALLOW)
 
-@dataclass(frozen=True, slots=True)
-class Busy:
-    """Busy time that does not move.
-
-    An empty or reversed stretch takes no time.
-    """
-
-    start: datetime
-    end: datetime
+    @property
+    def is_splittable(self) -> bool:
+        """True when it may be split into pieces."""
+        return self.pieces or (self.deep and self.minutes is not None and on_grid(self.minutes) >= SPLITTABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,11 @@ class Day:
     lunch: LunchWish | None = None
     works: tuple[Work, ...] = ()
     next_start: time | None = None
+
+    @property
+    def frame(self) -> Stretch:
+        """Frame of the day, rounded inward to the grid."""
+        return Stretch(ceil(self.start), max(ceil(self.start), floor(self.end)))
 
 
 class OptionKind(StrEnum):
@@ -163,6 +173,11 @@ class Block:
     type: ET
     start: datetime
     minutes: int
+
+    def to_event(self, day: Date, tz: str, notes: str) -> TBEvent:
+        """Return the block as one of a plan of ``day``."""
+        timing = FixedStart(start=clock_at(self.start, day, tz), duration=timedelta(minutes=self.minutes))
+        return TBEvent(name=self.title, description=notes, type=self.type, timing=timing, key=self.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import longest_run, slot_range
-from fateforger.drafting.items import Item
 from fateforger.drafting.placement import Layout
 from fateforger.drafting.placement import cost as cost_of
-from fateforger.drafting.problem import Placed, Problem
+from fateforger.drafting.problem import Item, Placed, Problem
 
 
 def lower_bound(problem: Problem) -> int:

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import run_starts, slot_range, slots_of, spread, stretches
-from fateforger.drafting.items import Item, Mark, Piece, Pieces
-from fateforger.drafting.problem import Cap, Order, Placed, Problem, empty_placement
+from fateforger.drafting.problem import Cap, Item, Mark, Order, Piece, Pieces, Placed, Problem, empty_placement
 
 _SITTING = 18
 """Slots of a good sitting: 90 minutes."""

@@ -7,49 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from fateforger.drafting.axis import clock_at, in_words, minute_of
-from fateforger.drafting.day_draft import (
-    PIECE,
-    Stretch,
-    busy_stretches,
-    draft_lunch,
-    frame_of,
-    gaps,
-    is_splittable,
-    length,
-    on_grid,
-)
+from fateforger.drafting.day_draft import PIECE, draft_lunch
 from fateforger.drafting.explanations import explain_left
 from fateforger.drafting.instance import Told
-from fateforger.drafting.model import Busy, Day, Draft, UnplacedItem, Work
+from fateforger.drafting.model import Block, Day, Draft, UnplacedItem, Work
 from fateforger.errors import BadInput
+from fateforger.planning.grid import Busy, Stretch, busy_stretches, gaps, in_words, minute_of, on_grid
 from fateforger.planning.plan import ET, MAX_NAME, TBEvent, TBPlan, resolve
-from fateforger.planning.timing import FixedStart, zone
+from fateforger.planning.timing import zone
 from fateforger.values import replace
-
-
-def make_block(day: Day, start: datetime, minutes: int, *, key: str, name: str, kind: ET, notes: str = "") -> TBEvent:
-    """Return a block that begins at the aware instant ``start``."""
-    timing = FixedStart(start=clock_at(start, day.date, day.tz), duration=timedelta(minutes=minutes))
-    return TBEvent(name=name, description=notes, type=kind, timing=timing, key=key)
-
-
-def make_work_block(day: Day, start: datetime, minutes: int, work: Work, *, number: int = 1, of: int = 1) -> TBEvent:
-    """Return a block for a piece of work.
-
-    ``number`` and ``of`` count its pieces when it is split.
-    """
-    part = f" ({number}/{of})"
-    return make_block(
-        day,
-        start,
-        minutes,
-        key=work.id if number == 1 else f"{work.id}-{number}",
-        name=work.title if of == 1 else f"{work.title[: MAX_NAME - len(part)]}{part}",
-        kind=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
-        notes=work.notes,
-    )
-
 
 OWN = frozenset({ET.REGENERATION, ET.BUFFER, ET.PLAN_REVIEW})
 """Types that a proposer may add: breaks, buffers, and reviews, but never work."""
@@ -157,7 +123,7 @@ def _check_counts(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[str]:
     """
     for number, work in enumerate(day.works, 1):
         pieces = [p.minutes for p in proposed if p.work == number]
-        if len(pieces) > 1 and (not is_splittable(work) or on_grid(min(pieces)) < PIECE):
+        if len(pieces) > 1 and (not work.is_splittable or on_grid(min(pieces)) < PIECE):
             yield f"Task {number} is there {len(pieces)} times; once is enough."
         elif pieces and work.minutes is not None and sum(pieces) != work.minutes:
             yield f"Task {number} takes {work.minutes} minutes, and you gave it {sum(pieces)}."
@@ -170,7 +136,7 @@ def _check_one_thing(day: Day, proposed: Sequence[ProposedBlock], fixed: Sequenc
         return
     middle = day.start.astimezone(UTC) + (day.end.astimezone(UTC) - day.start.astimezone(UTC)) / 2
     start = next((p.start for p in proposed if p.work == number), None)
-    fitting = [gap for gap in gaps(frame_of(day), fixed) if gap.minutes >= length(work)]
+    fitting = [gap for gap in gaps(day.frame, fixed) if gap.minutes >= work.length]
     early = any(gap.start <= minute_of(middle) for gap in fitting)
     if start is None and fitting:
         yield f"Task {number} is the one thing that matters; give it a place first."
@@ -181,15 +147,15 @@ def _check_one_thing(day: Day, proposed: Sequence[ProposedBlock], fixed: Sequenc
 def _check_missing(day: Day, proposed: Sequence[ProposedBlock], rest: Sequence[Stretch]) -> Iterator[str]:
     room = _longest_gap(day, rest)
     for number, work in _missing_works(day, proposed):
-        if length(work) <= room:
-            yield f"Task {number} is missing, and there is room for its {in_words(length(work))}."
+        if work.length <= room:
+            yield f"Task {number} is missing, and there is room for its {in_words(work.length)}."
 
 
 def _explain_missing(
     day: Day, proposed: Sequence[ProposedBlock], fixed: Sequence[Stretch], rest: Sequence[Stretch]
 ) -> Iterator[UnplacedItem]:
     for _, work in _missing_works(day, proposed):
-        why = explain_left(length(work), frame_of(day).minutes, _longest_gap(day, fixed), _longest_gap(day, rest))
+        why = explain_left(work.length, day.frame.minutes, _longest_gap(day, fixed), _longest_gap(day, rest))
         yield UnplacedItem(work.id, work.title, why)
 
 
@@ -199,7 +165,7 @@ def _missing_works(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[tupl
 
 
 def _longest_gap(day: Day, taken: Sequence[Stretch]) -> int:
-    return max((gap.minutes for gap in gaps(frame_of(day), taken)), default=0)
+    return max((gap.minutes for gap in gaps(day.frame, taken)), default=0)
 
 
 # --- as blocks ---
@@ -213,14 +179,19 @@ def _blocks(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[tuple[datet
     pieces = {n: [p for p in proposed if p.work == n] for n in range(1, len(day.works) + 1)}
     for each in proposed:
         if each.work is None:
-            event = make_block(day, each.start, each.minutes, key=each.key, name=each.title, kind=each.type)
+            block, notes = Block(each.key, each.key, each.title, each.type, each.start, each.minutes), ""
         else:
-            same = pieces[each.work]
-            number = same.index(each) + 1
-            event = make_work_block(
-                day, each.start, each.minutes, day.works[each.work - 1], number=number, of=len(same)
-            )
-        yield each.start, event
+            block, notes = _work_block(day.works[each.work - 1], each, pieces[each.work])
+        yield each.start, block.to_event(day.date, day.tz, notes)
+
+
+def _work_block(work: Work, each: ProposedBlock, pieces: Sequence[ProposedBlock]) -> tuple[Block, str]:
+    """Return the block and notes of a piece of work, numbered when the work is split."""
+    number, part = pieces.index(each) + 1, f" ({pieces.index(each) + 1}/{len(pieces)})"
+    key = work.id if number == 1 else f"{work.id}-{number}"
+    title = work.title if len(pieces) == 1 else f"{work.title[: MAX_NAME - len(part)]}{part}"
+    kind = ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK
+    return Block(work.id, key, title, kind, each.start, each.minutes), work.notes
 
 
 def _describe_block(day: Day, each: ProposedBlock) -> str:

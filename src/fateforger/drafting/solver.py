@@ -1,35 +1,37 @@
-"""Solver of an instance: a placement, improved, as blocks and plans, and a report of what does not fit."""
+"""Solver: draft of an instance, and repair or refit of a plan in use.
+
+A repair makes the fewest moves, and the smallest of those, or explains why none is possible."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from fateforger.drafting.axis import GRID, clock_at
 from fateforger.drafting.compilation import compile_problem
-from fateforger.drafting.context import DraftContext, build_context, must_ids, task_of
+from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.explanations import find_left_out, reasons_of
 from fateforger.drafting.feasibility import NODES, Feasibility, check_feasibility, find_conflict
-from fateforger.drafting.instance import Instance
-from fateforger.drafting.items import Item
-from fateforger.drafting.model import Block, BrokenRule, Draft, MustConflict
+from fateforger.drafting.instance import Instance, Pin, Policy, Task
+from fateforger.drafting.model import Block, BrokenRule, Draft, MustConflict, UnplacedItem
 from fateforger.drafting.neighbourhood_search import SearchResult, greedy_layout, improve_layout, lower_bound
 from fateforger.drafting.placement import Layout, points
-from fateforger.drafting.problem import Placed, Problem
+from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.violations import find_violations
-from fateforger.planning.plan import MAX_NAME, TBEvent, TBPlan
-from fateforger.planning.timing import FixedStart, zone
+from fateforger.planning.grid import GRID
+from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
+from fateforger.planning.retiming import BlockPlace, task_of, to_timing
+from fateforger.planning.timing import zone
 from fateforger.values import replace
 
 
-def blocks_of(ground: DraftContext, problem: Problem, placed: Placed) -> tuple[Block, ...]:
+def blocks_of(context: DraftContext, problem: Problem, placed: Placed) -> tuple[Block, ...]:
     """Return all blocks of the plan in time order: the past, commutes, and placed items."""
-    ids = [task.id for task in ground.instance.tasks]
+    ids = [task.id for task in context.instance.tasks]
     fixed = [
-        Block(task_of(b.key, ids) or b.key, b.key, b.event.name, b.event.type, b.start, b.minutes) for b in ground.past
+        Block(task_of(b.key, ids) or b.key, b.key, b.event.name, b.event.type, b.start, b.minutes) for b in context.past
     ]
-    for way in ground.ways:
+    for way in context.ways:
         if not way.late:
             minutes = int((way.end - way.start).total_seconds() // 60)
             fixed.append(Block(way.id, way.id, way.title, way.kind, way.start, minutes))
@@ -38,7 +40,7 @@ def blocks_of(ground: DraftContext, problem: Problem, placed: Placed) -> tuple[B
     for item in problem.items:
         loose += _pieces(problem, item, placed, used)
     numbered = _number_pieces([*fixed, *loose], {b.key for b in fixed} | {i.key for i in problem.items if i.key}, ids)
-    local = zone(ground.instance.tz)
+    local = zone(context.instance.tz)
     blocks = (replace(b, start=b.start.astimezone(local)) for b in numbered)
     return tuple(sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
 
@@ -84,25 +86,22 @@ def _number_pieces(blocks: list[Block], named: set[str], ids: list[str]) -> Iter
                 yield block
 
 
-def plans_of(ground: DraftContext, problem: Problem, blocks: tuple[Block, ...]) -> tuple[TBPlan, ...]:
+def plans_of(context: DraftContext, problem: Problem, blocks: tuple[Block, ...]) -> tuple[TBPlan, ...]:
     """Return a plan for each day, its blocks in time order."""
     notes = {item.task or item.id: item.notes for item in problem.items}
-    kept = {b.key: b.event for b in ground.past}
+    kept = {b.key: b.event for b in context.past}
     plans = []
-    for number, day in enumerate(ground.days):
-        events = []
-        for block in blocks:
-            if problem.day_of(problem.axis.slot(block.start)) == number:
-                timing = FixedStart(
-                    start=clock_at(block.start, day.date, ground.instance.tz),
-                    duration=timedelta(minutes=block.minutes),
-                )
-                was = kept.get(block.key)
-                described = was.description if was is not None else notes.get(block.id, "")
-                events.append(
-                    TBEvent(name=block.title, description=described, type=block.type, timing=timing, key=block.key)
-                )
-        plans.append(TBPlan(date=day.date, tz=ground.instance.tz, events=tuple(events)))
+    for number, day in enumerate(context.days):
+        events = [
+            block.to_event(
+                day.date,
+                context.instance.tz,
+                kept[block.key].description if block.key in kept else notes.get(block.id, ""),
+            )
+            for block in blocks
+            if problem.day_of(problem.axis.slot(block.start)) == number
+        ]
+        plans.append(TBPlan(date=day.date, tz=context.instance.tz, events=tuple(events)))
     return tuple(plans)
 
 
@@ -118,7 +117,7 @@ OnProgress = Callable[[int], None]
 class Solution:
     """The solved problem, its placement, and the musts given up for it."""
 
-    ground: DraftContext
+    context: DraftContext
     problem: Problem
     found: SearchResult
     conflict: MustConflict | None
@@ -145,20 +144,20 @@ def draft_instance(
 
 
 def solve_context(
-    ground: DraftContext, *, steps: int = STEPS, stop: ShouldStop | None = None, seen: OnProgress | None = None
+    context: DraftContext, *, steps: int = STEPS, stop: ShouldStop | None = None, seen: OnProgress | None = None
 ) -> Solution:
     """Search a placement; musts in conflict are given up one by one."""
     relaxed: tuple[str, ...] = ()
     conflict: MustConflict | None = None
     while True:
-        problem = compile_problem(ground, frozenset(relaxed))
+        problem = compile_problem(context, frozenset(relaxed))
         layout = greedy_layout(problem)
         if lacks_required(problem, layout.placed):
             found = _find_feasible(problem)
             if found is None:
-                clash = find_conflict(ground, frozenset(relaxed))
+                clash = find_conflict(context, frozenset(relaxed))
                 if clash is None and (found := _find_feasible(problem, LONG)) is None:
-                    clash = find_conflict(ground, frozenset(relaxed), LONG)
+                    clash = find_conflict(context, frozenset(relaxed), LONG)
                 if clash is not None:
                     conflict = conflict or clash
                     relaxed = (*relaxed, clash.relax)
@@ -166,12 +165,12 @@ def solve_context(
                 if (
                     found is None
                     and conflict is not None
-                    and (missing := _unkept_musts(ground, problem, layout.placed))
+                    and (missing := _unkept_musts(context, problem, layout.placed))
                 ):
                     relaxed = (*relaxed, *missing)
                     continue
             layout = found or layout
-        return Solution(ground, problem, improve_layout(problem, layout, steps, stop, seen), conflict, relaxed)
+        return Solution(context, problem, improve_layout(problem, layout, steps, stop, seen), conflict, relaxed)
 
 
 def lacks_required(problem: Problem, placed: Placed) -> bool:
@@ -181,10 +180,10 @@ def lacks_required(problem: Problem, placed: Placed) -> bool:
     )
 
 
-def _unkept_musts(ground: DraftContext, problem: Problem, placed: Placed) -> tuple[str, ...]:
+def _unkept_musts(context: DraftContext, problem: Problem, placed: Placed) -> tuple[str, ...]:
     """Return the musts that a placement does not keep although no conflict could be proved."""
     gone = {item.id for item in problem.items if item.required and not placed[item.index]}
-    return tuple(must for must in must_ids(ground) if must in gone.union(problem.violated_caps(placed)))
+    return tuple(must for must in must_ids(context) if must in gone.union(problem.violated_caps(placed)))
 
 
 def _find_feasible(problem: Problem, nodes: int = NODES) -> Layout | None:
@@ -201,14 +200,14 @@ def _find_feasible(problem: Problem, nodes: int = NODES) -> Layout | None:
 
 def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
     """Return the draft for a solved problem."""
-    ground, problem, placed = result.ground, result.problem, result.found.placed
-    blocks = blocks_of(ground, problem, placed)
-    plans = plans_of(ground, problem, blocks)
+    context, problem, placed = result.context, result.problem, result.found.placed
+    blocks = blocks_of(context, problem, placed)
+    plans = plans_of(context, problem, blocks)
     reached, least = points(Layout(problem, placed)), lower_bound(problem)
     worth = sum(item.reward for item in problem.items)
     return Draft(
         plan=plans[0],
-        unplaced=find_left_out(ground, problem, placed),
+        unplaced=find_left_out(context, problem, placed),
         later=plans[1:],
         placed=blocks,
         conflict=result.conflict,
@@ -216,10 +215,173 @@ def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
         optimal=reached <= least,
         gap=0.0 if reached <= least else round((reached - least) / max(1, worth - least), 4),
         finished=result.found.finished,
-        reasons=reasons_of(ground, problem, placed, blocks) if reasons else (),
+        reasons=reasons_of(context, problem, placed, blocks) if reasons else (),
         broken=tuple(
             BrokenRule(b.rule.id, b.rule.words, b.text)
-            for b in find_violations(ground, blocks)
+            for b in find_violations(context, blocks)
             if b.rule.id not in result.relaxed
         ),
+    )
+
+
+REPAIR_STEPS = 15_000
+AS_IT_IS = Policy(
+    lunch=None, commute=False, after_deep=0, before_deep=0, after_meal=0, shutdown=0, shallow_percent=None,
+    one_thing_early=False, longest_focus=None, deep_blocks=None,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class BlockMove:
+    """A block that had to move, with its start before and after."""
+
+    key: str
+    title: str
+    before: datetime
+    after: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """Result of a repair.
+
+    It is the repaired plan and its moves, or the unchanged plan and the musts that conflict.
+    """
+
+    plan: TBPlan
+    moved: tuple[BlockMove, ...] = ()
+    refused: MustConflict | None = None
+
+
+def repair_plan(plan: TBPlan, instance: Instance, *, steps: int = REPAIR_STEPS) -> RepairResult:
+    """Repair ``plan`` by the fewest moves: separate its blocks, clear the instance's events, and keep its musts.
+
+    The order of tasks and the policy are ignored. Pinned blocks and blocks that began before now stay.
+
+    Raises ``PlanInvalid`` when the blocks of the plan cannot be resolved to instants.
+    """
+    blocks = {b.key: b for b in resolve(plan)}
+    movable = [b for b in blocks.values() if b.event.type is not ET.BACKGROUND]
+    pinned = {pin.key for pin in instance.pinned}
+    tasks = tuple(replace(_as_task(b), required=b.key not in pinned) for b in movable)
+    result = _solve_again(plan, instance, tasks, instance.pinned, steps)
+    if result.conflict is not None:
+        return RepairResult(plan, refused=result.conflict)
+    starts = {b.key: b.start for b in blocks_of(result.context, result.problem, result.found.placed)}
+    stay = _unmoved_keys(result) | pinned
+    moved = tuple(
+        BlockMove(b.key, b.event.name, b.start, starts[b.key].astimezone(b.start.tzinfo))
+        for b in movable
+        if b.key in starts and b.key not in stay and starts[b.key] != b.start
+    )
+    after = {each.key: each.after for each in moved}
+    timed = ((b.event, after.get(b.key, b.start), b.duration) for b in blocks.values())
+    return RepairResult(_with_times(plan, timed), moved) if moved else RepairResult(plan)
+
+
+_USUAL = 3
+"""Priority of a block that belongs to no task."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefitResult:
+    """The refitted plan, the blocks and tasks that found no place, and the musts given up."""
+
+    plan: TBPlan
+    unplaced: tuple[UnplacedItem, ...] = ()
+    conflict: MustConflict | None = None
+
+
+def refit_plan(
+    plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, steps: int = REPAIR_STEPS
+) -> RefitResult:
+    """Refit ``plan`` from the instance's ``now`` on, clear of events and keeping the musts.
+
+    Blocks that began before now, pinned blocks, and meetings of the plan stay; other blocks keep their length.
+    ``more`` are tasks to place where time is free. When there is no room for all, the least important is left out.
+
+    Raises ``PlanInvalid`` when the blocks of the plan cannot be resolved to instants.
+    """
+    blocks = resolve(plan)
+    movable = {b.key: b for b in blocks if b.event.type is not ET.BACKGROUND}
+    pins = {pin.key: pin for pin in instance.pinned if pin.key in movable}
+    pins |= {key: Pin(key=key) for key, b in movable.items() if b.event.type is ET.MEETING}
+    tasks = (*(_with_priority(b, instance) for b in movable.values()), *more)
+    result = _solve_again(plan, instance, tasks, tuple(pins.values()), steps)
+    unplaced = find_left_out(result.context, result.problem, result.found.placed)
+    after = {b.key: b for b in blocks_of(result.context, result.problem, result.found.placed)}
+    stay = _unmoved_keys(result) | {b.key for b in result.context.past} | set(pins)
+    gone = {left.id for left in unplaced}
+    notes = {task.id: task.notes for task in more}
+    timed = [
+        (b.event, b.start if b.key in stay or b.key not in after else after[b.key].start, b.duration)
+        for b in blocks
+        if b.key not in gone
+    ]
+    timed += [
+        (block.to_event(plan.date, plan.tz, notes.get(block.id, "")), block.start, timedelta(minutes=block.minutes))
+        for block in after.values()
+        if block.key not in movable and block.id not in movable
+    ]
+    return RefitResult(_with_times(plan, timed), unplaced, result.conflict)
+
+
+def _solve_again(
+    plan: TBPlan, instance: Instance, tasks: tuple[Task, ...], pinned: tuple[Pin, ...], steps: int
+) -> Solution:
+    """Solve a day whose tasks are the blocks of ``plan``; moving one costs more than anything else."""
+    # The tasks include pinned blocks: else a pinned “b-2” would be taken for a piece of “b”.
+    again = Instance(
+        date=plan.date,
+        tz=plan.tz,
+        frame=instance.frame,
+        immovables=instance.immovables,
+        tasks=tasks,
+        constraints=instance.constraints,
+        policy=AS_IT_IS,
+        pinned=pinned,
+        previous=plan,
+        now=instance.now,
+    )
+    return solve_context(replace(build_context(again), mending=True), steps=steps)
+
+
+def _unmoved_keys(result: Solution) -> set[str]:
+    """Return the keys of the blocks that did not move."""
+    placed = zip(result.problem.items, result.found.placed, strict=True)
+    return {
+        key
+        for item, pieces in placed
+        for key, was in zip(item.previous_keys, item.previous, strict=True)
+        if was in pieces
+    }
+
+
+def _as_task(block: Resolved) -> Task:
+    return Task(
+        id=block.key,
+        title=block.event.name,
+        minutes=max(1, block.minutes),
+        type=block.event.type,
+        splittable=False,
+        notes=block.event.description,
+    )
+
+
+def _with_priority(block: Resolved, instance: Instance) -> Task:
+    """Return the block as a task, as important as the task that it belongs to."""
+    mine = task_of(block.key, [task.id for task in instance.tasks])
+    task = next((t for t in instance.tasks if t.id == mine), None)
+    return replace(
+        _as_task(block),
+        priority=1 if block.event.type is ET.REGENERATION else _USUAL if task is None else task.priority,
+        one_thing=task is not None and task.one_thing and block.key == task.id,
+    )
+
+
+def _with_times(plan: TBPlan, timed: Iterable[tuple[TBEvent, datetime, timedelta]]) -> TBPlan:
+    """Return the plan in time order, each block at a fixed start, since its neighbors may have moved."""
+    return plan.replace(
+        replace(event, timing=to_timing(BlockPlace(start, max(duration, timedelta(minutes=1))), plan))
+        for event, start, duration in sorted(timed, key=lambda each: each[1].timestamp())
     )

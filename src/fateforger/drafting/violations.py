@@ -8,13 +8,12 @@ from datetime import UTC, datetime, time, timedelta
 from itertools import combinations
 from typing import Any
 
-from fateforger.drafting.axis import GRID, in_words
-from fateforger.drafting.context import DraftContext, build_context
+from fateforger.drafting.context import DraftContext, SlotRule, build_context
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import Block
-from fateforger.drafting.rules import SlotRule
 from fateforger.errors import BadInput
-from fateforger.memory.vocabulary import RuleKind
+from fateforger.memory.vocabulary import RuleKind, join_words, quote_name
+from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.text import join_words, quote_title
@@ -32,15 +31,15 @@ class Violation:
     text: str
 
 
-def find_violations(ground: DraftContext, blocks: Sequence[Block]) -> tuple[Violation, ...]:
+def find_violations(context: DraftContext, blocks: Sequence[Block]) -> tuple[Violation, ...]:
     """Return every rule of the day that the blocks break, in the order of the rules."""
-    look = _Check(ground, sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
-    return tuple(breach for rule in ground.rules if not rule.stricter for breach in look.of(rule))
+    look = _Check(context, sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
+    return tuple(breach for rule in context.rules if not rule.stricter for breach in look.of(rule))
 
 
 @dataclass(frozen=True)
 class _Check:
-    ground: DraftContext
+    context: DraftContext
     blocks: list[Block]
 
     def of(self, rule: SlotRule) -> Iterator[Violation]:
@@ -60,11 +59,11 @@ class _Check:
         return block.type is ET.COMMUTE and block.key.startswith("way-")
 
     def _mask(self, block: Block) -> int:
-        return self.ground.axis.slots_touching(block.start, block.start + timedelta(minutes=block.minutes))
+        return self.context.axis.slots_touching(block.start, block.start + timedelta(minutes=block.minutes))
 
     def _around(self, rule: SlotRule) -> int:
         near = within = 0
-        for event in self.ground.events:
+        for event in self.context.events:
             if event.kind is ET.MEETING:
                 within |= event.mask
                 for n in range(rule.around + 1):
@@ -97,17 +96,17 @@ class _Check:
         """Check whether anything lies in the time that must stay free after a block."""
         area = ((1 << rule.gap) - 1) << self._mask(block).bit_length()
         others = [self._mask(b) for b in self.blocks if b is not block]
-        return any(area & mask for mask in others) or any(area & event.mask for event in self.ground.events)
+        return any(area & mask for mask in others) or any(area & event.mask for event in self.context.events)
 
     def _counts(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         if not rule.types:
             mine = [b for b in mine if b.type not in {ET.REGENERATION, ET.BUFFER}]
-        for day in self.ground.days:
+        for day in self.context.days:
             on = day.slots & rule.on
             if not on:
                 continue
             here = [b for b in mine if self._mask(b) & -self._mask(b) & on]
-            masks = [e.mask & on for e in self.ground.events if e.kind in rule.types and e.mask & on]
+            masks = [e.mask & on for e in self.context.events if e.kind in rule.types and e.mask & on]
             there = 0
             for mask in masks:
                 there |= mask
@@ -128,7 +127,7 @@ class _Check:
         if len(places) < 2:
             return
         for one, two in combinations(mine, 2):
-            same_day = any(self._mask(one) & d.slots and self._mask(two) & d.slots for d in self.ground.days)
+            same_day = any(self._mask(one) & d.slots and self._mask(two) & d.slots for d in self.context.days)
             named = [block.type if rule.order else block.id for block in (one, two)]
             if same_day and all(n in places for n in named) and places.index(named[0]) > places.index(named[1]):
                 wrong += [one, two]
@@ -143,8 +142,8 @@ class _Check:
             return False
         first = rule.order.index(block.type) < rule.order.index(ET.MEETING)
         start, end = block.start.astimezone(UTC), block.start.astimezone(UTC) + timedelta(minutes=block.minutes)
-        for day in self.ground.days:
-            here = [e for e in self.ground.events if e.kind is ET.MEETING and e.mask & day.slots & rule.on]
+        for day in self.context.days:
+            here = [e for e in self.context.events if e.kind is ET.MEETING and e.mask & day.slots & rule.on]
             if self._mask(block) & day.slots and any(end > e.start if first else start < e.end for e in here):
                 return True
         return False
@@ -156,8 +155,8 @@ class _Check:
         return join_words([quote_title(b.title) for b in blocks])
 
     def _lie_words(self, blocks: Sequence[Block]) -> str:
-        local = zone(self.ground.instance.tz)
-        said = [f"{quote_title(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
+        local = zone(self.context.instance.tz)
+        said = [f"{quote_name(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
         return f"{join_words(said)} {'lies' if len(blocks) == 1 else 'lie'}"
 
 
@@ -180,8 +179,8 @@ def check_constraints(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> 
         "frame": {"start": midnight.isoformat(), "end": min(until, midnight + timedelta(hours=36)).isoformat()},
         "constraints": records_of(said),
     }
-    ground = build_context(read_instance(document))
-    return check_blocks(ground, resolved)
+    context = build_context(read_instance(document))
+    return check_blocks(context, resolved)
 
 
 def records_of(said: Any) -> list[Any]:
@@ -201,9 +200,9 @@ def check_plan(plan: TBPlan, instance: Instance) -> tuple[Violation, ...]:
     return check_blocks(build_context(instance), resolve(plan))
 
 
-def check_blocks(ground: DraftContext, resolved: Sequence[Resolved]) -> tuple[Violation, ...]:
+def check_blocks(context: DraftContext, resolved: Sequence[Resolved]) -> tuple[Violation, ...]:
     """Return the violations of a day's constraints by blocks on the time line."""
-    return find_violations(ground, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
+    return find_violations(context, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
 
 
 def _block(block: Resolved) -> Block:

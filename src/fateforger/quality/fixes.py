@@ -14,15 +14,13 @@ from itertools import islice
 
 from pydantic import ValidationError
 
-from fateforger.drafting.axis import GRID, in_words
-from fateforger.drafting.context import SHUTDOWN, minutes_of, task_of
-from fateforger.drafting.day_draft import DRIFT, LUNCH, SHORTEST
-from fateforger.drafting.instance import Instance, Task
+from fateforger.drafting.instance import LUNCH_DRIFT, LUNCH_TITLE, SHORTEST_LUNCH, Instance, Task
 from fateforger.drafting.model import UnplacedItem
-from fateforger.drafting.replanning import BlockPlace
 from fateforger.errors import UserError
+from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.patch import AddBlocks, Patch, apply
 from fateforger.planning.plan import ET, Resolved, TBPlan
+from fateforger.planning.retiming import SHUTDOWN, BlockPlace, task_of
 from fateforger.quality.moves import (
     Move,
     NewBlock,
@@ -113,7 +111,7 @@ def _place_task(case: Case) -> Moves:
 
 
 def _add_task(case: Case, task: Task, before: datetime | None = None) -> Moves:
-    minutes = minutes_of(task, case.view.policy.block)
+    minutes = task.length(case.view.policy)
     for start in _first_starts(case.board.starts(timedelta(minutes=minutes))):
         if before is None or start <= before:
             new = NewBlock(BlockPlace(start, timedelta(minutes=minutes)), task.id, task.title, task.type, task.notes)
@@ -177,21 +175,21 @@ def _add_meal(case: Case) -> Moves:
     view, lunch = case.view, case.view.policy.lunch
     if lunch is None:
         return
-    wish = view.ground.instant(lunch.start)
-    drift = timedelta(minutes=DRIFT)
+    wish = view.context.instant(lunch.start)
+    drift = timedelta(minutes=LUNCH_DRIFT)
     key = f"lunch-{view.plan.date.isoformat()}"
-    for minutes in sorted({lunch.minutes, max(SHORTEST, lunch.minutes // 2), SHORTEST}, reverse=True):
+    for minutes in sorted({lunch.minutes, max(SHORTEST_LUNCH, lunch.minutes // 2), SHORTEST_LUNCH}, reverse=True):
         length = timedelta(minutes=minutes)
         near = sorted(
             (at for at in case.board.starts(length) if abs(at - wish) <= drift), key=lambda at: (abs(at - wish), at)
         )
         for start in _first_starts(near):
-            yield _new_meal(view, NewBlock(BlockPlace(start, length), key, LUNCH, ET.REGENERATION), {})
+            yield _new_meal(view, NewBlock(BlockPlace(start, length), key, LUNCH_TITLE, ET.REGENERATION), {})
     length = timedelta(minutes=lunch.minutes)
     for start in sorted({wish, *(finish(b) for b in view.blocks if abs(finish(b) - wish) <= drift)}):
         for places in case.board.room({key: BlockPlace(start, length)}):
             moved = {name: place for name, place in places.items() if name != key}
-            yield _new_meal(view, NewBlock(BlockPlace(start, length), key, LUNCH, ET.REGENERATION), moved)
+            yield _new_meal(view, NewBlock(BlockPlace(start, length), key, LUNCH_TITLE, ET.REGENERATION), moved)
 
 
 def _new_meal(view: View, meal: NewBlock, moved: Mapping[str, BlockPlace]) -> Move:
@@ -334,7 +332,7 @@ def _try_move(seen: View, board: Timeline, move: Move) -> tuple[Patch, Quality] 
     """Apply a move and grade the plan; return ``None`` if the result is not valid."""
     try:
         patch = move.patch(seen)
-        after = View(seen.ground, apply(seen.plan, patch).plan, seen.left)
+        after = View(seen.context, apply(seen.plan, patch).plan, seen.left)
     except (UserError, ValidationError):
         return None  # a block would leave the day or run into another one: no such fix
     return (patch, grade_view(after)) if _is_sound(seen, board, after) else None
@@ -363,7 +361,7 @@ def _is_in_time(after: View, block: Resolved) -> bool:
     mine = task_of(block.key, tasks)
     if mine is None:
         return True
-    task, instant = tasks[mine], after.ground.instant
+    task, instant = tasks[mine], after.context.instant
     if task.not_before is not None and begin(block) < instant(task.not_before):
         return False
     if task.deadline is not None and finish(block) > instant(task.deadline):

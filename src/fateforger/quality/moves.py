@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from fateforger.drafting.axis import GRID, ceil, instant
 from fateforger.drafting.instance import Pin, Told
-from fateforger.drafting.replanning import BlockPlace, place_of, repair_plan, retime_blocks, to_timing
+from fateforger.drafting.solver import repair_plan
 from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.grid import GRID, ceil, instant
 from fateforger.planning.patch import AddBlocks, Patch
 from fateforger.planning.plan import ET, Resolved, TBEvent
+from fateforger.planning.retiming import BlockPlace, place_of, retime_blocks, to_timing
 from fateforger.planning.timing import zone
 from fateforger.quality.rubric import MEAL, View, begin, finish
 from fateforger.text import join_words, quote_title
@@ -62,7 +63,7 @@ class Timeline:
 
     def __init__(self, view: View) -> None:
         self.view = view
-        now = view.ground.now
+        now = view.context.now
         pinned = {pin.key for pin in view.instance.pinned}
         self.fixed = {
             b.key for b in view.blocks if b.key in pinned or _is_commute(b) or (now is not None and begin(b) < now)
@@ -70,7 +71,7 @@ class Timeline:
         self.first = view.start if now is None else max(view.start, now)
         self.busy = [
             (event.start.astimezone(UTC), event.end.astimezone(UTC))
-            for event in view.ground.events
+            for event in view.context.events
             if event.start.astimezone(UTC) < event.end.astimezone(UTC)
         ]
 

@@ -22,14 +22,15 @@ from itertools import pairwise
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.drafting.axis import in_words
-from fateforger.drafting.context import DraftContext, Occupied, build_context, task_of
+from fateforger.drafting.context import DraftContext, Occupied, build_context
 from fateforger.drafting.instance import Instance, Policy, Task
 from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.violations import Violation, check_blocks
 from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.grid import in_words
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
+from fateforger.planning.retiming import task_of
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -115,16 +116,16 @@ _LONG_DAY = timedelta(hours=6)
 class View:
     """A plan and the day it is for.
 
-    ``ground`` is the day without any plan. ``left`` lists the tasks that found no place when the day was drafted.
+    ``context`` is the day without any plan. ``left`` lists the tasks that found no place when the day was drafted.
     """
 
-    ground: DraftContext
+    context: DraftContext
     plan: TBPlan
     left: Sequence[UnplacedItem]
 
     @property
     def instance(self) -> Instance:
-        return self.ground.instance
+        return self.context.instance
 
     @property
     def policy(self) -> Policy:
@@ -132,11 +133,11 @@ class View:
 
     @property
     def start(self) -> datetime:
-        return self.ground.days[0].start.astimezone(UTC)
+        return self.context.days[0].start.astimezone(UTC)
 
     @property
     def end(self) -> datetime:
-        return self.ground.days[0].end.astimezone(UTC)
+        return self.context.days[0].end.astimezone(UTC)
 
     @property
     def middle(self) -> datetime:
@@ -175,7 +176,7 @@ class View:
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        return check_blocks(self.ground, self.blocks)
+        return check_blocks(self.context, self.blocks)
 
     @cached_property
     def still_unplaced(self) -> tuple[UnplacedItem, ...]:
@@ -198,7 +199,7 @@ class View:
     def hit_by(self, block: Resolved) -> Occupied | None:
         """Return the event that a block runs into, if any."""
         start, stop = begin(block), finish(block)
-        events = (e for e in self.ground.events if e.start.astimezone(UTC) < e.end.astimezone(UTC))
+        events = (e for e in self.context.events if e.start.astimezone(UTC) < e.end.astimezone(UTC))
         return next((e for e in events if e.start.astimezone(UTC) < stop and start < e.end.astimezone(UTC)), None)
 
 

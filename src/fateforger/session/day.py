@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from fateforger.calendar.event import EventImage, OwnedId
-from fateforger.drafting.axis import ceil, in_words, instant
 from fateforger.errors import BadInput
+from fateforger.planning.grid import ceil, in_words, instant
 from fateforger.planning.timing import instant_of, local_day, zone
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.stages import TimeboxingStage

@@ -9,13 +9,10 @@ from dataclasses import astuple
 from datetime import UTC, datetime, time, timedelta
 from itertools import islice
 
-from fateforger.drafting.axis import in_words
-from fateforger.drafting.context import is_shutdown, task_of
 from fateforger.drafting.day_draft import draft, instance_of, with_loose_lunch
 from fateforger.drafting.day_draft import policy_of as drafting_policy
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
 from fateforger.drafting.model import (
-    Busy,
     Day,
     Draft,
     LunchWish,
@@ -25,13 +22,14 @@ from fateforger.drafting.model import (
     UnplacedItem,
     Work,
 )
-from fateforger.drafting.replanning import from_now, keys_before, refit_plan, start_from
-from fateforger.drafting.solver import STEPS
+from fateforger.drafting.solver import STEPS, refit_plan
 from fateforger.errors import BadInput
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.grid import Busy, in_words
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
+from fateforger.planning.retiming import is_shutdown, keys_before, start_from, task_of
 from fateforger.planning.timing import instant_of, zone
 from fateforger.quality.fixes import find_fixes
 from fateforger.quality.rubric import Fix, grade_plan
@@ -236,7 +234,7 @@ def _start_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[UnplacedIt
     if now is None or not late:
         return plan, ()
     plan = start_from(plan, late, now)
-    result = refit_plan(plan, from_now(instance_in(session), plan, now))
+    result = refit_plan(plan, instance_in(session).from_now(plan, now))
     return result.plan, result.unplaced
 
 

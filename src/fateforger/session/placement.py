@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import ValidationError
 
-from fateforger.drafting.axis import clock_at
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
+from fateforger.planning.grid import clock_at
 from fateforger.planning.patch import Patch, UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlap_sentence, overlaps, resolve
 from fateforger.planning.timing import FixedStart, is_anchored

@@ -6,23 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from fateforger.drafting.axis import ceil, instant
-from fateforger.drafting.context import task_of
-from fateforger.drafting.day_draft import is_splittable, length
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.instance import Task as Piece
 from fateforger.drafting.model import UnplacedItem
-from fateforger.drafting.replanning import (
-    extend_current_block,
-    finish_early,
-    from_now,
-    keys_before,
-    refit_plan,
-    start_at,
-    start_from,
-)
+from fateforger.drafting.solver import refit_plan
 from fateforger.errors import BadInput
+from fateforger.memory.vocabulary import join_words
+from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.planning.retiming import fix_starts, keys_before, start_at, start_from, task_of, with_length
 from fateforger.planning.timing import zone
 from fateforger.session.commands import AdjustFrame, DeferTask, RemoveTask, Replan, ResizeTask, SplitTask
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
@@ -63,6 +55,34 @@ def apply_delay(
         raise BadInput("Nothing is left on your plan that could be late.")
     start = following.start.astimezone(UTC) + timedelta(minutes=minutes)
     return day, instance, start_at(plan, following.key, start)
+
+
+def extend_current_block(instance: Instance, plan: TBPlan, now: datetime, key: str, minutes: int) -> Instance:
+    """Return the day when the current block ``key``, and its task, takes ``minutes`` longer.
+
+    Raises ``KeyError``.
+    """
+    longer = with_length(plan, key, resolve(plan)[plan.position(key)].minutes + minutes)
+    task = task_of(key, (t.id for t in instance.tasks))
+    tasks = tuple(
+        replace(t, minutes=t.minutes + minutes) if t.id == task and t.minutes is not None else t for t in instance.tasks
+    )
+    return replace(instance, tasks=tasks).from_now(longer, now)
+
+
+def finish_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> Instance:
+    """Return the day when the task is done: its current block ends now, and its later blocks go."""
+    at = now.astimezone(UTC)
+    rest = fix_starts(plan)
+    for block in resolve(rest):
+        if task_of(block.key, [task]) != task:
+            continue
+        start = block.start.astimezone(UTC)
+        if start >= at:
+            rest = rest.replace(event for event in rest.events if event.key != block.key)
+        elif start + block.duration > at:
+            rest = with_length(rest, block.key, max(1, int((at - start) / timedelta(minutes=1))))
+    return instance.without_task(task).from_now(rest, now)
 
 
 def task_id_of(session: Session, block: Resolved) -> str:
@@ -173,7 +193,7 @@ def replan_day(session: Session, command: Replan, now: datetime) -> Refit:
     """
     plan = _current_plan(session, now)
     at, day = now.astimezone(UTC), session
-    instance = from_now(instance_in(session), plan, now)
+    instance = instance_in(session).from_now(plan, now)
     said: list[str] = []
     for key in dict.fromkeys((*command.done, *command.not_today)):
         task = task_id_of(session, resolved_block(session.planning.plan or plan, key))
@@ -297,8 +317,8 @@ def _current_plan(session: Session, now: datetime) -> TBPlan:
 
 
 def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
-    instance = from_now(instance, plan, at)
-    open_ = {each.task_id: task for each in day.planning.unplaced if (task := _task_of(day, each)) is not None}
+    instance = instance.from_now(plan, at)
+    open_ = {each.task_id: task for each in day.unplaced if (task := _task_of(day, each)) is not None}
     result = refit_plan(plan, instance, tuple(_as_piece(task) for task in open_.values()))
     kept = tuple(each for each in day.planning.unplaced if each.task_id not in open_)
     blocks = {block.key: block for block in resolve(plan)}
@@ -337,9 +357,9 @@ def _as_piece(task: Task) -> Piece:
     return Piece(
         id=task.id,
         title=task.title,
-        minutes=length(work),
+        minutes=work.length,
         type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
-        splittable=is_splittable(work),
+        splittable=work.is_splittable,
         notes=work.notes,
     )
 

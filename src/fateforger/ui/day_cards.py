@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 
-from fateforger.drafting.axis import ceil, floor, in_words
-from fateforger.drafting.day_draft import Stretch, busy_stretches, gaps
-from fateforger.drafting.model import Busy
 from fateforger.errors import BadInput
+from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, in_words
 from fateforger.planning.timing import zone
 from fateforger.session.cards import (
     Button,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.drafting.axis import in_words
+from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET, Resolved
 from fateforger.session.cards import (
     Button,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, time
 
-from fateforger.drafting.axis import ceil, floor, instant
-from fateforger.drafting.day_draft import Stretch, busy_stretches, gaps
-from fateforger.drafting.model import Busy
 from fateforger.errors import BadInput
+from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, instant
 from fateforger.planning.plan import Resolved
 from fateforger.planning.timing import zone
 from fateforger.session.cards import Choice

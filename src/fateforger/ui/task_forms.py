@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from fateforger.drafting.axis import in_words
 from fateforger.errors import BadInput
+from fateforger.planning.grid import in_words
 from fateforger.session.cards import Choice
 from fateforger.session.commands import AddTasks, BringAlong, RemoveTask, SessionCommand, UpdateTask, mint_key
 from fateforger.session.day import day_words

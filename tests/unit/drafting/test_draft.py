@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 
 from fateforger.drafting.day_draft import draft
-from fateforger.drafting.model import Busy, Day, Draft, LunchWish, UnplacedItem, Work
+from fateforger.drafting.model import Day, Draft, LunchWish, UnplacedItem, Work
+from fateforger.planning.grid import Busy
 from fateforger.planning.plan import ET, resolve, resolve_strict
 from fateforger.planning.timing import instant_of, zone
 

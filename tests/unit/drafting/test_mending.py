@@ -13,10 +13,10 @@ from tests.laws.drafting_checker import Judge
 
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import write_draft
-from fateforger.drafting.replanning import drop_tasks, extend_current_block, finish_early, repair_plan
-from fateforger.drafting.solver import draft_instance
+from fateforger.drafting.solver import draft_instance, repair_plan
 from fateforger.planning.plan import TBPlan, overlaps, resolve
 from fateforger.planning.wire import read_plan
+from fateforger.session.replanning import extend_current_block, finish_early
 
 DAY: dict[str, Any] = {
     "date": "2026-03-02",
@@ -136,12 +136,6 @@ def test_done_early_leaves_the_others_where_they_are() -> None:
     before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
     early = finish_early(instance(), before, at("09:20"), "a")
     assert shown(draft_instance(early).plan) == ["a 09:00 20", "b 10:00 60", "c 12:00 60", "d 13:00 60"]
-
-
-def test_a_dropped_task_leaves_its_time_free() -> None:
-    before = plan("a 09:00 60", "b 10:00 60", "c 12:00 60", "d 13:00 60")
-    after = draft_instance(drop_tasks(instance(), before, at("09:20"), ["c"])).plan
-    assert shown(after) == ["a 09:00 60", "b 10:00 60", "d 13:00 60"]
 
 
 def test_moving_one_meeting_moves_little() -> None:

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from fateforger.drafting.context import is_shutdown
 from fateforger.drafting.day_draft import TRIAL_STEPS, draft
-from fateforger.drafting.model import Busy, Day, Draft, LunchWish, Work
+from fateforger.drafting.model import Day, Draft, LunchWish, Work
 from fateforger.drafting.proposal import ProposedBlock, accept_proposal
 from fateforger.errors import BadInput
+from fateforger.planning.grid import Busy
 from fateforger.planning.plan import ET, MAX_NAME, TBPlan, overlaps, resolve
+from fateforger.planning.retiming import is_shutdown
 from fateforger.planning.timing import instant_of, zone
 
 MONDAY = date(2026, 3, 2)

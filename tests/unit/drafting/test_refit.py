@@ -11,9 +11,9 @@ from tests.factories.instances import day_of
 
 from fateforger.drafting.instance import Pin, read_instance
 from fateforger.drafting.instance import Task as Piece
-from fateforger.drafting.replanning import from_now, refit_plan, start_at
-from fateforger.drafting.solver import draft_instance
+from fateforger.drafting.solver import draft_instance, refit_plan
 from fateforger.planning.plan import ET, overlaps, resolve
+from fateforger.planning.retiming import start_at
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -27,7 +27,7 @@ def test_whatever_is_late_the_rest_is_whole(seed: int) -> None:
     pinned = coming[-1].key
     late = start_at(plan, coming[0].key, coming[0].start + timedelta(minutes=40))
     more = Piece(id="more", title="More", minutes=30, type=ET.SHALLOW_WORK)
-    day = from_now(instance, late, now).model_copy(update={"pinned": (Pin(key=pinned),)})
+    day = instance.from_now(late, now).model_copy(update={"pinned": (Pin(key=pinned),)})
     result = refit_plan(late, day, [more])
     after = {b.key: b for b in resolve(result.plan)}
     assert [
@@ -46,5 +46,5 @@ def test_a_day_that_holds_stays_as_it_is() -> None:
     instance = read_instance(day_of("light", 1))
     plan = draft_instance(instance, steps=300).plan
     start = resolve(plan)[0].start
-    again = refit_plan(plan, from_now(instance, plan, start + timedelta(minutes=1)))
+    again = refit_plan(plan, instance.from_now(plan, start + timedelta(minutes=1)))
     assert {b.key: (b.start, b.end) for b in resolve(again.plan)} == {b.key: (b.start, b.end) for b in resolve(plan)}

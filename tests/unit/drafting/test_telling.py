@@ -57,8 +57,8 @@ def test_a_date_for_a_time_is_told_of_all_day() -> None:
 
 def test_a_whole_day_may_be_written_as_dates() -> None:
     event = {"title": "Fair", "start": "2026-03-02", "end": "2026-03-03", "all_day": True}
-    ground = build_context(read_instance({**DAY, "immovables": [event]}))
-    assert (len(ground.events), ground.free) == (1, 0)
+    context = build_context(read_instance({**DAY, "immovables": [event]}))
+    assert (len(context.events), context.free) == (1, 0)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ from random import Random
 import pytest
 from tests.factories.constraints import record_of
 
-from fateforger.drafting.context import task_of
 from fateforger.drafting.day_draft import draft
 from fateforger.drafting.instance import Told
-from fateforger.drafting.model import Busy, Day, Draft, LunchWish, OptionKind, PlacementOption, Work
+from fateforger.drafting.model import Day, Draft, LunchWish, OptionKind, PlacementOption, Work
 from fateforger.memory.record import ConstraintRecord
+from fateforger.planning.grid import Busy
 from fateforger.planning.plan import resolve
+from fateforger.planning.retiming import task_of
 from fateforger.planning.timing import instant_of, zone
 
 MONDAY = date(2026, 3, 2)

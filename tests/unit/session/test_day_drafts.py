@@ -9,7 +9,7 @@ from tests.factories.constraints import version_of
 from tests.unit.conversation.rules import knowing
 from tests.unit.conversation.sessions import event, session, task
 
-from fateforger.drafting.rules import express_record
+from fateforger.drafting.context import express_record
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.draft import draft_day
 from fateforger.session.model import Depth, InputFacts, Session

@@ -34,7 +34,7 @@ from fateforger.drafting.day_draft import TRIAL_STEPS, draft_lunch, instance_of
 from fateforger.drafting.instance import Told
 from fateforger.drafting.model import Day, Draft
 from fateforger.drafting.proposal import ProposedBlock, accept_proposal
-from fateforger.drafting.replanning import BlockMove, RepairResult, repair_plan
+from fateforger.drafting.solver import BlockMove, RepairResult, repair_plan
 from fateforger.drafting.violations import check_plan
 from fateforger.errors import BadInput, InternalError, ModelError, ModelTimedOut, UserError
 from fateforger.memory.applicability import Applicable

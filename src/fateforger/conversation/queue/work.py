@@ -13,9 +13,9 @@ from fateforger.conversation.language.plan_proposals import decompose_goal
 from fateforger.conversation.queue.cards import SHOW, build_reply, build_task_card
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.session_lifecycle import format_session_id
-from fateforger.drafting.context import task_of
 from fateforger.errors import BadInput, ModelError
 from fateforger.memory.versions import Version
+from fateforger.planning.retiming import task_of
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.model import Model
