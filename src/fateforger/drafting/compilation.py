@@ -5,19 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import combinations
 from typing import Any
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import Axis, slot_range, stretches, wall_instant, window_slots
-from fateforger.drafting.context import DraftContext, SlotRule, must_ids
+from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, must_ids
 from fateforger.drafting.instance import Between, Instance, Pin, Task
-from fateforger.drafting.problem import WORK, Breather, Cap, Item, Order, Price, Problem
+from fateforger.drafting.problem import (
+    WORK,
+    Breather,
+    Cap,
+    Item,
+    Order,
+    PieceBounds,
+    Preferences,
+    Price,
+    Problem,
+    Source,
+)
 from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, Resolved
 from fateforger.planning.retiming import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.timing import zone
+from fateforger.values import replace
 
 _FULL_DAY = 288
 _SPLITTABLE = 60
@@ -59,8 +72,8 @@ class _Items:
         task = self.instance.tasks[place]
         return not task.one_thing, task.type is not ET.DEEP_WORK, task.priority, place
 
-    def _add(self, **given: Any) -> Item:
-        item = Item(index=len(self.items), horizon=self.axis.slots, **given)
+    def _add(self, source: Source, **given: Any) -> Item:
+        item = Item(index=len(self.items), source=source, **given)
         self.items.append(item)
         return item
 
@@ -77,22 +90,25 @@ class _Items:
         mask = self.axis.slots_touching(start, start + timedelta(minutes=minutes))
         length = mask.bit_count()
         task = pin.task or task_of(pin.key, self.ids)
+        source = Source(
+            pin.key,
+            task,
+            pin.title or (was.event.name if was else self._title(task) or pin.key),
+            pin.type or (was.event.type if was else self._kind(task)),
+            key=pin.key,
+            notes=was.event.description if was else "",
+            over=length * GRID - minutes,
+            pinned=True,
+        )
         self._add(
-            id=pin.key,
-            task=task,
-            title=pin.title or (was.event.name if was else self._title(task) or pin.key),
-            kind=pin.type or (was.event.type if was else self._kind(task)),
+            source,
             lengths=((length, 0),),
             reward=0,
             rank=0,
             domain=mask & ~self.context.busy,
             firm=mask & -mask,
-            longest=max(1, length),
             required=True,
-            pinned=True,
-            over=length * GRID - minutes,
-            key=pin.key,
-            notes=was.event.description if was else "",
+            bounds=PieceBounds(longest=max(1, length)),
         )
 
     def _title(self, task: str | None) -> str | None:
@@ -103,7 +119,7 @@ class _Items:
 
     def _task(self, task: Task, rank: int, pinned: set[str]) -> None:
         done = sum(b.minutes for b in self.context.past if task_of(b.key, self.ids) == task.id)
-        done += sum(i.slots * GRID - i.over for i in self.items if i.pinned and i.task == task.id)
+        done += sum(i.slots * GRID - i.source.over for i in self.items if i.source.pinned and i.source.task == task.id)
         minutes = task.length(self.policy) - done
         if minutes <= 0:
             return
@@ -118,26 +134,19 @@ class _Items:
         if task.one_thing:
             reward, slot = weights.ONE_THING, weights.ONE_THING_SLOT
         firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)))
+        bounds = PieceBounds(task.max_pieces if split else 1, -(-task.min_chunk // GRID), _FULL_DAY)
+        if split and self.policy.longest_focus and task.type is ET.DEEP_WORK:
+            bounds.comfort = self.policy.longest_focus // GRID
+        over = slots * GRID - minutes
         item = self._add(
-            id=task.id,
-            task=task.id,
-            title=task.title,
-            kind=task.type,
+            Source(task.id, task.id, task.title, task.type, notes=task.notes, over=over, one=task.one_thing),
             lengths=((slots, 0),),
             reward=reward + slot * slots,
             rank=rank,
             domain=self.context.free & self._allowed_slots(task),
             firm=firm,
-            most_pieces=task.max_pieces if split else 1,
-            shortest=-(-task.min_chunk // GRID),
-            longest=_FULL_DAY,
-            comfort=self.policy.longest_focus // GRID
-            if split and self.policy.longest_focus and task.type is ET.DEEP_WORK
-            else None,
             required=task.required and task.id not in self.relaxed,
-            one=task.one_thing,
-            over=slots * GRID - minutes,
-            notes=task.notes,
+            bounds=bounds,
         )
         self._set_previous(item, was)
         if self.context.mending:
@@ -153,28 +162,23 @@ class _Items:
 
     def _hold_in_place(self, item: Item) -> None:
         """Make a block of a repaired plan keep its slots; moving costs more than anything else."""
-        item.moved, item.far = (weights.MENDED, 1), _FULL_DAY
-        if len(item.previous) == 1:
-            ((start, length),) = item.previous
-            item.over += (length - item.slots) * GRID
+        item.preferences.moved, item.preferences.far = (weights.MENDED, 1), _FULL_DAY
+        if len(item.preferences.previous) == 1:
+            ((start, length),) = item.preferences.previous
+            item.source = replace(item.source, over=item.source.over + (length - item.slots) * GRID)
             item.lengths = ((length, 0),)
             item.domain |= slot_range(start, start + length) & ~self.context.busy
 
     def _add_own(self, block: Resolved) -> None:
         """Add a block that the person put on the plan."""
         slots = -(-block.minutes // GRID)
+        over, event = slots * GRID - block.minutes, block.event
         item = self._add(
-            id=block.key,
-            task=None,
-            title=block.event.name,
-            kind=block.event.type,
+            Source(block.key, None, event.name, event.type, block.key, event.description, over),
             lengths=((slots, 0),),
             reward=weights.PLACED + weights.PLACED_SLOT[1] * slots,
             rank=64,
             domain=self.context.free,
-            over=slots * GRID - block.minutes,
-            key=block.key,
-            notes=block.event.description,
         )
         self._set_previous(item, [block])
 
@@ -182,8 +186,8 @@ class _Items:
         """Record the place of an item in the previous plan."""
         masks = [(self.axis.slots_touching(b.start, b.end), b.key) for b in blocks]
         there = sorted((next(stretches(mask)), key) for mask, key in masks if mask)
-        item.previous = tuple(piece for piece, _ in there)
-        item.previous_keys = tuple(key for _, key in there)
+        item.preferences.previous = tuple(piece for piece, _ in there)
+        item.preferences.previous_keys = tuple(key for _, key in there)
         if there:
             item.reward += weights.STAYS
 
@@ -209,20 +213,16 @@ class _Items:
 
     def _daily(self, what: str, title: str, kind: ET, day: str, lengths: list[int], starts: int, wish: int) -> None:
         key = f"{what}-{day}"
-        if any(b.key == key for b in self.context.past) or any(i.key == key for i in self.items):
+        if any(b.key == key for b in self.context.past) or any(i.source.key == key for i in self.items):
             return
         item = self._add(
-            id=key,
-            task=None,
-            title=title,
-            kind=kind,
+            Source(key, None, title, kind, key),
             lengths=tuple((n, weights.LUNCH_SHORT * place) for place, n in enumerate(lengths)),
             reward=weights.LUNCH if what == LUNCH else weights.SHUTDOWN,
             rank=64,
             domain=self.context.free,
             firm=starts,
-            wish=(wish, weights.LUNCH_SLOT if what == LUNCH else 1),
-            key=key,
+            preferences=Preferences(start=(wish, weights.LUNCH_SLOT if what == LUNCH else 1)),
         )
         self._set_previous(item, [b for b in self.context.previous if b.key == key])
 
@@ -266,11 +266,11 @@ class _Closing:
         for rule in self.rules:
             if rule.around:
                 self._close(item, rule, self._near(rule.around) & rule.on, prices)
-            if rule.applies_to(item.kind, item.task):
+            if rule.applies_to(item.source.kind, item.source.task):
                 self._hold(item, rule, prices)
-        if item.slots < item.shortest and item.most_pieces > 1:
-            item.most_pieces = 1
-        task = next((t for t in self.context.instance.tasks if t.id == item.task), None)
+        if item.slots < item.bounds.shortest and item.bounds.most > 1:
+            item.bounds.most = 1
+        task = next((t for t in self.context.instance.tasks if t.id == item.source.task), None)
         everywhere = slot_range(0, self.context.axis.slots)
         if task is not None and task.energy:
             prices.append(Price(everywhere & ~self._windows(task.energy), weights.ENERGY_SLOT, rule="energy"))
@@ -281,21 +281,23 @@ class _Closing:
         if self.context.instance.policy.around_meetings and item.work:
             near = self._near(-(-self.context.instance.policy.around_meetings // GRID))
             prices.append(Price(near, weights.BREAK_SLOT, rule="around_meetings"))
-        item.prices = tuple(prices)
+        item.preferences.prices = tuple(prices)
         item.clear = ~self.context.busy & slot_range(0, self.context.axis.slots + _FULL_DAY)
 
     def _hold(self, item: Item, rule: SlotRule, prices: list[Price]) -> None:
-        self._close(item, rule, rule.closed_slots | self._wrong_side_of_meetings(item, rule), prices)
+        self._close(item, rule, rule.closed | self._wrong_side_of_meetings(item, rule), prices)
         if rule.must:
             item.gap = max(item.gap, rule.gap)
         if rule.whole:
-            item.most_pieces = 1
+            item.bounds.most = 1
         if rule.longest is not None:
             if rule.must:
-                item.longest = min(item.longest, rule.longest)
-            item.comfort = rule.longest if item.comfort is None else min(item.comfort, rule.longest)
+                item.bounds.longest = min(item.bounds.longest, rule.longest)
+            item.bounds.comfort = (
+                rule.longest if item.bounds.comfort is None else min(item.bounds.comfort, rule.longest)
+            )
         if rule.shortest is not None:
-            item.shortest = max(item.shortest, rule.shortest)
+            item.bounds.shortest = max(item.bounds.shortest, rule.shortest)
             if rule.must and item.slots < rule.shortest:
                 item.domain = 0
 
@@ -308,10 +310,10 @@ class _Closing:
 
     def _wrong_side_of_meetings(self, item: Item, rule: SlotRule) -> int:
         """Return the slots closed to an item by an order of types that includes meetings."""
-        if ET.MEETING not in rule.order or item.kind not in rule.order or item.kind is ET.MEETING:
+        if ET.MEETING not in rule.order or item.source.kind not in rule.order or item.source.kind is ET.MEETING:
             return 0
         closed = 0
-        first = rule.order.index(item.kind) < rule.order.index(ET.MEETING)
+        first = rule.order.index(item.source.kind) < rule.order.index(ET.MEETING)
         for day in self.context.days:
             masks = [e.mask for e in self.context.events if e.kind is ET.MEETING and e.mask & day.slots & rule.on]
             if masks and first:
@@ -359,8 +361,8 @@ class Sharing:
 
     def breathers(self) -> Iterator[Breather]:
         deep = frozenset(i.index for i in self.items if i.deep)
-        work = frozenset(i.index for i in self.items if i.kind in WORK)
-        meals = frozenset(i.index for i in self.items if i.id.startswith(f"{LUNCH}-"))
+        work = frozenset(i.index for i in self.items if i.source.kind in WORK)
+        meals = frozenset(i.index for i in self.items if i.source.id.startswith(f"{LUNCH}-"))
         policy = self.context.instance.policy
         behind = ((deep, policy.after_deep, "after_deep"), (meals, policy.after_meal, "after_meal"))
         for members, minutes, name in behind:
@@ -377,11 +379,11 @@ class Sharing:
 
     def caps(self) -> Iterator[Cap]:
         for rule in self.rules:
-            if rule.most is None and rule.least is None and rule.count is None:
+            if rule.daily == DailyLimits():
                 continue
             members = self._of(rule)
             if not rule.types:
-                members = frozenset(i for i in members if self.items[i].kind not in {ET.REGENERATION, ET.BUFFER})
+                members = frozenset(i for i in members if self.items[i].source.kind not in {ET.REGENERATION, ET.BUFFER})
             days = tuple(day.slots & rule.on for day in self.context.days)
             taken = tuple(self._usage_of(rule, on) for on in days)
             slot, base = soft_points(rule)
@@ -390,9 +392,9 @@ class Sharing:
                 members,
                 days,
                 taken,
-                None if rule.most is None else rule.most,
-                rule.least,
-                rule.count,
+                rule.daily.most,
+                rule.daily.least,
+                rule.daily.count,
                 None if rule.must else slot,
                 base,
             )
@@ -401,16 +403,13 @@ class Sharing:
         for rule in self.rules:
             days = tuple(day.slots & rule.on for day in self.context.days)
             points = None if rule.must else soft_points(rule)[1]
-            for n, first in enumerate(rule.order):
-                for then in rule.order[n + 1 :]:
-                    yield Order(rule.id, self._kinds(first, rule), self._kinds(then, rule), days, points)
-            if not rule.order and rule.kind is not None and rule.kind.value == "sequencing":
-                for n, one in enumerate(rule.tasks):
-                    for other in rule.tasks[n + 1 :]:
-                        yield Order(rule.id, self._tasks(one), self._tasks(other), days, points)
+            for first, then in combinations(rule.order, 2):
+                yield Order(rule.id, self._kinds(first, rule), self._kinds(then, rule), days, points)
+            for task, later in combinations(rule.task_order, 2):
+                yield Order(rule.id, self._tasks(task), self._tasks(later), days, points)
 
     def _of(self, rule: SlotRule) -> frozenset[int]:
-        return frozenset(i.index for i in self.items if rule.applies_to(i.kind, i.task))
+        return frozenset(i.index for i in self.items if rule.applies_to(i.source.kind, i.source.task))
 
     def _usage_of(self, rule: SlotRule, on: int) -> tuple[int, int]:
         """Return the slots and blocks that a rule's types already take."""
@@ -427,10 +426,11 @@ class Sharing:
         return union.bit_count(), len(there)
 
     def _kinds(self, kind: ET, rule: SlotRule) -> frozenset[int]:
-        return frozenset(i.index for i in self.items if i.kind is kind and (not rule.tasks or i.task in rule.tasks))
+        tasks = rule.told.tasks
+        return frozenset(i.index for i in self.items if i.source.kind is kind and (not tasks or i.source.task in tasks))
 
     def _tasks(self, task: str) -> frozenset[int]:
-        return frozenset(i.index for i in self.items if i.task == task)
+        return frozenset(i.index for i in self.items if i.source.task == task)
 
 
 def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()) -> Problem:
@@ -443,27 +443,24 @@ def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()
     _connect(context.instance, items)
     close_slots(context, rules, items)
     sharing = Sharing(context, rules, items)
-    policy = context.instance.policy
     return Problem(
         axis=context.axis,
-        tz=context.instance.tz,
         days=context.days,
-        busy=context.busy,
+        policy=context.instance.policy,
         items=items,
         rules=tuple(rules),
         breathers=tuple(sharing.breathers()),
         caps=tuple(sharing.caps()),
         orders=tuple(sharing.orders()),
-        shallow_percent=policy.shallow_percent,
-        deep_blocks=policy.deep_blocks,
-        early=_middles(context) if policy.one_thing_early else (),
         in_force=frozenset(must_ids(context)) - relaxed,
+        late=_late_starts(context) if context.instance.policy.one_thing_early else 0,
     )
 
 
-def _middles(context: DraftContext) -> tuple[int, ...]:
-    """Return the last slot of the first half of each day's frame, regardless of the current time."""
-    return tuple(context.axis.slot(day.start + (day.end - day.start) / 2) for day in context.days)
+def _late_starts(context: DraftContext) -> int:
+    """Return the slots after the first half of each day's frame, regardless of the current time."""
+    middles = ((day, context.axis.slot(day.start + (day.end - day.start) / 2)) for day in context.days)
+    return sum(day.slots & ~slot_range(0, middle + 1) for day, middle in middles)
 
 
 def _connect(instance: Instance, items: Sequence[Item]) -> None:
@@ -472,19 +469,19 @@ def _connect(instance: Instance, items: Sequence[Item]) -> None:
     An item that a required one needs becomes required, too.
     """
     _follow(instance, items)
-    needed = {n for item in items if item.required for n in item.needs}
-    while more := {n for i in needed for n in items[i].needs} - needed:
+    needed = {n for item in items if item.required for n in item.precedence.needs}
+    while more := {n for i in needed for n in items[i].precedence.needs} - needed:
         needed |= more
     for index in needed:
         items[index].required = True
 
 
 def _follow(instance: Instance, items: Sequence[Item]) -> None:
-    loose = {item.task: item for item in items if item.task is not None and not item.pinned}
+    loose = {item.source.task: item for item in items if item.source.task is not None and not item.source.pinned}
     pinned: dict[str, list[Item]] = {}
     for item in items:
-        if item.pinned and item.task is not None:
-            pinned.setdefault(item.task, []).append(item)
+        if item.source.pinned and item.source.task is not None:
+            pinned.setdefault(item.source.task, []).append(item)
     for task in instance.tasks:
         for other in task.after:
             for first in (*pinned.get(other, ()), *([loose[other]] if other in loose else ())):
@@ -496,7 +493,7 @@ def _follow(instance: Instance, items: Sequence[Item]) -> None:
 
 
 def _link(first: Item, then: Item, *, needs: bool) -> None:
-    first.behind = (*first.behind, then.index)
-    then.before = (*then.before, first.index)
+    first.precedence.successors = (*first.precedence.successors, then.index)
+    then.precedence.predecessors = (*then.precedence.predecessors, first.index)
     if needs:
-        then.needs = (*then.needs, first.index)
+        then.precedence.needs = (*then.precedence.needs, first.index)

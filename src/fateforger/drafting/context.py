@@ -136,39 +136,45 @@ class PlannedDay:
 
 
 @dataclass(frozen=True, slots=True)
-class SlotRule:
-    """A constraint on the axis.
+class DailyLimits:
+    """Limits per day, in slots and in blocks; a missing one is ``None``."""
 
-    ``on`` are the slots of the days on which it counts. ``wanted`` holds all slots when no window is wanted. Lengths
-    are in slots; a missing bound is ``None``.
-    """
-
-    id: str
-    necessity: Necessity
-    kind: RuleKind | None
-    words: str
-    said_on: date | None
-    assumed: bool
-    confidence: float
-    types: frozenset[ET]
-    tasks: tuple[str, ...]
-    on: int
-    wanted: int
-    avoided: int
-    gap: int = 0
-    around: int = 0
     least: int | None = None
     most: int | None = None
     count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRule:
+    """A constraint on the axis.
+
+    ``on`` are the slots of the days on which it counts, ``closed`` those closed to the blocks that it applies to.
+    Lengths are in slots; a missing bound is ``None``. ``stricter`` marks a rule that is stricter than the stated one: a
+    draft treats it as a preference, and no violation is reported.
+    """
+
+    told: Told
+    necessity: Necessity
+    types: frozenset[ET]
+    on: int
+    closed: int
+    gap: int = 0
+    around: int = 0
+    daily: DailyLimits = DailyLimits()
     order: tuple[ET, ...] = ()
+    task_order: tuple[str, ...] = ()
     whole: bool = False
     shortest: int | None = None
     longest: int | None = None
     stricter: bool = False
-    """True when it is stricter than the stated rule.
 
-    A draft treats it as a preference, and no violation is reported.
-    """
+    @property
+    def id(self) -> str:
+        return self.told.id
+
+    @property
+    def words(self) -> str:
+        return self.told.constraint_record.words
 
     @property
     def must(self) -> bool:
@@ -176,20 +182,18 @@ class SlotRule:
 
     def applies_to(self, kind: ET, task: str | None) -> bool:
         """Check whether the rule applies to blocks of a type, for a task."""
-        return (not self.types or kind in self.types) and (not self.tasks or task in self.tasks)
-
-    @property
-    def closed_slots(self) -> int:
-        """Slots closed to the blocks that the rule applies to."""
-        return self.avoided | (self.on & ~self.wanted)
+        tasks = self.told.tasks
+        return (not self.types or kind in self.types) and (not tasks or task in tasks)
 
     @property
     def is_checkable(self) -> bool:
         """True when a plan can be checked against the rule."""
-        numbers = (self.least, self.most, self.count, self.shortest, self.longest)
-        return bool(
-            self.closed_slots or self.gap or self.around or self.order or self.whole or len(self.tasks) > 1
-        ) or any(n is not None for n in numbers)
+        return (
+            bool(self.closed or self.gap or self.around or self.order or self.whole or len(self.told.tasks) > 1)
+            or self.daily != DailyLimits()
+            or self.shortest is not None
+            or self.longest is not None
+        )
 
 
 def build_rules(told: Sequence[Told], days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[SlotRule, ...]:
@@ -210,35 +214,27 @@ def _rule(told: Told, days: Sequence[PlannedDay], axis: Axis, tz: str) -> SlotRu
     record = express_record(told.constraint_record)
     kind, numbers = record.payload.rule_kind, record.payload.scalar_params
     on = [day for day in days if applies_on(record, day.date)]
-    wanted, avoided = _windows(record, on, axis, tz)
     least, most = _slots(numbers.duration_min, up=True), _slots(numbers.duration_max, up=False)
     count = (numbers.model_extra or {}).get("count_max")
     types = frozenset(record.applies_event_types)
-    ours = types - {ET.MEETING}
     buffer = kind is RuleKind.BUFFER
-    capacity = kind is RuleKind.CAPACITY
     sized = kind in {RuleKind.PREFER_WINDOW, RuleKind.AVOID_WINDOW, None}
     sequence = kind is RuleKind.SEQUENCING
-    minutes = least if least is not None else most
+    order = record.applies_event_types if sequence and len(record.applies_event_types) > 1 else ()
+    room = (least if least is not None else most) or 0
     return SlotRule(
-        id=told.id,
-        necessity=record.necessity,
-        kind=kind,
-        words=record.words,
-        said_on=told.said_on,
-        assumed=record.status is Status.PROPOSED,
-        confidence=1.0 if record.confidence is None else record.confidence,
-        types=types,
-        tasks=told.tasks,
+        told,
+        record.necessity,
+        types,
         on=sum(day.slots for day in on),
-        wanted=wanted,
-        avoided=avoided,
-        gap=minutes or 0 if buffer and (ours or not types) else 0,
-        around=minutes or 0 if buffer and (ET.MEETING in types or not types) else 0,
-        least=least if capacity else None,
-        most=most if capacity else None,
-        count=count if capacity and isinstance(count, int) and count >= 0 else None,
-        order=record.applies_event_types if sequence and len(record.applies_event_types) > 1 else (),
+        closed=_closed_slots(record, on, axis, tz),
+        gap=room if buffer and types != {ET.MEETING} else 0,
+        around=room if buffer and (ET.MEETING in types or not types) else 0,
+        daily=DailyLimits(least, most, count if isinstance(count, int) and count >= 0 else None)
+        if kind is RuleKind.CAPACITY
+        else DailyLimits(),
+        order=order,
+        task_order=told.tasks if sequence and not order else (),
         whole=sequence and numbers.contiguity == "contiguous",
         shortest=least if sized else None,
         longest=most if sized else None,
@@ -252,12 +248,13 @@ def _slots(minutes: int | None, *, up: bool) -> int | None:
     return -(-minutes // GRID) if up else minutes // GRID
 
 
-def _windows(record: ConstraintRecord, days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[int, int]:
-    """Return the wanted slots (all of them when no window is wanted) and the unwanted ones."""
+def _closed_slots(record: ConstraintRecord, days: Sequence[PlannedDay], axis: Axis, tz: str) -> int:
+    """Return the slots of those days outside of wanted windows, if any, and those in unwanted ones."""
     kind = record.payload.rule_kind
     if kind is RuleKind.MIN_SLEEP:
-        return slot_range(0, axis.slots), _before_next_day(record, days, axis)
+        return _before_next_day(record, days, axis)
     local = zone(record.applicability.timezone or tz)
+    within = sum(day.slots for day in days)
     wanted = avoided = 0
     named = False
     for day in days:
@@ -268,7 +265,7 @@ def _windows(record: ConstraintRecord, days: Sequence[PlannedDay], axis: Axis, t
                     avoided |= window_slots(axis, on, begin, end, local, whole=False)
                 else:
                     named, wanted = True, wanted | window_slots(axis, on, begin, end, local, whole=True)
-    return wanted if named else slot_range(0, axis.slots), avoided & sum(day.slots for day in days)
+    return within & (avoided | ~wanted if named else avoided)
 
 
 def _clocks(record: ConstraintRecord) -> list[tuple[WindowKind, time, time]]:

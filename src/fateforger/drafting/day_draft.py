@@ -192,7 +192,7 @@ def _placed_with_option(
 def _placed_ids(filled: Solution) -> set[str]:
     """Return the ids of placed work and lunch; the shutdown is left out because it yields to them."""
     there = zip(filled.problem.items, filled.found.placed, strict=True)
-    return {item.id for item, pieces in there if pieces and not is_shutdown(item.id)}
+    return {item.source.id for item, pieces in there if pieces and not is_shutdown(item.source.id)}
 
 
 def _solve(day: Day, instance: Instance, steps: int) -> Solution:
@@ -246,11 +246,11 @@ def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
         yield ()
         return
     context = build_context(instance)
-    rules = [rule for rule in context.rules if rule.applies_to(ET.REGENERATION, None) and rule.closed_slots]
+    rules = [rule for rule in context.rules if rule.applies_to(ET.REGENERATION, None) and rule.closed]
     tried: set[int] = set()
     for last in range(len(Necessity), 0, -1):
         strong = tuple(Necessity)[:last]
-        closed = reduce(or_, (rule.closed_slots for rule in rules if rule.necessity in strong), 0)
+        closed = reduce(or_, (rule.closed for rule in rules if rule.necessity in strong), 0)
         if closed not in tried:
             tried.add(closed)
             origin = context.axis.origin

@@ -15,7 +15,7 @@ from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.model import Block, OptionKind, PlacementOption, Reason, UnplacedItem
 from fateforger.drafting.placement import Layout
-from fateforger.drafting.problem import Item, Piece, Pieces, Placed, Problem, covered_slots
+from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
 from fateforger.memory.vocabulary import format_day, join_words, quote_name
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
@@ -36,8 +36,8 @@ def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tu
     looser = _relaxed_problems(context, problem) if not all(placed) else {}
     found = [
         UnplacedItem(
-            item.id,
-            item.title,
+            item.source.id,
+            item.source.title,
             _explain(context, problem, layout, item),
             tuple(_choices(context, looser, layout, item)),
         )
@@ -70,17 +70,17 @@ def explain_left(minutes: int, frame: int, longest: int, left: int) -> str:
 
 
 def _explain(context: DraftContext, problem: Problem, layout: Layout, item: Item) -> str:
-    minutes = item.slots * GRID - item.over
-    if item.id.startswith(f"{LUNCH}-"):
+    minutes = item.slots * GRID - item.source.over
+    if item.source.id.startswith(f"{LUNCH}-"):
         return f"meetings leave no {item.lengths[-1][0] * GRID} minutes free around that time"
-    missing = [problem.items[n].title for n in item.needs if not layout.placed[n]]
+    missing = [problem.items[n].source.title for n in item.precedence.needs if not layout.placed[n]]
     if missing:
         return f"it comes after {join_words([quote_name(t) for t in missing])}, which found no place"
     frame = sum(day.frame.bit_count() for day in context.days)
-    pinned = (lies for i, lies in zip(problem.items, layout.placed, strict=True) if i.pinned)
+    pinned = (lies for i, lies in zip(problem.items, layout.placed, strict=True) if i.source.pinned)
     open_time = context.free & ~covered_slots(pinned)
     longest = longest_run(open_time)
-    if item.slots > frame or (item.slots > longest and item.most_pieces == 1):
+    if item.slots > frame or (item.slots > longest and item.bounds.most == 1):
         return explain_left(minutes, frame * GRID, longest * GRID, 0)
     closing = _restricting_musts(problem, item)
     if not _could_fit(item):
@@ -89,7 +89,7 @@ def _explain(context: DraftContext, problem: Problem, layout: Layout, item: Item
         return f"it needs {in_words(minutes)}, and there is not that much time {_where(context, item)}"
     left = longest_run(item.domain & ~(layout.taken | layout.kept))
     spot = _best_cost(layout, item)
-    if spot is not None and spot > item.cost_of_omission():
+    if spot is not None and spot > item.coupling.lost:
         return "the only time left for it is not what you want" + _list_wishes(problem, item)
     free = longest_run(context.free & ~layout.taken)
     if closing and (free >= item.slots or (free and not left)):
@@ -101,13 +101,15 @@ def _explain(context: DraftContext, problem: Problem, layout: Layout, item: Item
 
 def _list_wishes(problem: Problem, item: Item) -> str:
     said = [
-        quote_title(rule.words) for rule in problem.rules if not rule.must and rule.applies_to(item.kind, item.task)
+        quote_name(rule.words)
+        for rule in problem.rules
+        if not rule.must and rule.applies_to(item.source.kind, item.source.task)
     ]
     return f": {join_words(said)}" if said else ""
 
 
 def _where(context: DraftContext, item: Item) -> str:
-    task = next((t for t in context.instance.tasks if t.id == item.task), None)
+    task = next((t for t in context.instance.tasks if t.id == item.source.task), None)
     if task is not None and task.start is not None:
         return f"free at {task.start:%H:%M}"
     if task is not None and task.deadline is not None:
@@ -121,7 +123,7 @@ def _could_fit(item: Item) -> bool:
     """Check whether an item has a place on an otherwise empty day."""
     if item.starts(item.slots):
         return True
-    return item.most_pieces > 1 and sum(n for _, n in stretches(item.domain) if n >= item.shortest) >= item.slots
+    return item.bounds.most > 1 and sum(n for _, n in stretches(item.domain) if n >= item.bounds.shortest) >= item.slots
 
 
 def _best_cost(layout: Layout, item: Item) -> int | None:
@@ -131,11 +133,11 @@ def _best_cost(layout: Layout, item: Item) -> int | None:
 
 def _restricting_musts(problem: Problem, item: Item) -> list[str]:
     """Return the quoted musts that restrict an item's place."""
-    mine = [rule for rule in problem.rules if rule.must and rule.applies_to(item.kind, item.task)]
+    mine = [rule for rule in problem.rules if rule.must and rule.applies_to(item.source.kind, item.source.task)]
     cutting = [
         rule
         for rule in mine
-        if rule.closed_slots or rule.gap or rule.around or (rule.shortest or 0) > item.slots or rule.most is not None
+        if rule.closed or rule.gap or rule.around or (rule.shortest or 0) > item.slots or rule.daily.most is not None
     ]
     return [quote_title(rule.words) for rule in cutting[:3]]
 
@@ -143,7 +145,7 @@ def _restricting_musts(problem: Problem, item: Item) -> list[str]:
 def _choices(
     context: DraftContext, looser: Mapping[str, Problem], layout: Layout, item: Item
 ) -> Iterator[PlacementOption]:
-    if item.task is None:
+    if item.source.task is None:
         yield PlacementOption(OptionKind.DROP, "Do without")
         return
     yield PlacementOption(OptionKind.DEFER, "Another day")
@@ -151,14 +153,18 @@ def _choices(
     short = _find_shrunk_length(layout, item)
     if short is not None:
         yield PlacementOption(OptionKind.SHRINK, f"Make it {in_words(short * GRID)}", minutes=short * GRID)
-    if item.most_pieces == 1 and item.slots >= 2 * item.shortest and _fits_in_pieces(layout, item):
+    if item.bounds.most == 1 and item.slots >= 2 * item.bounds.shortest and _fits_in_pieces(layout, item):
         yield PlacementOption(OptionKind.SPLIT, "Do it in pieces")
     more = _find_extension(context, layout, item)
     if more is not None:
         yield PlacementOption(OptionKind.EXTEND, f"Work {in_words(more)} longer", minutes=more)
     for rule in layout.problem.rules:
-        if rule.must and rule.applies_to(item.kind, item.task) and _fits_in(looser[rule.id], layout, item):
-            yield PlacementOption(OptionKind.RELAX, f"Just today without {quote_title(rule.words)}", rule=rule.id)
+        if (
+            rule.must
+            and rule.applies_to(item.source.kind, item.source.task)
+            and _fits_in(looser[rule.id], layout, item)
+        ):
+            yield PlacementOption(OptionKind.RELAX, f"Just today without {quote_name(rule.words)}", rule=rule.id)
 
 
 def _find_shrunk_length(layout: Layout, item: Item) -> int | None:
@@ -172,11 +178,11 @@ def _find_shrunk_length(layout: Layout, item: Item) -> int | None:
 
 def _fits_in_pieces(layout: Layout, item: Item) -> bool:
     trial = Layout(layout.problem, layout.placed)
-    item.most_pieces = 4
+    item.bounds.most = 4
     try:
         return trial.insert(item, cut=True)
     finally:
-        item.most_pieces = 1
+        item.bounds.most = 1
 
 
 def _find_extension(context: DraftContext, layout: Layout, item: Item) -> int | None:
@@ -185,8 +191,8 @@ def _find_extension(context: DraftContext, layout: Layout, item: Item) -> int | 
     free = (item.domain | slot_range(end, end + LONGER)) & ~(layout.taken | layout.kept | context.busy)
     closed = 0
     for rule in layout.problem.rules:
-        if rule.must and rule.applies_to(item.kind, item.task):
-            closed |= rule.closed_slots
+        if rule.must and rule.applies_to(item.source.kind, item.source.task):
+            closed |= rule.closed
     starts = run_starts(free & ~closed & slot_range(0, context.axis.slots), item.slots)
     late = [start for start in slots_of(starts) if start + item.slots > end and item.firm is None]
     late = [start for start in late if _can_begin(layout, item, start)]
@@ -210,11 +216,11 @@ def _relaxed_problems(context: DraftContext, problem: Problem) -> dict[str, Prob
 
 def _fits_in(looser: Problem, layout: Layout, item: Item) -> bool:
     """Check whether an item has a place in a problem with one rule less, with all others unmoved."""
-    same = next((i for i in looser.items if i.id == item.id and not i.pinned), None)
+    same = next((i for i in looser.items if i.source.id == item.source.id and not i.source.pinned), None)
     if same is None or len(looser.items) != len(layout.problem.items):
         return False
     spot = Layout(looser, layout.placed).find_best(same, same.slots)
-    return spot is not None and spot[0] <= same.cost_of_omission()
+    return spot is not None and spot[0] <= same.coupling.lost
 
 
 _NEAR = 6
@@ -321,10 +327,10 @@ class _Why:
             if all(getattr(instance.policy, field) for field in fields):
                 policy = instance.policy.model_copy(update={field: _DECLINED.get(field, 0) for field in fields})
                 yield _Variant("policy", name, self._with(replace(instance, policy=policy)))
-        if any(item.previous for item in self.problem.items):
+        if any(item.preferences.previous for item in self.problem.items):
             again = compile_problem(self.context, self.gone)
             for item in again.items:
-                item.previous = item.previous_keys = ()
+                item.preferences.previous = item.preferences.previous_keys = ()
             yield _Variant("previous", "previous", again)
 
     def _with(self, instance: Instance) -> Problem:
@@ -341,22 +347,24 @@ class _Why:
     def _because(self, variant: _Variant, item: Item) -> str:
         if variant.kind == "rule":
             rule = next(r for r in self.problem.rules if r.id == variant.cause)
-            when = "" if rule.said_on is None else f" on {format_day(rule.said_on)}"
-            return f"you said {quote_title(rule.words)}{when}"
+            when = "" if rule.told.said_on is None else f" on {format_day(rule.told.said_on)}"
+            return f"you said {quote_name(rule.words)}{when}"
         if variant.kind == "policy":
             return _POLICIES[variant.cause]
         if variant.kind == "previous":
             return "it lay here before"
-        task = next((t for t in self.context.instance.tasks if t.id == item.task), None)
+        task = next((t for t in self.context.instance.tasks if t.id == item.source.task), None)
         value = None if task is None else getattr(task, variant.kind)
         return _OF_TASKS[variant.kind].format(value) if value else "of what has to come before or after it"
 
     def _wish(self, alone: Layout, item: Item, piece: Piece) -> Iterator[Reason]:
         """Explain the preferred time of lunch and of the shutdown."""
-        if item.wish is None:
+        if item.preferences.start is None:
             return
-        if _best_start(alone, replace(item, wish=None, _tables={}), piece[1]) not in {None, piece[0]}:
-            lunch = item.kind is ET.REGENERATION
+        if _best_start(
+            alone, replace(item, preferences=replace(item.preferences, start=None), cache=Cache()), piece[1]
+        ) not in {None, piece[0]}:
+            lunch = item.source.kind is ET.REGENERATION
             because = "this is about when you have lunch" if lunch else "it ends the day"
             yield Reason("policy", f"It is here because {because}.", "lunch" if lunch else "shutdown")
 
@@ -379,8 +387,8 @@ class _Why:
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
                     slot = _best_start(Layout(self.problem, trial), item, piece[1])
                     where = "after" if s < start else "before"
-                    key, title = self.names.get(s, (other.key or other.id, other.title))
-                    yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_title(title)}", key))
+                    key, title = self.names.get(s, (other.source.key or other.source.id, other.source.title))
+                    yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_name(title)}", key))
 
     def _without_event(self, event: str) -> Problem:
         """Return the problem without an event."""
@@ -456,7 +464,7 @@ def _current_placement(problem: Problem, blocks: list[Resolved], ids: list[str])
         masks = [mask for block in mine if (mask := problem.axis.slots_touching(block.start, block.end))]
         return tuple(sorted(((mask & -mask).bit_length() - 1, mask.bit_count()) for mask in masks))
 
-    return [pieces(item.task, item.key) for item in problem.items]
+    return [pieces(item.source.task, item.source.key) for item in problem.items]
 
 
 def _as_task(block: Resolved) -> Task:

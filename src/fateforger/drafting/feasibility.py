@@ -18,7 +18,7 @@ from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, must_ids
 from fateforger.drafting.model import Member, MustConflict
 from fateforger.drafting.problem import Item, Placed, Problem, empty_placement
-from fateforger.memory.vocabulary import format_day, join_words, quote_name
+from fateforger.memory.vocabulary import Status, format_day, join_words, quote_name
 from fateforger.planning.grid import in_words
 
 NODES = 6_000
@@ -71,7 +71,7 @@ class _Search:
         self.required = frozenset(wanted)
         for cap in self.asking:
             wanted |= cap.members
-        while more := {n for i in wanted for n in problem.items[i].needs} - wanted:
+        while more := {n for i in wanted for n in problem.items[i].precedence.needs} - wanted:
             wanted |= more
         items = [problem.items[i] for i in wanted]
         if any(not self._is_possible(item) for item in items if item.required):
@@ -81,13 +81,13 @@ class _Search:
         self._tighten(items)
         self.alike = {item.index: self._equivalence_key(item) for item in items}
         items.sort(key=lambda i: (not i.required, self.open[i.index].bit_length(), -i.slots, i.index))
-        left = tuple((item.index, item.slots, item.most_pieces) for item in items)
+        left = tuple((item.index, item.slots, item.bounds.most) for item in items)
         return self._place_from(0, left, empty_placement(problem.items), 0)
 
     def _tighten(self, items: Sequence[Item]) -> None:
         """Tighten the domain of an item that precedes a required one."""
         required = [item for item in items if item.required]
-        pairs = [(n, item.index) for item in required for n in item.needs if n in self.open]
+        pairs = [(n, item.index) for item in required for n in item.precedence.needs if n in self.open]
         if len(self.problem.days) == 1:
             for order in self.problem.orders:
                 if order.points is None and all(order.days):
@@ -100,7 +100,7 @@ class _Search:
 
     def _open(self, item: Item) -> int:
         """Return the slots that an item can cover at all."""
-        if item.most_pieces > 1:
+        if item.bounds.most > 1:
             return item.domain
         starts = self._start_slots(item, item.slots)
         return spread(starts, item.slots)
@@ -108,7 +108,7 @@ class _Search:
     def _is_possible(self, item: Item) -> bool:
         if item.starts(item.slots):
             return True
-        return item.most_pieces > 1 and bool(item.starts(item.shortest))
+        return item.bounds.most > 1 and bool(item.starts(item.bounds.shortest))
 
     def _place_from(self, at: int, left: Remaining, placed: Placed, kept: int) -> Placed | None:
         """Place the remaining items after slot ``at``; ``kept`` slots after the last block stay free."""
@@ -196,9 +196,9 @@ class _Search:
                 continue
             seen.add(self.alike[index])
             item = self.problem.items[index]
-            if waiting.intersection(item.before):
+            if waiting.intersection(item.precedence.predecessors):
                 continue
-            bound = self.problem.bound[index]
+            bound = item.coupling.constrained
             for length in self._lengths(item, slots, most):
                 for start in self._starts(self._start_slots(item, length), begin):
                     if not bound or (
@@ -215,21 +215,21 @@ class _Search:
 
     def _equivalence_key(self, item: Item) -> tuple[int, ...]:
         """Return a key that is equal for interchangeable items."""
-        plain = item.index in self.required and item.firm is None and item.most_pieces == 1
-        if plain and not self.problem.bound[item.index]:
+        plain = item.index in self.required and item.firm is None and item.bounds.most == 1
+        if plain and not item.coupling.constrained:
             return item.slots, item.domain, item.gap
         return (-item.index - 1,)
 
     @staticmethod
     def _lengths(item: Item, slots: int, most: int) -> Iterator[int]:
-        if item.most_pieces == 1:
+        if item.bounds.most == 1:
             yield slots
             return
-        if slots >= item.shortest or slots == item.slots:
+        if slots >= item.bounds.shortest or slots == item.slots:
             yield slots
         if most > 1:
-            for length in range(min(slots - item.shortest, item.longest), item.shortest - 1, -1):
-                if slots - length <= (most - 1) * item.longest:
+            for length in range(min(slots - item.bounds.shortest, item.bounds.longest), item.bounds.shortest - 1, -1):
+                if slots - length <= (most - 1) * item.bounds.longest:
                     yield length
 
     @staticmethod
@@ -298,7 +298,7 @@ def _minimize(
 def _member(context: DraftContext, must: str) -> Member:
     rule = next((r for r in context.rules if r.id == must and r.must), None)
     if rule is not None:
-        when = "" if rule.said_on is None else f" (you said so on {format_day(rule.said_on)})"
+        when = "" if rule.told.said_on is None else f" (you said so on {format_day(rule.told.said_on)})"
         return Member(must, rule.words, f"{quote_name(rule.words)}{when}", "let this rule go for the day")
     task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:
@@ -314,7 +314,9 @@ def _cost(context: DraftContext, must: str) -> tuple[int, int, float]:
     """Return a sort key: first assumed rules, then the least important task, stated rules, and pins."""
     rule = next((r for r in context.rules if r.id == must and r.must), None)
     if rule is not None:
-        return (_ASSUMED if rule.assumed else _SAID), 0, rule.confidence
+        record = rule.told.constraint_record
+        kind = _ASSUMED if record.status is Status.PROPOSED else _SAID
+        return kind, 0, 1.0 if record.confidence is None else record.confidence
     task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:
         return _TASK, -task.priority, 0.0

@@ -30,7 +30,7 @@ def _cost_alone(item: Item) -> int:
     This is its cheapest place in one piece, or the cost of leaving it out; an item that may be cut counts as free if
     it fits at all.
     """
-    if item.most_pieces > 1:
+    if item.bounds.most > 1:
         return 0 if item.domain.bit_count() >= item.slots else item.reward
     costs = [
         price + min((item.points(start, length) for start in item.prices_at(length)), default=item.reward)
@@ -111,7 +111,7 @@ def destroy_and_repair(layout: Layout, movable: list[Item], lot: PseudoRandom, s
     else:
         trial = layout.remove_items(item.index for item in _choose_removals(layout, there, way, lot))
     for item in there:
-        spare -= item.costs.get(trial.placed[item.index], 0)
+        spare -= item.cache.costs.get(trial.placed[item.index], 0)
     return trial if _reinsert(trial, movable, out, lot, spare) else None
 
 
@@ -131,8 +131,8 @@ def _force_item(layout: Layout, there: list[Item], item: Item, lot: PseudoRandom
     Of two such starts, the one that displaces less is used.
     """
     length = item.lengths[lot.below(len(item.lengths))][0]
-    if item.most_pieces > 1 and length >= 2 * item.shortest and not lot.below(_PIECE):
-        length = item.shortest + lot.below(length - 2 * item.shortest + 1)
+    if item.bounds.most > 1 and length >= 2 * item.bounds.shortest and not lot.below(_PIECE):
+        length = item.bounds.shortest + lot.below(length - 2 * item.bounds.shortest + 1)
     starts = item.starts(length)
     if not starts:
         return layout.remove_items(())
@@ -142,7 +142,7 @@ def _force_item(layout: Layout, there: list[Item], item: Item, lot: PseudoRandom
     piece = (start, length)
     if trial.placed[item.index] or not trial.fits(item, (piece,)):
         return trial
-    if length == item.slots or item.most_pieces == 1:
+    if length == item.slots or item.bounds.most == 1:
         trial.take(item, (piece,))
         return trial
     begun = trial.copy()
@@ -195,7 +195,7 @@ def _reinsert(trial: Layout, movable: list[Item], out: list[Item], lot: PseudoRa
         if least <= room and shortest <= longest and trial.insert(item, cut=not lot.below(_CUT), quick=True):
             room, longest = _room(trial, everywhere)
             continue
-        spare -= trial.problem.lost[item.index]
+        spare -= item.coupling.lost
         if spare < 0:
             return False
     return True
@@ -226,7 +226,7 @@ def greedy_layout(problem: Problem) -> Layout:
     Items are inserted by rank, by reward, by length, and by tightness.
     """
     best: tuple[int, int, Layout] | None = None
-    staying = [True, False] if any(item.previous for item in problem.items) else [False]
+    staying = [True, False] if any(item.preferences.previous for item in problem.items) else [False]
     for stay, order in ((stay, order) for stay in staying for order in _orders(problem)):
         layout = _fill_greedily(problem, order, stay=stay)
         missing = sum(item.required and not layout.placed[item.index] for item in problem.items)
@@ -247,7 +247,7 @@ def _fill_greedily(problem: Problem, order: list[Item], *, stay: bool) -> Layout
     """
     layout = Layout(problem)
     for item in problem.items:
-        if item.pinned:
+        if item.source.pinned:
             layout.insert(item)
     if stay:
         _keep_previous(layout)
@@ -260,18 +260,20 @@ def _fill_greedily(problem: Problem, order: list[Item], *, stay: bool) -> Layout
 def _keep_previous(layout: Layout) -> None:
     """Keep items at their previous places, as many as are compatible."""
     problem = layout.problem
-    there = [item for item in problem.items if item.previous and not item.pinned]
-    for item in sorted(there, key=lambda i: (not i.required, sum(i.previous[-1]), i.index)):
-        if sum(length for _, length in item.previous) == item.slots and layout.fits(item, item.previous):
-            layout.take(item, item.previous)
+    there = [item for item in problem.items if item.preferences.previous and not item.source.pinned]
+    for item in sorted(there, key=lambda i: (not i.required, sum(i.preferences.previous[-1]), i.index)):
+        if sum(length for _, length in item.preferences.previous) == item.slots and layout.fits(
+            item, item.preferences.previous
+        ):
+            layout.take(item, item.preferences.previous)
 
 
 def _orders(problem: Problem) -> list[list[Item]]:
-    loose = [item for item in problem.items if not item.pinned]
-    eager = sorted(loose, key=lambda i: (not i.one, not i.required, -i.reward // max(1, i.slots), i.index))
-    long = sorted(loose, key=lambda i: (not i.one, not i.required, -i.slots, i.index))
+    loose = [item for item in problem.items if not item.source.pinned]
+    eager = sorted(loose, key=lambda i: (not i.source.one, not i.required, -i.reward // max(1, i.slots), i.index))
+    long = sorted(loose, key=lambda i: (not i.source.one, not i.required, -i.slots, i.index))
     tight = sorted(loose, key=lambda i: (not i.required, i.starts(i.slots).bit_count() // 4, -i.reward, i.index))
-    ranked = sorted(loose, key=lambda i: (i.task is not None, not i.one, -i.rank, i.index))
+    ranked = sorted(loose, key=lambda i: (i.source.task is not None, not i.source.one, -i.rank, i.index))
     return [ranked, eager, long, tight]
 
 
@@ -289,7 +291,7 @@ def improve_layout(
     best = current = layout
     best_cost = current_cost = cost_of(layout)
     lot = PseudoRandom(len(problem.items) + 1)
-    movable = [item for item in problem.items if not item.pinned]
+    movable = [item for item in problem.items if not item.source.pinned]
     must = [item.index for item in problem.items if item.required and layout.placed[item.index]]
     held = problem.violated_caps(layout.placed)
     watched = any(cap.over is None and cap.least is not None for cap in problem.caps)
@@ -330,8 +332,8 @@ def optimize_locally(problem: Problem, layout: Layout, stop: Callable[[], bool] 
     while again and not (stop is not None and stop()):
         again = False
         for item in problem.items:
-            if not item.pinned:
-                others = (i for i in problem.items if not i.pinned)
+            if not item.source.pinned:
+                others = (i for i in problem.items if not i.source.pinned)
                 best, cost, better = _try_reinsert(best, cost, [item], others)
                 again = again or better
         for early, late in _misordered_pairs(problem, best):
@@ -343,7 +345,7 @@ def optimize_locally(problem: Problem, layout: Layout, stop: Callable[[], bool] 
 def _misordered_pairs(problem: Problem, layout: Layout) -> list[tuple[Item, Item]]:
     """Return pairs of work on one day whose later item has the higher rank."""
     placed = layout.placed
-    there = [item for item in problem.items if item.work and not item.pinned and placed[item.index]]
+    there = [item for item in problem.items if item.work and not item.source.pinned and placed[item.index]]
     there.sort(key=lambda i: placed[i.index])
     return [
         (one, other)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import run_starts, slot_range, slots_of, spread, stretches
-from fateforger.drafting.problem import Cap, Item, Mark, Order, Piece, Pieces, Placed, Problem, empty_placement
+from fateforger.drafting.problem import Cap, Item, Masks, Order, Piece, Pieces, Placed, Problem, empty_placement
 
 _SITTING = 18
 """Slots of a good sitting: 90 minutes."""
@@ -36,30 +36,30 @@ class Layout:
             if pieces:
                 self._mark(item, pieces)
 
-    def mark(self, item: Item, pieces: Pieces) -> Mark:
+    def mark(self, item: Item, pieces: Pieces) -> Masks:
         """Return the slots that these pieces of an item take, cached."""
-        mark = item.marks.get(pieces)
+        mark = item.cache.masks.get(pieces)
         if mark is None:
-            mark = item.marks[pieces] = self._compute_mark(item, pieces)
+            mark = item.cache.masks[pieces] = self._compute_mark(item, pieces)
         return mark
 
     def _mark(self, item: Item, pieces: Pieces) -> None:
-        bits, kept, wanted = item.marks.get(pieces) or self.mark(item, pieces)
+        bits, kept, wanted = item.cache.masks.get(pieces) or self.mark(item, pieces)
         self.taken |= bits
         self.kept |= kept
-        for group in self.problem.within[item.index]:
+        for group in item.coupling.groups:
             self.covers[group] |= bits
         for number, free in wanted:
             self.wanted[number] |= free
 
-    def _compute_mark(self, item: Item, pieces: Pieces) -> Mark:
+    def _compute_mark(self, item: Item, pieces: Pieces) -> Masks:
         """Return the slots that these pieces cover, must keep free after them, and want free by breather."""
         taken = kept = 0
-        wanted = dict.fromkeys((number for number, _, _ in self.problem.breathes[item.index]), 0)
+        wanted = dict.fromkeys((number for number, _, _ in item.coupling.breathers), 0)
         for start, length in pieces:
             taken |= slot_range(start, start + length)
             kept |= slot_range(start + length, start + length + item.gap)
-            for number, slots, ahead in self.problem.breathes[item.index]:
+            for number, slots, ahead in item.coupling.breathers:
                 at = max(0, start - slots) if ahead else start + length
                 wanted[number] |= slot_range(at, at + slots)
         return taken, kept, tuple(wanted.items())
@@ -73,8 +73,8 @@ class Layout:
         """Return the layout without these items and all that needs them; pinned items stay."""
         placed = list(self.placed)
         for index in indexes:
-            for gone in self.problem.following[index]:
-                if not self.problem.items[gone].pinned:
+            for gone in self.problem.items[index].coupling.dependents:
+                if not self.problem.items[gone].source.pinned:
                     placed[gone] = ()
         return Layout(self.problem, placed)
 
@@ -114,7 +114,7 @@ class Layout:
         """
         self.problem.looks += 1
         spots = self.spots(item, length)
-        if spots and self.problem.bound[item.index]:
+        if spots and item.coupling.constrained:
             spots &= self._permitted_starts(item, length)
         if not spots:
             return None
@@ -143,7 +143,7 @@ class Layout:
 
     def _find_roomiest(self, item: Item, length: int, starts: int, least: int) -> tuple[int, int]:
         """Return the start with the most room around it, among equally priced ones, with its cost."""
-        late, usual = length * item.rank, self.problem.tight[item.index]
+        late, usual = length * item.rank, item.coupling.tight
         return min(
             (least + start * late + (self._breather_points(item, start, length) - usual) * weights.SCALE, start)
             for start in slots_of(starts)
@@ -153,20 +153,20 @@ class Layout:
         """Return the starts that satisfy hard orders and caps."""
         problem, placed = self.problem, self.placed
         problem.looks += 1
-        if problem.capped[item.index]:
+        if not item.coupling.ordered:
             return ~problem.full_starts(placed, item, length)
         first, last = 0, problem.axis.slots
-        for need in item.needs:
+        for need in item.precedence.needs:
             if not placed[need]:
                 return 0
-        for other in (*item.needs, *item.before):
+        for other in (*item.precedence.needs, *item.precedence.predecessors):
             if placed[other]:
                 first = max(first, sum(placed[other][-1]))
-        for other in item.behind:
+        for other in item.precedence.successors:
             if placed[other]:
                 last = min(last, placed[other][0][0])
         spots = slot_range(first, last - length + 1)
-        for order in problem.orders_of[item.index]:
+        for order in item.coupling.hard_orders:
             if not spots:
                 return 0
             spots &= ~self._wrong_starts(order, item, length)
@@ -191,28 +191,28 @@ class Layout:
         Where the flag is true, the cost of breathers varies within the group and is computed per start.
         """
         free = spots
-        problem, index = self.problem, item.index
-        if problem.alone[index]:
+        problem = self.problem
+        if item.coupling.alone:
             return [(0, spots, False)]
         wanted = 0
-        for number in problem.takes[index]:
+        for number in item.coupling.avoided:
             wanted |= self.wanted[number]
         if wanted:
             free &= run_starts(~wanted, length)
-        for number, slots, ahead in problem.breathes[index]:
+        for number, slots, ahead in item.coupling.breathers:
             covered = self.covers[problem.victims[number]]
             if covered:
                 room = run_starts(~covered, slots)
                 free &= room << slots if ahead else room >> length
         areas = [(0, free, False)]
         if free != spots:
-            areas.append((problem.tight[index], spots & ~free, True))
-        for order in problem.softly[index]:
+            areas.append((item.coupling.tight, spots & ~free, True))
+        for order in item.coupling.soft_orders:
             wrong = self._wrong_starts(order, item, length)
             if wrong & spots:
                 areas = _split(areas, wrong, order.points or 0)
-        if problem.late[index] & spots:
-            areas = _split(areas, problem.late[index], weights.ONE_THING_LATE)
+        if item.coupling.late & spots:
+            areas = _split(areas, item.coupling.late, weights.ONE_THING_LATE)
         areas.sort()
         return areas
 
@@ -222,10 +222,10 @@ class Layout:
         problem = self.problem
         problem.looks += 2
         bits = ((1 << length) - 1) << start
-        hits = dict.fromkeys(problem.takes[item.index], 0)
+        hits = dict.fromkeys(item.coupling.avoided, 0)
         for number in hits:
             hits[number] = (bits & self.wanted[number]).bit_count()
-        for number, slots, ahead in problem.breathes[item.index]:
+        for number, slots, ahead in item.coupling.breathers:
             at = max(0, start - slots) if ahead else start + length
             own = ((1 << slots) - 1) << at
             hits[number] = hits.get(number, 0) + (own & self.covers[problem.victims[number]]).bit_count()
@@ -239,16 +239,18 @@ class Layout:
 
         ``cut`` also tries pieces; otherwise ``quick`` tries at most two pieces.
         """
-        if self.problem.bound[item.index] and self.problem.is_hopeless(self.placed, item):
+        if item.coupling.constrained and self.problem.is_hopeless(self.placed, item):
             self.problem.looks += 2
             return False
         found: Pieces = ()
-        ceiling = None if item.required else self.problem.lost[item.index] + 1
+        ceiling = None if item.required else item.coupling.lost + 1
         spot = self.whole(item, ceiling)
         if spot is not None:
             ceiling, found = spot[0], (spot[1],)
-        if item.most_pieces > 1 and (not found or cut or (item.comfort is not None and item.slots > item.comfort)):
-            most = 2 if quick and not cut else item.most_pieces
+        if item.bounds.most > 1 and (
+            not found or cut or (item.bounds.comfort is not None and item.slots > item.bounds.comfort)
+        ):
+            most = 2 if quick and not cut else item.bounds.most
             pieces = self.cut(item, item.slots, most, ceiling)
             if pieces is not None:
                 found = pieces[1]
@@ -294,7 +296,7 @@ class Layout:
 
         These are a good sitting, a half, the shortest piece, and lengths that fill a free stretch.
         """
-        shortest, longest = item.shortest, min(slots - item.shortest, item.longest)
+        shortest, longest = item.bounds.shortest, min(slots - item.bounds.shortest, item.bounds.longest)
         if longest < shortest:
             return []
         room = item.domain & ~(self.taken | self.kept)
@@ -302,17 +304,17 @@ class Layout:
             return []
         rooms = {n - item.gap for _, n in stretches(room) if n - item.gap >= shortest}
         widest = sorted(rooms, reverse=True)[:2]
-        tried = (*widest, _SITTING, (slots + 1) // 2, item.comfort or longest, shortest)
+        tried = (*widest, _SITTING, (slots + 1) // 2, item.bounds.comfort or longest, shortest)
         if slots < item.slots:
             tried = (*widest, shortest)
         return list(dict.fromkeys(min(max(n, shortest), longest) for n in tried))
 
     def _has_room(self, item: Item, room: int, slots: int) -> bool:
         """Check whether pieces of sufficient length can cover ``slots`` slots of the room."""
-        starts = run_starts(room, item.shortest + item.gap)
-        if starts and self.problem.bound[item.index]:
-            starts &= self._permitted_starts(item, item.shortest)
-        wide = spread(starts, item.shortest + item.gap)
+        starts = run_starts(room, item.bounds.shortest + item.gap)
+        if starts and item.coupling.constrained:
+            starts &= self._permitted_starts(item, item.bounds.shortest)
+        wide = spread(starts, item.bounds.shortest + item.gap)
         if not item.gap:
             return wide.bit_count() >= slots
         return wide.bit_count() - item.gap * (wide & ~(wide << 1)).bit_count() >= slots
@@ -339,12 +341,12 @@ def cost(layout: Layout, limit: int | None = None) -> int:
     total = 0
     for item, pieces in zip(problem.items, layout.placed, strict=True):
         if not pieces:
-            total += problem.lost[item.index]
+            total += item.coupling.lost
             continue
-        own = item.costs.get(pieces)
+        own = item.cache.costs.get(pieces)
         if own is None:
             own = sum(item.prices_at(length)[start] for start, length in pieces)
-            own = item.costs[pieces] = own + shape_points(problem, item, pieces) * weights.SCALE
+            own = item.cache.costs[pieces] = own + shape_points(item, pieces) * weights.SCALE
         total += own
     return total if limit is not None and total >= limit else total + shared_points(layout) * weights.SCALE
 
@@ -355,18 +357,18 @@ def points(layout: Layout) -> int:
     total = shared_points(layout)
     for item, pieces in zip(problem.items, layout.placed, strict=True):
         if pieces:
-            total += shape_points(problem, item, pieces) + sum(item.points(*piece) for piece in pieces)
+            total += shape_points(item, pieces) + sum(item.points(*piece) for piece in pieces)
         else:
             total += item.reward
     return total
 
 
-def shape_points(problem: Problem, item: Item, pieces: Pieces) -> int:
+def shape_points(item: Item, pieces: Pieces) -> int:
     """Return points for the pieces of an item, its length, and a late start of the one thing."""
     total = weights.PIECE * (len(pieces) - 1)
     if len(item.lengths) > 1:
         total += next((price for length, price in item.lengths if length == pieces[0][1]), 0)
-    if problem.late[item.index] >> pieces[0][0] & 1:
+    if item.coupling.late >> pieces[0][0] & 1:
         total += weights.ONE_THING_LATE
     return total
 
@@ -381,7 +383,7 @@ def shared_points(layout: Layout) -> int:
     for order in problem.orders:
         if order.points is not None:
             total += order.points * _count_swapped(layout, order)
-    if problem.shallow_percent is not None or problem.deep_blocks is not None:
+    if problem.policy.shallow_percent is not None or problem.policy.deep_blocks is not None:
         total += _macro(layout)
     return total
 
@@ -437,14 +439,14 @@ def _count_swapped(layout: Layout, order: Order) -> int:
 
 def _macro(layout: Layout) -> int:
     """Return points for too much shallow work, and for too many blocks of deep work."""
-    problem, total = layout.problem, 0
+    problem, policy, total = layout.problem, layout.problem.policy, 0
     for day in problem.days:
         deep, shallow = ((layout.covers[group] & day.slots).bit_count() for group in (problem.deep, problem.shallow))
-        if problem.shallow_percent is not None:
-            over = shallow * 100 - problem.shallow_percent * (deep + shallow)
+        if policy.shallow_percent is not None:
+            over = shallow * 100 - policy.shallow_percent * (deep + shallow)
             total += weights.SHALLOW_SLOT * -(-over // 100) if over > 0 else 0
-        if problem.deep_blocks is not None and deep:
+        if policy.deep_blocks is not None and deep:
             members = problem.groups[problem.deep]
             blocks = sum(day.slots >> s & 1 for m in members for s, _ in layout.placed[m])
-            total += weights.DEEP_BLOCK * max(0, blocks - problem.deep_blocks)
+            total += weights.DEEP_BLOCK * max(0, blocks - policy.deep_blocks)
     return total

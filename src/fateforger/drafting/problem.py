@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import Axis, run_starts, slot_range, slots_of
+from fateforger.drafting.axis import Axis, run_starts, slots_of
 from fateforger.drafting.context import PlannedDay, SlotRule
+from fateforger.drafting.instance import Policy
 from fateforger.planning.plan import ET
 from fateforger.values import replace
 
 Piece = tuple[int, int]
 """First slot and number of slots."""
 Pieces = tuple[Piece, ...]
-Mark = tuple[int, int, tuple[tuple[int, int], ...]]
+Masks = tuple[int, int, tuple[tuple[int, int], ...]]
 """Slots covered by pieces of an item, slots kept free after them, and slots wanted free by breather."""
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
@@ -33,60 +34,139 @@ class Price:
     rule: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an item is for: a task, a pinned block, the person's own block, lunch, or the shutdown.
+
+    ``over`` are the minutes by which its slots exceed its length. ``one`` marks the one thing.
+    """
+
+    id: str
+    task: str | None
+    title: str
+    kind: ET
+    key: str | None = None
+    notes: str = ""
+    over: int = 0
+    one: bool = False
+    pinned: bool = False
+
+
+@dataclass(slots=True)
+class PieceBounds:
+    """Bounds on the pieces of an item: their number, and their lengths in slots.
+
+    Above ``comfort`` slots, a piece costs points for each slot more.
+    """
+
+    most: int = 1
+    shortest: int = 1
+    longest: int = 288
+    comfort: int | None = None
+
+
+@dataclass(slots=True)
+class Preferences:
+    """Costs of the places of an item, in points.
+
+    ``start`` is the preferred start, with the points for each slot away from it. A piece that is not where it was in
+    the previous plan costs ``moved``: points, and points for each slot that it moved, up to ``far`` slots.
+    """
+
+    prices: tuple[Price, ...] = ()
+    start: tuple[int, int] | None = None
+    previous: Pieces = ()
+    previous_keys: tuple[str, ...] = ()
+    moved: tuple[int, int] = (weights.MOVED, weights.MOVED_SLOT)
+    far: int = weights.MOVED_FAR
+
+    def cost(self, start: int, length: int) -> int:
+        """Return the points of a piece at that place."""
+        covered = ((1 << length) - 1) << start
+        points = 0
+        for price in self.prices:
+            hit = (covered & price.where).bit_count()
+            if hit:
+                points += price.base + hit * price.slot
+        if self.start is not None:
+            points += abs(start - self.start[0]) * self.start[1]
+        if self.previous and (start, length) not in self.previous:
+            away = min(abs(start - was) for was, _ in self.previous)
+            points += self.moved[0] + min(away, self.far) * self.moved[1]
+        return points
+
+
+@dataclass(slots=True)
+class Precedence:
+    """Items that, where placed, must end before an item begins, or begin after it ends.
+
+    ``needs`` are the predecessors without which it is not placed.
+    """
+
+    needs: tuple[int, ...] = ()
+    predecessors: tuple[int, ...] = ()
+    successors: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Cache:
+    """Results for an item that recur in a search: by its pieces, and by the length of a piece."""
+
+    costs: dict[Pieces, int] = field(default_factory=dict)
+    masks: dict[Pieces, Masks] = field(default_factory=dict)
+    tables: dict[int, tuple[dict[int, int], list[tuple[int, int]]]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Coupling:
+    """Shared constraints of a problem that concern one item, by their numbers where they are not values.
+
+    ``breathers`` are those that it wants, as number, slots, and whether they lie ahead of it; ``avoided`` those that it
+    should not cover; ``tight`` is the least cost of too little room around it. ``late`` are the starts that are late
+    for the one thing. ``dependents`` are the items that need it, itself included. ``lost`` is the cost of leaving it
+    out, in fractions of a point. A hard order applies to an ``ordered`` item, a hard order or cap to a ``constrained``
+    one. The cost of one that is ``alone`` does not depend on other items.
+    """
+
+    groups: tuple[int, ...] = ()
+    breathers: tuple[tuple[int, int, bool], ...] = ()
+    avoided: tuple[int, ...] = ()
+    tight: int = 0
+    soft_orders: tuple[Order, ...] = ()
+    hard_orders: tuple[Order, ...] = ()
+    hard_caps: tuple[Cap, ...] = ()
+    late: int = 0
+    dependents: frozenset[int] = frozenset()
+    lost: int = 0
+    ordered: bool = False
+    constrained: bool = False
+    alone: bool = True
+
+
 @dataclass(slots=True, eq=False)
 class Item:
     """An item to be placed.
 
     ``lengths`` are the slots that it may take in one piece, each with its points; the first is the full length.
     ``domain`` are the slots where it may lie. ``firm`` are the only slots at which a pinned or fixed item may begin.
+    ``gap`` slots after it must stay free, but for those outside ``clear``, which nothing can take.
     """
 
     index: int
-    id: str
-    task: str | None
-    title: str
-    kind: ET
+    source: Source
     lengths: tuple[tuple[int, int], ...]
     reward: int
     rank: int
     domain: int
-    prices: tuple[Price, ...] = ()
-    wish: tuple[int, int] | None = None
-    """Preferred start, with the points for each slot away from it."""
     firm: int | None = None
-    most_pieces: int = 1
-    shortest: int = 1
-    longest: int = 288
-    comfort: int | None = None
-    """Length above which a piece costs points for each slot more."""
     gap: int = 0
-    """Slots after it that must stay free."""
     clear: int = -1
-    """Slots that may follow it within its gap: all but busy ones."""
     required: bool = False
-    pinned: bool = False
-    one: bool = False
-    needs: tuple[int, ...] = ()
-    before: tuple[int, ...] = ()
-    """Items that, where placed, must end before it begins."""
-    behind: tuple[int, ...] = ()
-    previous: Pieces = ()
-    previous_keys: tuple[str, ...] = ()
-    moved: tuple[int, int] = (weights.MOVED, weights.MOVED_SLOT)
-    """Points for a piece that moved, and for each slot that it moved."""
-    far: int = weights.MOVED_FAR
-    """Number of slots beyond which a longer move costs no more."""
-    horizon: int = 0
-    """Slot after all days."""
-    over: int = 0
-    """Minutes by which its slots exceed its length."""
-    key: str | None = None
-    notes: str = ""
-    costs: dict[Pieces, int] = field(default_factory=dict, repr=False)
-    """Cache of the cost of its pieces."""
-    marks: dict[Pieces, Mark] = field(default_factory=dict, repr=False)
-    """Cache of the slots that its pieces take."""
-    _tables: dict[int, tuple[dict[int, int], list[tuple[int, int]]]] = field(default_factory=dict, repr=False)
+    bounds: PieceBounds = field(default_factory=PieceBounds)
+    preferences: Preferences = field(default_factory=Preferences)
+    precedence: Precedence = field(default_factory=Precedence)
+    coupling: Coupling = field(default_factory=Coupling)
+    cache: Cache = field(default_factory=Cache, repr=False)
 
     @property
     def slots(self) -> int:
@@ -96,19 +176,19 @@ class Item:
     def smallest(self) -> tuple[int, int]:
         """Fewest slots that it takes in total, and in a row."""
         least = self.lengths[-1][0]
-        return least, least if self.most_pieces == 1 else min(least, self.shortest)
+        return least, least if self.bounds.most == 1 else min(least, self.bounds.shortest)
 
     @property
     def deep(self) -> bool:
-        return self.kind is ET.DEEP_WORK
+        return self.source.kind is ET.DEEP_WORK
 
     @property
     def work(self) -> bool:
-        return self.kind in WORK
+        return self.source.kind in WORK
 
     def starts(self, length: int) -> int:
         """Return the slots at which a piece of that length may begin on an otherwise empty day."""
-        if length > self.longest:
+        if length > self.bounds.longest:
             return 0
         at = run_starts(self.domain, length)
         if self.gap:
@@ -124,7 +204,7 @@ class Item:
         return self._table(length)[1]
 
     def _table(self, length: int) -> tuple[dict[int, int], list[tuple[int, int]]]:
-        table = self._tables.get(length)
+        table = self.cache.tables.get(length)
         if table is None:
             prices: dict[int, int] = {}
             levels: dict[int, int] = {}
@@ -132,37 +212,14 @@ class Item:
                 points = self.points(start, length)
                 prices[start] = points * weights.SCALE + start * length * self.rank
                 levels[points] = levels.get(points, 0) | 1 << start
-            table = self._tables[length] = prices, sorted(levels.items())
+            table = self.cache.tables[length] = prices, sorted(levels.items())
         return table
 
     def points(self, start: int, length: int) -> int:
         """Return the cost of a piece in whole points, without the price of a later start."""
-        covered = ((1 << length) - 1) << start
-        points = 0
-        for price in self.prices:
-            hit = (covered & price.where).bit_count()
-            if hit:
-                points += price.base + hit * price.slot
-        if self.wish is not None:
-            points += abs(start - self.wish[0]) * self.wish[1]
-        if self.comfort is not None and length > self.comfort:
-            points += (length - self.comfort) * weights.LONG_SLOT
-        if self.previous:
-            points += self._move_cost(start, length)
-        return points
-
-    def _move_cost(self, start: int, length: int) -> int:
-        if (start, length) in self.previous:
-            return 0
-        away = min(abs(start - was) for was, _ in self.previous)
-        return self.moved[0] + min(away, self.far) * self.moved[1]
-
-    def cost_of_omission(self) -> int:
-        """Return the cost of leaving it out.
-
-        It is priced as if it lay after everything, so the first of equal items stays.
-        """
-        return self.reward * weights.SCALE + self.horizon * self.slots * self.rank
+        points = self.preferences.cost(start, length)
+        comfort = self.bounds.comfort
+        return points if comfort is None or length <= comfort else points + (length - comfort) * weights.LONG_SLOT
 
 
 def covered_slots(placed: Iterable[Pieces]) -> int:
@@ -233,24 +290,21 @@ class Order:
 class Problem:
     """A compiled day.
 
-    ``busy`` are the slots closed to every item. ``rules`` are the rules in force.
+    ``rules`` are the rules in force, and ``in_force`` the ids of the musts that are kept. ``late`` are the starts that
+    are late for the one thing. ``groups`` are the sets of items that caps, orders, or breathers refer to;
+    ``victims`` holds, by breather, the group it is kept free of.
     """
 
     axis: Axis
-    tz: str
     days: tuple[PlannedDay, ...]
-    busy: int
+    policy: Policy
     items: list[Item]
-    rules: tuple[SlotRule, ...] = ()
-    breathers: tuple[Breather, ...] = ()
-    caps: tuple[Cap, ...] = ()
-    orders: tuple[Order, ...] = ()
-    shallow_percent: int | None = None
-    deep_blocks: int | None = None
-    early: tuple[int, ...] = ()
-    """Slot of each day after which the one thing is late; empty when that does not matter."""
-    in_force: frozenset[str] = frozenset()
-    """Ids of the musts that are kept."""
+    rules: tuple[SlotRule, ...]
+    breathers: tuple[Breather, ...]
+    caps: tuple[Cap, ...]
+    orders: tuple[Order, ...]
+    in_force: frozenset[str]
+    late: InitVar[int]
     looks: int = 0
     """Amount of search done, the same on every machine.
 
@@ -258,64 +312,47 @@ class Problem:
     long.
     """
     groups: list[frozenset[int]] = field(default_factory=list, repr=False)
-    """Sets of items that caps, orders, or breathers refer to."""
-    within: list[tuple[int, ...]] = field(default_factory=list, repr=False)
-    """By item: the numbers of its groups."""
     victims: list[int] = field(default_factory=list, repr=False)
-    """By breather: the group it is kept free of."""
-    breathes: list[tuple[tuple[int, int, bool], ...]] = field(default_factory=list, repr=False)
-    """By item: the breathers it wants, as number, slots, and whether they lie ahead of it."""
-    takes: list[tuple[int, ...]] = field(default_factory=list, repr=False)
-    """By item: the breathers that it must not cover."""
-    tight: list[int] = field(default_factory=list, repr=False)
-    """By item: the least cost of too little room around it."""
-    softly: list[tuple[Order, ...]] = field(default_factory=list, repr=False)
-    """By item: its soft orders."""
-    orders_of: list[tuple[Order, ...]] = field(default_factory=list, repr=False)
-    """By item: its hard orders."""
-    late: list[int] = field(default_factory=list, repr=False)
-    """By item: the starts that are late for the one thing."""
-    bound: list[bool] = field(default_factory=list, repr=False)
-    """By item: true when a hard order or cap applies to it."""
-    capped: list[bool] = field(default_factory=list, repr=False)
-    """By item: true when no hard order applies to it, so only hard caps can."""
-    alone: list[bool] = field(default_factory=list, repr=False)
-    """By item: true when its cost does not depend on other items."""
-    following: list[frozenset[int]] = field(default_factory=list, repr=False)
-    """By item: the items that need it, itself included."""
     everywhere: int = 0
     """Slots at which any item may lie."""
-    lost: list[int] = field(default_factory=list, repr=False)
-    """By item: the cost of leaving it out, in fractions of a point."""
     deep: int = 0
     shallow: int = 0
     """Numbers of the groups of deep and of shallow work."""
-    _caps_of: list[tuple[int, ...]] = field(default_factory=list, repr=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, late: int) -> None:
         self.victims = [self._group(b.victims) for b in self.breathers]
         self.orders = tuple(replace(o, groups=(self._group(o.first), self._group(o.then))) for o in self.orders)
         self.deep, self.shallow = self._group(_kind(self.items, deep=True)), self._group(_kind(self.items, deep=False))
         for item in self.items:
-            n = item.index
-            self.following.append(self._dependents(n))
             self.everywhere |= item.domain
-            self.lost.append(item.cost_of_omission())
-            mine = [o for o in self.orders if n in o.first or n in o.then]
-            caps = tuple(m for m, cap in enumerate(self.caps) if cap.over is None and n in cap.members)
-            orders = tuple(o for o in mine if o.points is None)
-            self.within.append(tuple(m for m, group in enumerate(self.groups) if n in group))
-            self.breathes.append(tuple((m, b.slots, b.ahead) for m, b in enumerate(self.breathers) if n in b.members))
-            self.takes.append(tuple(m for m, b in enumerate(self.breathers) if n in b.victims))
-            near = [b.points + b.base for b in self.breathers if n in b.members or n in b.victims]
-            self.tight.append(min(near, default=0))
-            self.softly.append(tuple(o for o in mine if o.points is not None))
-            self.orders_of.append(orders)
-            self.late.append(self._late() if item.one and self.early else 0)
-            self._caps_of.append(caps)
-            self.alone.append(not (self.breathes[n] or self.takes[n] or self.softly[n] or self.late[n]))
-            self.capped.append(not (orders or item.needs or item.before or item.behind))
-            self.bound.append(bool(caps or orders or item.needs or item.before or item.behind))
+            item.coupling = self._couple(item, late if item.source.one else 0)
+
+    def _couple(self, item: Item, late: int) -> Coupling:
+        n = item.index
+        mine = [o for o in self.orders if n in o.first or n in o.then]
+        hard = tuple(o for o in mine if o.points is None)
+        near = [b.points + b.base for b in self.breathers if n in b.members or n in b.victims]
+        ordered = bool(hard or item.precedence.predecessors or item.precedence.successors)
+        caps = tuple(cap for cap in self.caps if cap.over is None and n in cap.members)
+        breathers = tuple((m, b.slots, b.ahead) for m, b in enumerate(self.breathers) if n in b.members)
+        avoided = tuple(m for m, b in enumerate(self.breathers) if n in b.victims)
+        soft = tuple(o for o in mine if o.points is not None)
+        return Coupling(
+            groups=tuple(m for m, group in enumerate(self.groups) if n in group),
+            breathers=breathers,
+            avoided=avoided,
+            tight=min(near, default=0),
+            soft_orders=soft,
+            hard_orders=hard,
+            hard_caps=caps,
+            late=late,
+            dependents=self._dependents(n),
+            # An omission is priced as if it lay after everything, so the first of equal items stays.
+            lost=item.reward * weights.SCALE + self.axis.slots * item.slots * item.rank,
+            ordered=ordered,
+            constrained=ordered or bool(caps),
+            alone=not (breathers or avoided or soft or late),
+        )
 
     def _group(self, members: frozenset[int]) -> int:
         if members not in self.groups:
@@ -324,21 +361,15 @@ class Problem:
 
     def _dependents(self, index: int) -> frozenset[int]:
         found = {index}
-        if not any(i.needs for i in self.items):
-            return frozenset(found)
-        while more := {i.index for i in self.items if i.index not in found and found.intersection(i.needs)}:
+        while more := {i.index for i in self.items if i.index not in found and found.intersection(i.precedence.needs)}:
             found |= more
         return frozenset(found)
-
-    def _late(self) -> int:
-        return sum(day.slots & ~slot_range(0, early + 1) for day, early in zip(self.days, self.early, strict=True))
 
     # --- hard rules beyond domains and overlaps ---
 
     def has_room_in_caps(self, placed: Placed, item: Item, start: int, length: int) -> bool:
         """Check whether another piece there satisfies every hard cap."""
-        for number in self._caps_of[item.index]:
-            cap = self.caps[number]
+        for cap in item.coupling.hard_caps:
             day = self.day_of(start)
             if not cap.days[day] >> start & 1:
                 continue
@@ -352,8 +383,7 @@ class Problem:
     def full_starts(self, placed: Placed, item: Item, length: int) -> int:
         """Return the starts at which another piece breaks a hard cap."""
         over = 0
-        for number in self._caps_of[item.index]:
-            cap = self.caps[number]
+        for cap in item.coupling.hard_caps:
             for day, on in enumerate(cap.days):
                 if on:
                     slots, blocks = self.usage(cap, placed, day)
@@ -365,13 +395,12 @@ class Problem:
 
     def is_hopeless(self, placed: Placed, item: Item) -> bool:
         """Check whether the hard caps rule out an item everywhere."""
-        for number in self._caps_of[item.index]:
-            cap = self.caps[number]
+        for cap in item.coupling.hard_caps:
             if cap.most is not None and all(
                 on and self.usage(cap, placed, day)[0] + min(n for n, _ in item.lengths) > cap.most
                 for day, on in enumerate(cap.days)
             ):
-                return len(self.days) == 1 or item.most_pieces == 1
+                return len(self.days) == 1 or item.bounds.most == 1
         return False
 
     def usage(self, cap: Cap, placed: Placed, day: int) -> tuple[int, int]:
@@ -400,18 +429,18 @@ class Problem:
 
     def is_ordered(self, placed: Placed, item: Item, start: int, length: int) -> bool:
         """Check whether a piece there comes after its predecessors and before its successors."""
-        for need in item.needs:
+        for need in item.precedence.needs:
             if not placed[need] or placed[need][-1][0] + placed[need][-1][1] > start:
                 return False
-        for other in item.before:
+        for other in item.precedence.predecessors:
             pieces = placed[other]
             if pieces and pieces[-1][0] + pieces[-1][1] > start:
                 return False
-        for other in item.behind:
+        for other in item.precedence.successors:
             pieces = placed[other]
             if pieces and pieces[0][0] < start + length:
                 return False
-        orders = self.orders_of[item.index]
+        orders = item.coupling.hard_orders
         return not orders or all(self._in_order(order, placed, item, start, length) for order in orders)
 
     def _in_order(self, order: Order, placed: Placed, item: Item, start: int, length: int) -> bool:

@@ -35,11 +35,13 @@ def blocks_of(context: DraftContext, problem: Problem, placed: Placed) -> tuple[
         if not way.late:
             minutes = int((way.end - way.start).total_seconds() // 60)
             fixed.append(Block(way.id, way.id, way.title, way.kind, way.start, minutes))
-    used = {block.key for block in fixed} | {i.key for i in problem.items if i.pinned and i.key}
+    used = {block.key for block in fixed} | {i.source.key for i in problem.items if i.source.pinned and i.source.key}
     loose: list[Block] = []
     for item in problem.items:
         loose += _pieces(problem, item, placed, used)
-    numbered = _number_pieces([*fixed, *loose], {b.key for b in fixed} | {i.key for i in problem.items if i.key}, ids)
+    numbered = _number_pieces(
+        [*fixed, *loose], {b.key for b in fixed} | {i.source.key for i in problem.items if i.source.key}, ids
+    )
     local = zone(context.instance.tz)
     blocks = (replace(b, start=b.start.astimezone(local)) for b in numbered)
     return tuple(sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
@@ -51,22 +53,33 @@ def _pieces(problem: Problem, item: Item, placed: Placed, used: set[str]) -> Ite
     A piece that did not move keeps its key; the others get the free ones in order.
     """
     pieces = placed[item.index]
-    names = {was: key for was, key in zip(item.previous, item.previous_keys, strict=True) if was in pieces}
+    names = {
+        was: key
+        for was, key in zip(item.preferences.previous, item.preferences.previous_keys, strict=True)
+        if was in pieces
+    }
     names = {was: key for was, key in names.items() if key not in used}
     used |= set(names.values())
     free = _free_keys(item, used)
     for number, piece in enumerate(pieces, 1):
-        key = names.get(piece) or item.key or next(free)
+        key = names.get(piece) or item.source.key or next(free)
         used.add(key)
         start, length = piece
-        minutes = length * GRID - (item.over if number == len(pieces) else 0)
-        yield Block(item.task or item.id, key, item.title, item.kind, problem.axis.when(start), minutes)
+        minutes = length * GRID - (item.source.over if number == len(pieces) else 0)
+        yield Block(
+            item.source.task or item.source.id,
+            key,
+            item.source.title,
+            item.source.kind,
+            problem.axis.when(start),
+            minutes,
+        )
 
 
 def _free_keys(item: Item, used: set[str]) -> Iterator[str]:
     number = 1
     while True:
-        key = item.id if number == 1 else f"{item.id}-{number}"
+        key = item.source.id if number == 1 else f"{item.source.id}-{number}"
         if key not in used:
             yield key
         number += 1
@@ -88,7 +101,7 @@ def _number_pieces(blocks: list[Block], named: set[str], ids: list[str]) -> Iter
 
 def plans_of(context: DraftContext, problem: Problem, blocks: tuple[Block, ...]) -> tuple[TBPlan, ...]:
     """Return a plan for each day, its blocks in time order."""
-    notes = {item.task or item.id: item.notes for item in problem.items}
+    notes = {item.source.task or item.source.id: item.source.notes for item in problem.items}
     kept = {b.key: b.event for b in context.past}
     plans = []
     for number, day in enumerate(context.days):
@@ -182,7 +195,7 @@ def lacks_required(problem: Problem, placed: Placed) -> bool:
 
 def _unkept_musts(context: DraftContext, problem: Problem, placed: Placed) -> tuple[str, ...]:
     """Return the musts that a placement does not keep although no conflict could be proved."""
-    gone = {item.id for item in problem.items if item.required and not placed[item.index]}
+    gone = {item.source.id for item in problem.items if item.required and not placed[item.index]}
     return tuple(must for must in must_ids(context) if must in gone.union(problem.violated_caps(placed)))
 
 
@@ -352,7 +365,7 @@ def _unmoved_keys(result: Solution) -> set[str]:
     return {
         key
         for item, pieces in placed
-        for key, was in zip(item.previous_keys, item.previous, strict=True)
+        for key, was in zip(item.preferences.previous_keys, item.preferences.previous, strict=True)
         if was in pieces
     }
 

@@ -12,7 +12,7 @@ from fateforger.drafting.context import DraftContext, SlotRule, build_context
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import Block
 from fateforger.errors import BadInput
-from fateforger.memory.vocabulary import RuleKind, join_words, quote_name
+from fateforger.memory.vocabulary import join_words, quote_name
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
@@ -46,7 +46,7 @@ class _Check:
         mine = [
             b for b in self.blocks if rule.applies_to(b.type, b.id) and self._mask(b) & rule.on and not self._fact(b)
         ]
-        hit = [b for b in mine if self._mask(b) & rule.closed_slots]
+        hit = [b for b in mine if self._mask(b) & rule.closed]
         if hit:
             yield self._violation(rule, hit, f"{self._lie_words(hit)} in the time that this is about")
         yield from self._lengths(rule, mine)
@@ -111,19 +111,17 @@ class _Check:
             for mask in masks:
                 there |= mask
             slots = sum(-(-b.minutes // GRID) for b in here) + there.bit_count()
-            most = None if rule.most is None else max(rule.most, there.bit_count())
+            most = None if rule.daily.most is None else max(rule.daily.most, there.bit_count())
             if most is not None and slots > most and here:
                 yield self._violation(rule, here, f"it is {in_words(slots * GRID)} on that day")
-            if rule.least is not None and slots < rule.least:
+            if rule.daily.least is not None and slots < rule.daily.least:
                 yield self._violation(rule, here, f"it is only {in_words(slots * GRID)} on that day")
-            if rule.count is not None and len(here) + len(masks) > max(rule.count, len(masks)):
+            if rule.daily.count is not None and len(here) + len(masks) > max(rule.daily.count, len(masks)):
                 yield self._violation(rule, here, f"there are {len(here) + len(masks)} of them on that day")
 
     def _order(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         wrong: list[Block] = []
-        places: Sequence[object] = rule.order
-        if not rule.order and rule.kind is RuleKind.SEQUENCING:
-            places = rule.tasks
+        places: Sequence[object] = rule.order or rule.task_order
         if len(places) < 2:
             return
         for one, two in combinations(mine, 2):
