@@ -10,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from fateforger.drafting.day_draft import TRIAL_STEPS, instance_of
-from fateforger.drafting.day_draft import draft as searched
-from fateforger.drafting.model import Day, Draft, LunchWish, Work
+from fateforger.drafting.day_draft import TRIAL_STEPS, Day, LunchWish, Work
+from fateforger.drafting.model import Draft
 from fateforger.planning.grid import Busy
 from fateforger.planning.plan import TBPlan, resolve, resolve_strict
 from fateforger.planning.timing import local_day, zone
@@ -25,7 +24,7 @@ DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8
 
 def draft(day: Day) -> Draft:
     """A draft that is searched for a moment only: what holds for every draft holds for it too."""
-    return searched(day, steps=TRIAL_STEPS)
+    return day.draft(steps=TRIAL_STEPS)
 
 
 @st.composite
@@ -122,5 +121,5 @@ def test_a_draft_survives_the_wire(day: Day) -> None:
 def test_a_draft_never_grades_as_hitting_a_meeting(day: Day) -> None:
     assume(day.start < day.end)
     result = draft(day)
-    found = grade_plan(instance_of(day), result.plan, result.unplaced).findings
+    found = grade_plan(day.instance(), result.plan, result.unplaced).findings
     assert [f for f in found if f.criterion in {Criterion.MEETING, Criterion.OVERLAP}] == []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,9 @@ from fateforger.planning.wire import (
     write_plan,
     write_resolved,
 )
+
+if TYPE_CHECKING:
+    from fateforger.drafting.model import Violation
 
 LONGEST_DAY = timedelta(hours=36)
 """The longest frame of a day."""
@@ -138,11 +141,9 @@ def check_plan(document: Any, said: Any = None) -> dict[str, Any]:
         errors.append({"message": overlap_sentence(first, second), "events": [first.index, second.index]})
     findings, quality = _judge_plan(None if errors else day, resolved, said)
     if said is not None and day is not None:
-        from fateforger.drafting.violations import check_constraints  # noqa: PLC0415  only with --constraints
-
-        for breach in check_constraints(day, resolved, said):
+        for breach in _find_violations(day, resolved, said):
             told = {"message": breach.text, "events": [day.position(key) for key in breach.keys]}
-            (errors if breach.rule.must else findings).append(told)
+            (errors if breach.must else findings).append(told)
     return {"ok": not errors, "errors": errors, "findings": findings, "quality": quality}
 
 
@@ -181,7 +182,6 @@ def _judge_plan(
     reported elsewhere.
     """
     from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this command needs it
-    from fateforger.drafting.violations import records_of  # noqa: PLC0415  only this command needs it
     from fateforger.quality.rubric import LABELS, Criterion, grade_plan  # noqa: PLC0415  only this command needs it
 
     if day is None:
@@ -191,7 +191,7 @@ def _judge_plan(
         begin = min((block.start for block in resolved), key=_to_utc)
         end = min((max((b.end for b in resolved), key=_to_utc), begin + LONGEST_DAY), key=_to_utc)
     frame = {"start": begin.isoformat(), "end": end.isoformat()}
-    records = [] if said is None else records_of(said)
+    records = [] if said is None else _records_of(said)
     # A plan names no tasks, so the one thing is unknown here.
     document = {"date": day.date.isoformat(), "tz": day.tz, "frame": frame, "constraints": records}
     instance = read_instance({**document, "policy": {"one_thing_early": False}})
@@ -203,6 +203,35 @@ def _judge_plan(
         if found.criterion not in elsewhere
     ]
     return findings, {"level": quality.level, "label": quality.label, "next_step": quality.next_step}
+
+
+def _find_violations(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Violation, ...]:
+    """Return the violations of the constraints in a document, on the whole day of the plan."""
+    from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this command needs it
+    from fateforger.drafting.violations import find_violations  # noqa: PLC0415  only this command needs it
+
+    midnight = datetime.combine(plan.date, time())
+    ends = [block.end.replace(tzinfo=None) for block in resolved]
+    until = min(max([midnight + timedelta(days=1), *ends]), midnight + LONGEST_DAY)
+    document = {
+        "date": plan.date.isoformat(),
+        "tz": plan.tz,
+        "frame": {"start": midnight.isoformat(), "end": until.isoformat()},
+        "constraints": _records_of(said),
+    }
+    return find_violations(read_instance(document), resolved)
+
+
+def _records_of(said: Any) -> list[Any]:
+    """Return the constraints in a document: a list of records, or ``{"constraints": [..]}``.
+
+    Raises :class:`BadInput` for a document without any.
+    """
+    if isinstance(said, Mapping):
+        said = said.get("constraints", [said])
+    if not isinstance(said, list):
+        raise BadInput("Constraints are a list of constraint records.", where="constraints")
+    return said
 
 
 def _to_utc(value: datetime) -> datetime:

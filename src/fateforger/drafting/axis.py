@@ -45,6 +45,18 @@ class Axis:
         return instant(self.origin + slot * GRID)
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedDay:
+    """A day on the axis: its frame, and all of its slots until the next day's."""
+
+    date: date
+    start: datetime
+    end: datetime
+    next_start: datetime
+    frame: int
+    slots: int
+
+
 def slot_range(first: int, end: int) -> int:
     """Return the slots from ``first`` up to, but not including, ``end``."""
     first = max(0, first)

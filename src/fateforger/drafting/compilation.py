@@ -438,7 +438,8 @@ def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()
 
     A must is a constraint, a required task, or a pinned block.
     """
-    rules = [rule for rule in context.rules if not (rule.must and rule.id in relaxed)]
+    in_force = frozenset(must_ids(context)) - relaxed
+    rules = context.rules_in_force(in_force)
     items = collect_items(context, relaxed)
     _connect(context.instance, items)
     close_slots(context, rules, items)
@@ -448,11 +449,10 @@ def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()
         days=context.days,
         policy=context.instance.policy,
         items=items,
-        rules=tuple(rules),
         breathers=tuple(sharing.breathers()),
         caps=tuple(sharing.caps()),
         orders=tuple(sharing.orders()),
-        in_force=frozenset(must_ids(context)) - relaxed,
+        in_force=in_force,
         late=_late_starts(context) if context.instance.policy.one_thing_early else 0,
     )
 

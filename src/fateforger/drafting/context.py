@@ -18,12 +18,12 @@ No event types means all blocks. A must is kept; a should or a preference may be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from fateforger.drafting.axis import Axis, slot_range, wall_instant, window_slots
+from fateforger.drafting.axis import Axis, PlannedDay, slot_range, wall_instant, window_slots
 from fateforger.drafting.instance import Immovable, Instance, Told
 from fateforger.errors import BadInput
 from fateforger.memory.record import ConstraintRecord, Payload, ScalarParams, Window
@@ -121,18 +121,6 @@ def _clock(since_midnight: timedelta) -> time:
 
 
 _MORNING = time(6, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedDay:
-    """A day on the axis: its frame, and all of its slots until the next day's."""
-
-    date: date
-    start: datetime
-    end: datetime
-    next_start: datetime
-    frame: int
-    slots: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +317,10 @@ class DraftContext:
     rules: tuple[SlotRule, ...]
     mending: bool = False
     """True when the tasks are the blocks of a plan to be repaired with as few moves as possible."""
+
+    def rules_in_force(self, in_force: Container[str]) -> tuple[SlotRule, ...]:
+        """Return the rules without the musts that are not among those ids."""
+        return tuple(rule for rule in self.rules if not rule.must or rule.id in in_force)
 
     def instant(self, clock: time | datetime) -> datetime:
         """Return a clock value of the instance as an instant, in UTC."""

@@ -1,4 +1,4 @@
-"""Draft of a session's day from its meetings, frame, lunch, and tasks.
+"""Day to fill, and its drafts from its meetings, frame, lunch, and tasks.
 
 Meetings stay where they are (S121). The one thing comes first and early, then deep work, then shallow work, each in
 order of priority. Nothing overlaps, and everything left out is reported. Work without minutes gets a usual length, so a
@@ -7,13 +7,14 @@ day without any numbers still plans (S106)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from datetime import UTC, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from functools import reduce
 from operator import or_
 
 from fateforger.drafting.axis import stretches
 from fateforger.drafting.context import build_context
-from fateforger.drafting.explanations import explain_left
 from fateforger.drafting.instance import (
     LUNCH_DRIFT,
     LUNCH_TITLE,
@@ -27,24 +28,145 @@ from fateforger.drafting.instance import (
     Task,
     Told,
 )
-from fateforger.drafting.model import Day, Draft, LunchWish, OptionKind, PlacementOption, UnplacedItem, Work
+from fateforger.drafting.model import Draft, OptionKind, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, Solution, solve_context
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.grid import GRID, Stretch, busy_stretches, floor, gaps, instant, on_grid
+from fateforger.planning.grid import GRID, Busy, Stretch, busy_stretches, ceil, floor, gaps, instant, on_grid
 from fateforger.planning.plan import ET, TBPlan
-from fateforger.planning.retiming import is_shutdown
+from fateforger.planning.retiming import USUAL_DEEP, USUAL_SHALLOW, is_shutdown
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
+TRIAL_STEPS = 3_300
+"""Steps of a trial draft that only tests whether an option helps: a few hundredths of a second."""
 PIECE = 30
 """Shortest piece that deep work is split into, in minutes."""
+SPLITTABLE = 60
+"""Shortest deep work that may be split, in minutes."""
 
 
-def wants_lunch(frame: Stretch, wish: LunchWish) -> bool:
-    """Check whether the preferred time lies in the frame: an afternoon's plan has no lunch."""
-    return wish.minutes > 0 and frame.start <= floor(wish.start) < frame.end
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Work to be placed.
+
+    Without ``minutes`` it takes a usual length for its depth. ``id`` becomes the block's key. ``pieces`` allows
+    pieces regardless of depth and length.
+    """
+
+    id: str
+    title: str
+    minutes: int | None
+    deep: bool
+    first: bool = False
+    notes: str = ""
+    pieces: bool = False
+
+    @property
+    def length(self) -> int:
+        """Its minutes, or the usual length."""
+        return self.minutes or (USUAL_DEEP if self.deep else USUAL_SHALLOW)
+
+    @property
+    def is_splittable(self) -> bool:
+        """True when it may be split into pieces."""
+        return self.pieces or (self.deep and self.minutes is not None and on_grid(self.minutes) >= SPLITTABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class LunchWish:
+    """Preferred start and length of lunch; it yields to meetings."""
+
+    key: str
+    start: datetime
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day to fill.
+
+    ``start`` to ``end`` is the frame, and ``works`` are in order of priority. ``next_start`` is the start of the day
+    after, if it differs from this one's.
+    """
+
+    date: Date
+    tz: str
+    start: datetime
+    end: datetime
+    busy: tuple[Busy, ...] = ()
+    lunch: LunchWish | None = None
+    works: tuple[Work, ...] = ()
+    next_start: time | None = None
+
+    @property
+    def frame(self) -> Stretch:
+        """Frame of the day, rounded inward to the grid."""
+        return Stretch(ceil(self.start), max(ceil(self.start), floor(self.end)))
+
+    @property
+    def wants_lunch(self) -> bool:
+        """True when the preferred time of lunch lies in the frame: an afternoon's plan has no lunch."""
+        wish, frame = self.lunch, self.frame
+        return wish is not None and wish.minutes > 0 and frame.start <= floor(wish.start) < frame.end
+
+    @property
+    def policy(self) -> Policy:
+        """The one policy for the day (K10).
+
+        It is the usual policy, with lunch at the time and length wished for, or without lunch when the wish lies
+        outside the frame.
+        """
+        if self.lunch is None or not self.wants_lunch:
+            return Policy(lunch=None)
+        minutes = max(GRID, self.lunch.minutes)
+        start = self.lunch.start.astimezone(zone(self.tz)).time()
+        return Policy(
+            lunch=Lunch(start=start, minutes=minutes, shortest=min(SHORTEST_LUNCH, minutes), drift=LUNCH_DRIFT)
+        )
+
+    def instance(self, told: Sequence[Told] = ()) -> Instance:
+        """Return the day as an instance, with lunch pinned where there is room for it.
+
+        Raises :class:`BadInput` for a frame without time.
+        """
+        instance = Instance(
+            date=self.date,
+            tz=self.tz,
+            frame=Frame(start=self.start, end=self.end, next_start=self.next_start),
+            immovables=tuple(Immovable(start=b.start, end=b.end) for b in self.busy if b.start < b.end),
+            tasks=tuple(_task(work, place, len(self.works)) for place, work in enumerate(self.works)),
+            constraints=tuple(told),
+            policy=self.policy,
+        )
+        lunch = _pin_lunch(self, instance)
+        return instance if lunch is None else replace(instance, pinned=(lunch,))
+
+    def draft(self, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
+        """Place the work that fits, keep the constraints in ``told``, and report the rest (S21).
+
+        The order of ``busy`` does not matter. Lunch lies where it would lie without any work. The policy and the
+        search are those of :func:`fateforger.drafting.solver.draft_instance` (K10). ``steps`` limits the search.
+        """
+        if self.frame.minutes == 0:
+            lost = [UnplacedItem.of_work(w.id, w.title, w.length, frame=0, longest=0, left=0) for w in self.works]
+            return Draft(TBPlan(date=self.date, tz=self.tz), tuple(lost))
+        filled = _solve(self.instance(told), steps)
+        result = draft_of(filled)
+        left = [_explain_lunch(self, told, each) for each in result.unplaced]
+        return replace(
+            result, unplaced=filter_options(left, lambda each, way: _placed_with_option(self, told, filled, each, way))
+        )
+
+    def draft_lunch(self, told: Sequence[Told] = ()) -> Draft:
+        """Return a draft of lunch alone, placed as :meth:`draft` places it, or the reason it has no place."""
+        bare = replace(self, works=())
+        if bare.frame.minutes == 0:
+            return bare.draft(told)
+        instance = bare.instance(told)
+        result = draft_of(_solve(replace(instance, policy=replace(instance.policy, shutdown=0)), TRIAL_STEPS))
+        return replace(result, unplaced=tuple(_explain_lunch(bare, told, each) for each in result.unplaced))
 
 
 def lunch_stretch(frame: Stretch, taken: Sequence[Stretch], wish: LunchWish) -> Stretch | None:
@@ -123,56 +245,6 @@ def apply_option(day: Day, told: Iterable[Told], task: str, choice: PlacementOpt
     return replace(day, works=works), told
 
 
-TRIAL_STEPS = 3_300
-"""Steps of a trial draft that only tests whether an option helps: a few hundredths of a second."""
-NO_LUNCH = "meetings leave no 20 minutes free around that time"
-NO_LUNCH_BY_RULES = "meetings and your rules leave no 20 minutes free around that time"
-
-
-def draft(day: Day, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
-    """Place the work that fits, keep the constraints in ``told``, and report the rest (S21).
-
-    The order of ``day.busy`` does not matter. Lunch lies where it would lie without any work. The engine, the policy,
-    and the search are those of :func:`fateforger.drafting.draft_instance` (K10). ``steps`` limits the search.
-    """
-    frame = day.frame
-    if frame.minutes == 0:
-        whole = (UnplacedItem(w.id, w.title, explain_left(w.length, 0, 0, 0)) for w in day.works)
-        return Draft(TBPlan(date=day.date, tz=day.tz), (*_lunch_left_out(day, frame, told), *whole))
-    instance = instance_of(day, told)
-    filled = _solve(day, instance, steps)
-    result = draft_of(filled)
-    left = [_explain_lunch(day, told, each) for each in result.unplaced]
-    return replace(
-        result, unplaced=filter_options(left, lambda each, way: _placed_with_option(day, told, filled, each, way))
-    )
-
-
-def draft_lunch(day: Day, told: Sequence[Told] = ()) -> Draft:
-    """Return a draft of lunch alone, placed as :func:`draft` places it, or the reason it has no place."""
-    bare = replace(day, works=())
-    frame = bare.frame
-    if frame.minutes == 0:
-        return draft(bare, told)
-    instance = instance_of(bare, told)
-    policy = replace(instance.policy, shutdown=0)
-    result = draft_of(_solve(bare, replace(instance, policy=policy), TRIAL_STEPS))
-    return replace(result, unplaced=tuple(_explain_lunch(bare, told, each) for each in result.unplaced))
-
-
-def policy_of(day: Day) -> Policy:
-    """Return the one policy for a day (K10).
-
-    It is the usual policy, with lunch at the time and length wished for, or without lunch when the wish lies outside
-    the frame.
-    """
-    if day.lunch is None or not wants_lunch(day.frame, day.lunch):
-        return Policy(lunch=None)
-    minutes = max(GRID, day.lunch.minutes)
-    start = day.lunch.start.astimezone(zone(day.tz)).time()
-    return Policy(lunch=Lunch(start=start, minutes=minutes, shortest=min(SHORTEST_LUNCH, minutes), drift=LUNCH_DRIFT))
-
-
 def _placed_with_option(
     day: Day, told: Sequence[Told], filled: Solution, left: UnplacedItem, choice: PlacementOption
 ) -> set[str]:
@@ -182,7 +254,7 @@ def _placed_with_option(
     """
     try:
         other, rules = apply_option(day, told, left.id, choice)
-        after = _solve(other, instance_of(other, rules), TRIAL_STEPS)
+        after = _solve(other.instance(rules), TRIAL_STEPS)
     except BadInput:  # the frame would be longer than any day is
         return set()
     keeps = set(after.relaxed) <= set(filled.relaxed) and _placed_ids(filled) <= _placed_ids(after)
@@ -195,45 +267,26 @@ def _placed_ids(filled: Solution) -> set[str]:
     return {item.source.id for item, pieces in there if pieces and not is_shutdown(item.source.id)}
 
 
-def _solve(day: Day, instance: Instance, steps: int) -> Solution:
+def _solve(instance: Instance, steps: int) -> Solution:
     """Solve a day; if pinned lunch conflicts with the rules, solve it with movable lunch."""
     result = solve_context(build_context(instance), steps=steps)
     if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
-        result = solve_context(build_context(with_loose_lunch(day, instance)), steps=steps)
+        result = solve_context(build_context(replace(instance, pinned=())), steps=steps)
     return result
-
-
-def instance_of(day: Day, told: Sequence[Told] = ()) -> Instance:
-    """Return the day as an instance for the engine, with lunch pinned where there is room for it.
-
-    Raises :class:`BadInput` for a frame without time.
-    """
-    busy = (Immovable(start=b.start, end=b.end) for b in day.busy if b.start < b.end)
-    instance = Instance(
-        date=day.date,
-        tz=day.tz,
-        frame=Frame(start=day.start, end=day.end, next_start=day.next_start),
-        immovables=tuple(busy),
-        tasks=tuple(_task(work, place, len(day.works)) for place, work in enumerate(day.works)),
-        constraints=tuple(told),
-        policy=policy_of(day),
-    )
-    lunch = _lunch(day, day.frame, instance)
-    return instance if lunch is None else replace(instance, pinned=(lunch,))
 
 
 # --- lunch ---
 
 
-def _lunch(day: Day, frame: Stretch, instance: Instance) -> Pin | None:
+def _pin_lunch(day: Day, instance: Instance) -> Pin | None:
     """Return lunch near its wish, where meetings leave room and rules allow it.
 
     Weaker rules are dropped as needed; musts always count.
     """
-    if day.lunch is None or not wants_lunch(frame, day.lunch):
+    if day.lunch is None or not day.wants_lunch:
         return None
     for closed in _closed_times(instance):
-        stretch = lunch_stretch(frame, [*busy_stretches(day.busy), *closed], day.lunch)
+        stretch = lunch_stretch(day.frame, [*busy_stretches(day.busy), *closed], day.lunch)
         if stretch is not None:
             start = instant(stretch.start)
             return Pin(key=day.lunch.key, title=LUNCH_TITLE, type=ET.REGENERATION, start=start, minutes=stretch.minutes)
@@ -257,21 +310,14 @@ def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
             yield tuple(Stretch(origin + at * GRID, origin + (at + slots) * GRID) for at, slots in stretches(closed))
 
 
-def _lunch_left_out(day: Day, frame: Stretch, told: Sequence[Told]) -> tuple[UnplacedItem, ...]:
-    if day.lunch is None or not wants_lunch(frame, day.lunch):
-        return ()
-    return (UnplacedItem(day.lunch.key, LUNCH_TITLE, NO_LUNCH_BY_RULES if told else NO_LUNCH),)
-
-
-def with_loose_lunch(day: Day, instance: Instance) -> Instance:
-    """Return the day with lunch as a wish that yields to rules."""
-    return instance if day.lunch is None else replace(instance, pinned=())
+def _no_lunch(told: Sequence[Told]) -> str:
+    return f"meetings {'and your rules ' if told else ''}leave no {SHORTEST_LUNCH} minutes free around that time"
 
 
 def _explain_lunch(day: Day, told: Sequence[Told], left: UnplacedItem) -> UnplacedItem:
     if day.lunch is None or left.id != day.lunch.key:
         return left
-    return replace(left, reason=NO_LUNCH_BY_RULES if told else NO_LUNCH, choices=())
+    return replace(left, reason=_no_lunch(told), choices=())
 
 
 def _task(work: Work, place: int, of: int) -> Task:

@@ -5,18 +5,18 @@ backed by a computation and can be tried. Most options are tried before they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from fateforger.drafting.axis import longest_run, run_starts, slot_range, slots_of, stretches
 from fateforger.drafting.compilation import compile_problem
-from fateforger.drafting.context import DraftContext, build_context, must_ids
+from fateforger.drafting.context import DraftContext, SlotRule, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
-from fateforger.drafting.model import Block, OptionKind, PlacementOption, Reason, UnplacedItem
+from fateforger.drafting.model import Block, OptionKind, PlacementOption, Reason, UnplacedItem, explain_length
 from fateforger.drafting.placement import Layout
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
-from fateforger.memory.vocabulary import format_day, join_words, quote_name
+from fateforger.memory.vocabulary import format_day
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.retiming import LUNCH, task_of
@@ -54,35 +54,20 @@ def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tu
     return tuple(found)
 
 
-def explain_left(minutes: int, frame: int, longest: int, left: int) -> str:
-    """Explain why work of that length found no place, in minutes.
-
-    ``frame`` is the whole frame, ``longest`` its longest free stretch before any work was placed, ``left`` the
-    longest one still free.
-    """
-    if minutes > frame:
-        return f"it needs {in_words(minutes)}, and the whole day has {in_words(frame)}"
-    if minutes > longest:
-        return f"it needs {in_words(minutes)}, and the longest free stretch of the day is {in_words(longest)}"
-    if left == 0:
-        return "the day is full"
-    return f"it needs {in_words(minutes)}, and the longest stretch still free is {in_words(left)}"
-
-
 def _explain(context: DraftContext, problem: Problem, layout: Layout, item: Item) -> str:
     minutes = item.slots * GRID - item.source.over
     if item.source.id.startswith(f"{LUNCH}-"):
         return f"meetings leave no {item.lengths[-1][0] * GRID} minutes free around that time"
     missing = [problem.items[n].source.title for n in item.precedence.needs if not layout.placed[n]]
     if missing:
-        return f"it comes after {join_words([quote_name(t) for t in missing])}, which found no place"
+        return f"it comes after {join_words([quote_title(t) for t in missing])}, which found no place"
     frame = sum(day.frame.bit_count() for day in context.days)
     pinned = (lies for i, lies in zip(problem.items, layout.placed, strict=True) if i.source.pinned)
     open_time = context.free & ~covered_slots(pinned)
     longest = longest_run(open_time)
     if item.slots > frame or (item.slots > longest and item.bounds.most == 1):
-        return explain_left(minutes, frame * GRID, longest * GRID, 0)
-    closing = _restricting_musts(problem, item)
+        return explain_length(minutes, frame * GRID, longest * GRID, 0)
+    closing = _restricting_musts(context.rules_in_force(problem.in_force), item)
     if not _could_fit(item):
         if closing:
             return f"{join_words(closing)} {'leaves' if len(closing) == 1 else 'leave'} it no {in_words(minutes)}"
@@ -90,19 +75,19 @@ def _explain(context: DraftContext, problem: Problem, layout: Layout, item: Item
     left = longest_run(item.domain & ~(layout.taken | layout.kept))
     spot = _best_cost(layout, item)
     if spot is not None and spot > item.coupling.lost:
-        return "the only time left for it is not what you want" + _list_wishes(problem, item)
+        return "the only time left for it is not what you want" + _list_wishes(context.rules, item)
     free = longest_run(context.free & ~layout.taken)
     if closing and (free >= item.slots or (free and not left)):
         return f"{join_words(closing)} {'rules' if len(closing) == 1 else 'rule'} out the time that is still free"
     if left >= item.slots:
         return "what it has to come before or after leaves it no time"
-    return explain_left(minutes, minutes, minutes, left * GRID)
+    return explain_length(minutes, minutes, minutes, left * GRID)
 
 
-def _list_wishes(problem: Problem, item: Item) -> str:
+def _list_wishes(rules: Iterable[SlotRule], item: Item) -> str:
     said = [
-        quote_name(rule.words)
-        for rule in problem.rules
+        quote_title(rule.words)
+        for rule in rules
         if not rule.must and rule.applies_to(item.source.kind, item.source.task)
     ]
     return f": {join_words(said)}" if said else ""
@@ -131,9 +116,9 @@ def _best_cost(layout: Layout, item: Item) -> int | None:
     return None if found is None else found[0]
 
 
-def _restricting_musts(problem: Problem, item: Item) -> list[str]:
+def _restricting_musts(rules: Iterable[SlotRule], item: Item) -> list[str]:
     """Return the quoted musts that restrict an item's place."""
-    mine = [rule for rule in problem.rules if rule.must and rule.applies_to(item.source.kind, item.source.task)]
+    mine = [rule for rule in rules if rule.must and rule.applies_to(item.source.kind, item.source.task)]
     cutting = [
         rule
         for rule in mine
@@ -158,13 +143,13 @@ def _choices(
     more = _find_extension(context, layout, item)
     if more is not None:
         yield PlacementOption(OptionKind.EXTEND, f"Work {in_words(more)} longer", minutes=more)
-    for rule in layout.problem.rules:
+    for rule in context.rules_in_force(layout.problem.in_force):
         if (
             rule.must
             and rule.applies_to(item.source.kind, item.source.task)
             and _fits_in(looser[rule.id], layout, item)
         ):
-            yield PlacementOption(OptionKind.RELAX, f"Just today without {quote_name(rule.words)}", rule=rule.id)
+            yield PlacementOption(OptionKind.RELAX, f"Just today without {quote_title(rule.words)}", rule=rule.id)
 
 
 def _find_shrunk_length(layout: Layout, item: Item) -> int | None:
@@ -190,7 +175,7 @@ def _find_extension(context: DraftContext, layout: Layout, item: Item) -> int | 
     end = context.axis.slot(context.days[-1].end)
     free = (item.domain | slot_range(end, end + LONGER)) & ~(layout.taken | layout.kept | context.busy)
     closed = 0
-    for rule in layout.problem.rules:
+    for rule in context.rules_in_force(layout.problem.in_force):
         if rule.must and rule.applies_to(item.source.kind, item.source.task):
             closed |= rule.closed
     starts = run_starts(free & ~closed & slot_range(0, context.axis.slots), item.slots)
@@ -211,7 +196,11 @@ def _relaxed_problems(context: DraftContext, problem: Problem) -> dict[str, Prob
     """Return, for each must that is a rule, the problem without it."""
     musts = frozenset(rule.id for rule in context.rules if rule.must)
     gone = musts - problem.in_force
-    return {rule.id: compile_problem(context, gone | {rule.id}) for rule in problem.rules if rule.must}
+    return {
+        rule.id: compile_problem(context, gone | {rule.id})
+        for rule in context.rules_in_force(problem.in_force)
+        if rule.must
+    }
 
 
 def _fits_in(looser: Problem, layout: Layout, item: Item) -> bool:
@@ -312,7 +301,7 @@ class _Why:
     # --- causes ---
 
     def _variants(self) -> Iterator[_Variant]:
-        for rule in self.problem.rules:
+        for rule in self.context.rules_in_force(self.problem.in_force):
             less = replace(self.context, rules=tuple(r for r in self.context.rules if r.id != rule.id))
             yield _Variant("rule", rule.id, compile_problem(less, self.gone))
         instance = self.context.instance
@@ -346,9 +335,9 @@ class _Why:
 
     def _because(self, variant: _Variant, item: Item) -> str:
         if variant.kind == "rule":
-            rule = next(r for r in self.problem.rules if r.id == variant.cause)
+            rule = next(r for r in self.context.rules_in_force(self.problem.in_force) if r.id == variant.cause)
             when = "" if rule.told.said_on is None else f" on {format_day(rule.told.said_on)}"
-            return f"you said {quote_name(rule.words)}{when}"
+            return f"you said {quote_title(rule.words)}{when}"
         if variant.kind == "policy":
             return _POLICIES[variant.cause]
         if variant.kind == "previous":
@@ -388,7 +377,7 @@ class _Why:
                     slot = _best_start(Layout(self.problem, trial), item, piece[1])
                     where = "after" if s < start else "before"
                     key, title = self.names.get(s, (other.source.key or other.source.id, other.source.title))
-                    yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_name(title)}", key))
+                    yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_title(title)}", key))
 
     def _without_event(self, event: str) -> Problem:
         """Return the problem without an event."""

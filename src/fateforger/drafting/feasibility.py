@@ -18,8 +18,9 @@ from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, must_ids
 from fateforger.drafting.model import Member, MustConflict
 from fateforger.drafting.problem import Item, Placed, Problem, empty_placement
-from fateforger.memory.vocabulary import Status, format_day, join_words, quote_name
+from fateforger.memory.vocabulary import Status, format_day
 from fateforger.planning.grid import in_words
+from fateforger.text import join_words, quote_title
 
 NODES = 6_000
 
@@ -299,15 +300,15 @@ def _member(context: DraftContext, must: str) -> Member:
     rule = next((r for r in context.rules if r.id == must and r.must), None)
     if rule is not None:
         when = "" if rule.told.said_on is None else f" (you said so on {format_day(rule.told.said_on)})"
-        return Member(must, rule.words, f"{quote_name(rule.words)}{when}", "let this rule go for the day")
+        return Member(must, rule.words, f"{quote_title(rule.words)}{when}", "let this rule go for the day")
     task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:
         long = in_words(task.length(context.instance.policy))
         due = "" if task.deadline is None else f", due by {task.deadline:%H:%M}"
-        return Member(must, task.title, f"{quote_name(task.title)} has to be done ({long}{due})", "let it wait")
+        return Member(must, task.title, f"{quote_title(task.title)} has to be done ({long}{due})", "let it wait")
     pin = next(p for p in context.instance.pinned if p.key == must)
     title = pin.title or next((b.event.name for b in context.previous if b.key == pin.key), pin.key)
-    return Member(must, title, f"{quote_name(title)} stays where it is", "let it move")
+    return Member(must, title, f"{quote_title(title)} stays where it is", "let it move")
 
 
 def _cost(context: DraftContext, must: str) -> tuple[int, int, float]:

@@ -27,6 +27,7 @@ from fateforger.planning.plan import ET, TBPlan
 from fateforger.planning.retiming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.timing import ClockField, zone
 from fateforger.planning.validation import first_mistake
+from fateforger.text import join_words
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")

@@ -1,4 +1,4 @@
-"""Input and output values of a draft, and its wire form.
+"""Output values of a draft, and its wire form.
 
 All are frozen values, and all instants are aware."""
 
@@ -6,77 +6,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from fateforger.planning.grid import Busy, Stretch, ceil, clock_at, floor, on_grid
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.grid import clock_at, in_words
 from fateforger.planning.plan import ET, TBEvent, TBPlan
-from fateforger.planning.retiming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.timing import FixedStart
 from fateforger.planning.wire import write_plan
-
-SPLITTABLE = 60
-"""Shortest deep work that may be split, in minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Work to be placed.
-
-    Without ``minutes`` it takes a usual length for its depth. ``id`` becomes the block's key. ``pieces`` allows
-    pieces regardless of depth and length.
-    """
-
-    id: str
-    title: str
-    minutes: int | None
-    deep: bool
-    first: bool = False
-    notes: str = ""
-    pieces: bool = False
-
-    @property
-    def length(self) -> int:
-        """Its minutes, or the usual length."""
-        return self.minutes or (USUAL_DEEP if self.deep else USUAL_SHALLOW)
-
-    @property
-    def is_splittable(self) -> bool:
-        """True when it may be split into pieces."""
-        return self.pieces or (self.deep and self.minutes is not None and on_grid(self.minutes) >= SPLITTABLE)
-
-
-@dataclass(frozen=True, slots=True)
-class LunchWish:
-    """Preferred start and length of lunch; it yields to meetings."""
-
-    key: str
-    start: datetime
-    minutes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """A day to fill.
-
-    ``start`` to ``end`` is the frame, and ``works`` are in order of priority. ``next_start`` is the start of the day
-    after, if it differs from this one's.
-    """
-
-    date: Date
-    tz: str
-    start: datetime
-    end: datetime
-    busy: tuple[Busy, ...] = ()
-    lunch: LunchWish | None = None
-    works: tuple[Work, ...] = ()
-    next_start: time | None = None
-
-    @property
-    def frame(self) -> Stretch:
-        """Frame of the day, rounded inward to the grid."""
-        return Stretch(ceil(self.start), max(ceil(self.start), floor(self.end)))
 
 
 class OptionKind(StrEnum):
@@ -115,6 +53,26 @@ class UnplacedItem:
     title: str
     reason: str
     choices: tuple[PlacementOption, ...] = ()
+
+    @classmethod
+    def of_work(cls, task: str, title: str, minutes: int, *, frame: int, longest: int, left: int) -> UnplacedItem:
+        """Return work of that length, with the reason that :func:`explain_length` gives, and without options."""
+        return cls(task, title, explain_length(minutes, frame, longest, left))
+
+
+def explain_length(minutes: int, frame: int, longest: int, left: int) -> str:
+    """Explain why work of that length found no place, in minutes.
+
+    ``frame`` is the whole frame, ``longest`` its longest free stretch before any work was placed, ``left`` the
+    longest one still free.
+    """
+    if minutes > frame:
+        return f"it needs {in_words(minutes)}, and the whole day has {in_words(frame)}"
+    if minutes > longest:
+        return f"it needs {in_words(minutes)}, and the longest free stretch of the day is {in_words(longest)}"
+    if left == 0:
+        return "the day is full"
+    return f"it needs {in_words(minutes)}, and the longest stretch still free is {in_words(left)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +139,18 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenRule:
-    """A should or a preference that the draft does not keep, with the person's words."""
+class Violation:
+    """A rule that blocks violate, by their keys, in the person's ``words``; ``text`` is a sentence about it."""
 
-    id: str
+    rule: str
     words: str
+    necessity: Necessity
+    keys: tuple[str, ...]
     text: str
+
+    @property
+    def must(self) -> bool:
+        return self.necessity is Necessity.MUST
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +172,7 @@ class Draft:
     optimal: bool = field(default=False, compare=False)
     gap: float | None = field(default=None, compare=False)
     finished: bool = field(default=True, compare=False)
-    broken: tuple[BrokenRule, ...] = field(default=(), compare=False)
+    broken: tuple[Violation, ...] = field(default=(), compare=False)
     reasons: tuple[tuple[str, tuple[Reason, ...]], ...] = field(default=(), compare=False)
 
 
@@ -234,7 +198,7 @@ def write_draft(draft: Draft) -> dict[str, Any]:
         "conflict": None if draft.conflict is None else list(draft.conflict.ids),
         "conflict_text": None if draft.conflict is None else draft.conflict.sentence,
         "relaxed": list(draft.relaxed),
-        "broken": [{"id": each.id, "words": each.words, "text": each.text} for each in draft.broken],
+        "broken": [{"id": each.rule, "words": each.words, "text": each.text} for each in draft.broken],
         "optimal": draft.optimal,
         "gap": draft.gap,
         "finished": draft.finished,

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import Axis, run_starts, slots_of
-from fateforger.drafting.context import PlannedDay, SlotRule
+from fateforger.drafting.axis import Axis, PlannedDay, run_starts, slots_of
 from fateforger.drafting.instance import Policy
 from fateforger.planning.plan import ET
 from fateforger.values import replace
@@ -290,16 +289,15 @@ class Order:
 class Problem:
     """A compiled day.
 
-    ``rules`` are the rules in force, and ``in_force`` the ids of the musts that are kept. ``late`` are the starts that
-    are late for the one thing. ``groups`` are the sets of items that caps, orders, or breathers refer to;
-    ``victims`` holds, by breather, the group it is kept free of.
+    ``in_force`` are the ids of the musts that are kept, ``late`` the starts that are late for the one thing. ``groups``
+    are the sets of items that caps, orders, or breathers refer to; ``victims`` holds, by breather, the group it is kept
+    free of.
     """
 
     axis: Axis
     days: tuple[PlannedDay, ...]
     policy: Policy
     items: list[Item]
-    rules: tuple[SlotRule, ...]
     breathers: tuple[Breather, ...]
     caps: tuple[Cap, ...]
     orders: tuple[Order, ...]

@@ -13,11 +13,11 @@ from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.explanations import find_left_out, reasons_of
 from fateforger.drafting.feasibility import NODES, Feasibility, check_feasibility, find_conflict
 from fateforger.drafting.instance import Instance, Pin, Policy, Task
-from fateforger.drafting.model import Block, BrokenRule, Draft, MustConflict, UnplacedItem
+from fateforger.drafting.model import Block, Draft, MustConflict, UnplacedItem
 from fateforger.drafting.neighbourhood_search import SearchResult, greedy_layout, improve_layout, lower_bound
 from fateforger.drafting.placement import Layout, points
 from fateforger.drafting.problem import Item, Placed, Problem
-from fateforger.drafting.violations import find_violations
+from fateforger.drafting.violations import check_blocks
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
 from fateforger.planning.retiming import BlockPlace, task_of, to_timing
@@ -229,11 +229,7 @@ def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
         gap=0.0 if reached <= least else round((reached - least) / max(1, worth - least), 4),
         finished=result.found.finished,
         reasons=reasons_of(context, problem, placed, blocks) if reasons else (),
-        broken=tuple(
-            BrokenRule(b.rule.id, b.rule.words, b.text)
-            for b in find_violations(context, blocks)
-            if b.rule.id not in result.relaxed
-        ),
+        broken=tuple(b for b in check_blocks(context, blocks) if b.rule not in result.relaxed),
     )
 
 

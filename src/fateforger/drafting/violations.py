@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, timedelta
 from itertools import combinations
-from typing import Any
 
 from fateforger.drafting.context import DraftContext, SlotRule, build_context
-from fateforger.drafting.instance import Instance, read_instance
-from fateforger.drafting.model import Block
-from fateforger.errors import BadInput
-from fateforger.memory.vocabulary import join_words, quote_name
+from fateforger.drafting.instance import Instance
+from fateforger.drafting.model import Block, Violation
 from fateforger.planning.grid import GRID, in_words
-from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.planning.plan import ET, Resolved
 from fateforger.planning.timing import zone
 from fateforger.text import join_words, quote_title
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A violated rule, with the keys of the blocks that violate it.
+def find_violations(day: Instance | DraftContext, resolved: Iterable[Resolved]) -> tuple[Violation, ...]:
+    """Return every constraint of the day that a plan's blocks violate; background blocks do not count.
 
-    ``text`` is a sentence for a person.
+    For several plans of one day, its context need be computed only once.
     """
-
-    rule: SlotRule
-    keys: tuple[str, ...]
-    text: str
+    context = day if isinstance(day, DraftContext) else build_context(day)
+    return check_blocks(context, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
 
 
-def find_violations(context: DraftContext, blocks: Sequence[Block]) -> tuple[Violation, ...]:
-    """Return every rule of the day that the blocks break, in the order of the rules."""
+def check_blocks(context: DraftContext, blocks: Sequence[Block]) -> tuple[Violation, ...]:
+    """Return every rule of the day that the blocks violate, in the order of the rules."""
     look = _Check(context, sorted(blocks, key=lambda b: (b.start.timestamp(), b.key)))
     return tuple(breach for rule in context.rules if not rule.stricter for breach in look.of(rule))
 
@@ -147,60 +141,20 @@ class _Check:
         return False
 
     def _violation(self, rule: SlotRule, blocks: Sequence[Block], what: str) -> Violation:
-        return Violation(rule, tuple(b.key for b in blocks), f"You said {quote_title(rule.words)}, and {what}.")
+        keys = tuple(b.key for b in blocks)
+        return Violation(rule.id, rule.words, rule.necessity, keys, f"You said {quote_title(rule.words)}, and {what}.")
 
     def _names(self, blocks: Sequence[Block]) -> str:
         return join_words([quote_title(b.title) for b in blocks])
 
     def _lie_words(self, blocks: Sequence[Block]) -> str:
         local = zone(self.context.instance.tz)
-        said = [f"{quote_name(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
+        said = [f"{quote_title(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
         return f"{join_words(said)} {'lies' if len(blocks) == 1 else 'lie'}"
 
 
 def _verb_be(blocks: Sequence[Block]) -> str:
     return "is" if len(blocks) == 1 else "are"
-
-
-def check_constraints(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Violation, ...]:
-    """Return the violations of a plan.
-
-    ``said`` is a list of records, or ``{"constraints": [..]}`` as ``constraints query`` prints it. Background blocks
-    are ignored. Raises :class:`BadInput`.
-    """
-    midnight = datetime.combine(plan.date, time())
-    ends = [block.end.replace(tzinfo=None) for block in resolved]
-    until = max([midnight + timedelta(days=1), *ends])
-    document = {
-        "date": plan.date.isoformat(),
-        "tz": plan.tz,
-        "frame": {"start": midnight.isoformat(), "end": min(until, midnight + timedelta(hours=36)).isoformat()},
-        "constraints": records_of(said),
-    }
-    context = build_context(read_instance(document))
-    return check_blocks(context, resolved)
-
-
-def records_of(said: Any) -> list[Any]:
-    """Return the constraints in a document.
-
-    Raises :class:`BadInput` for a document without any.
-    """
-    if isinstance(said, Mapping):
-        said = said.get("constraints", [said])
-    if not isinstance(said, list):
-        raise BadInput("Constraints are a list of constraint records.", where="constraints")
-    return said
-
-
-def check_plan(plan: TBPlan, instance: Instance) -> tuple[Violation, ...]:
-    """Return the violations of the instance's constraints by a plan for its day."""
-    return check_blocks(build_context(instance), resolve(plan))
-
-
-def check_blocks(context: DraftContext, resolved: Sequence[Resolved]) -> tuple[Violation, ...]:
-    """Return the violations of a day's constraints by blocks on the time line."""
-    return find_violations(context, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
 
 
 def _block(block: Resolved) -> Block:

@@ -352,7 +352,7 @@ def _is_sound(seen: View, board: Timeline, after: View) -> bool:
         if not _is_in_time(after, block):
             return False
     hit = any(after.hit_by(block) is not None for block in after.blocks)
-    return not (hit or after.overlaps or any(breach.rule.must for breach in after.violations))
+    return not (hit or after.overlaps or any(breach.must for breach in after.violations))
 
 
 def _is_in_time(after: View, block: Resolved) -> bool:

@@ -24,8 +24,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.drafting.context import DraftContext, Occupied, build_context
 from fateforger.drafting.instance import Instance, Policy, Task
-from fateforger.drafting.model import UnplacedItem
-from fateforger.drafting.violations import Violation, check_blocks
+from fateforger.drafting.model import UnplacedItem, Violation
+from fateforger.drafting.violations import find_violations
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.grid import in_words
 from fateforger.planning.patch import Patch
@@ -176,7 +176,7 @@ class View:
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        return check_blocks(self.context, self.blocks)
+        return find_violations(self.context, self.blocks)
 
     @cached_property
     def still_unplaced(self) -> tuple[UnplacedItem, ...]:
@@ -260,8 +260,8 @@ def _check_necessity(necessity: Necessity) -> Callable[[View], Findings]:
 
     def look(view: View) -> Findings:
         for each in view.violations:
-            if each.rule.necessity is necessity:
-                yield Finding(criterion=criterion, level=level, text=each.text, keys=each.keys, cause=each.rule.id)
+            if each.necessity is necessity:
+                yield Finding(criterion=criterion, level=level, text=each.text, keys=each.keys, cause=each.rule)
 
     return look
 

@@ -11,9 +11,8 @@ from fateforger.calendar.engine import build_desired_day
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.matching import link_events, match_same_events
 from fateforger.calendar.model import DesiredBlock
-from fateforger.drafting.context import build_context
 from fateforger.drafting.instance import MOST_EVENTS, Frame, Immovable, Instance, Told
-from fateforger.drafting.violations import check_blocks
+from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput, PlanInvalid
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import find_day_clashes
@@ -103,8 +102,8 @@ def broken_constraints(session: Session, items: Sequence[Applicable], plan: TBPl
     blocks = resolve(plan)
     found = {breach.item.uid: breach for breach in find_block_violations(items, blocks)}
     by_uid = {item.uid: item for item in items if item.record.payload.day_rule is None}
-    for each in check_blocks(build_context(day_with(session, list(by_uid.values()))), blocks) if by_uid else ():
-        item = by_uid[each.rule.id]
+    for each in find_violations(day_with(session, list(by_uid.values())), blocks) if by_uid else ():
+        item = by_uid[each.rule]
         keys = (*(found[item.uid].keys if item.uid in found else ()), *each.keys)
         found[item.uid] = ConstraintViolation(item, tuple(dict.fromkeys(keys)))
     order = {item.uid: place for place, item in enumerate(items)}

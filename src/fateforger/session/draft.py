@@ -9,19 +9,9 @@ from dataclasses import astuple
 from datetime import UTC, datetime, time, timedelta
 from itertools import islice
 
-from fateforger.drafting.day_draft import draft, instance_of, with_loose_lunch
-from fateforger.drafting.day_draft import policy_of as drafting_policy
+from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
-from fateforger.drafting.model import (
-    Day,
-    Draft,
-    LunchWish,
-    MustConflict,
-    OptionKind,
-    PlacementOption,
-    UnplacedItem,
-    Work,
-)
+from fateforger.drafting.model import Draft, MustConflict, OptionKind, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, refit_plan
 from fateforger.errors import BadInput
 from fateforger.memory.reminders import build_reminder
@@ -152,7 +142,7 @@ def policy_of(session: Session) -> Policy:
     Once the plan is on the calendar, the one thing is not asked for any more, because it may be done by then. Raises
     ``BadInput`` as :func:`day_of`.
     """
-    policy = drafting_policy(day_of(session))
+    policy = day_of(session).policy
     if session.sync.written is None or any(task.one_thing for task in session.day.inputs.tasks):
         return policy
     return replace(policy, one_thing_early=False)
@@ -170,7 +160,7 @@ def draft_constraints(session: Session) -> tuple[Told, ...]:
 
 def own_draft(session: Session, *, steps: int = STEPS) -> Draft:
     """Return the engine's draft of the session's day."""
-    return draft(day_of(session), draft_constraints(session), steps=steps)
+    return day_of(session).draft(draft_constraints(session), steps=steps)
 
 
 def instance_in(session: Session) -> Instance:
@@ -178,14 +168,13 @@ def instance_in(session: Session) -> Instance:
 
     Raises ``BadInput`` when the frame is a mistake, or over.
     """
-    day = day_of(session)
     gone = () if session.planning.clash is None else session.planning.clash.let_go
-    instance = instance_of(day, tuple(each for each in draft_constraints(session) if each.id not in gone))
+    instance = day_of(session).instance(tuple(each for each in draft_constraints(session) if each.id not in gone))
     meetings = islice((m for m in busy_meetings(session) if m.start < m.end), MOST_EVENTS)
     events = tuple(
         Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end) for n, m in enumerate(meetings, 1)
     )
-    return with_loose_lunch(day, replace(instance, immovables=events, policy=policy_of(session)))
+    return replace(instance, immovables=events, policy=policy_of(session), pinned=())
 
 
 def basis(session: Session) -> str:

@@ -11,7 +11,6 @@ from fateforger.drafting.instance import Task as Piece
 from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.solver import refit_plan
 from fateforger.errors import BadInput
-from fateforger.memory.vocabulary import join_words
 from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.retiming import fix_starts, keys_before, start_at, start_from, task_of, with_length
@@ -318,7 +317,7 @@ def _current_plan(session: Session, now: datetime) -> TBPlan:
 
 def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
     instance = instance.from_now(plan, at)
-    open_ = {each.task_id: task for each in day.unplaced if (task := _task_of(day, each)) is not None}
+    open_ = {each.task_id: task for each in day.planning.unplaced if (task := _task_of(day, each)) is not None}
     result = refit_plan(plan, instance, tuple(_as_piece(task) for task in open_.values()))
     kept = tuple(each for each in day.planning.unplaced if each.task_id not in open_)
     blocks = {block.key: block for block in resolve(plan)}

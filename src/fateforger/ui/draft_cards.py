@@ -6,7 +6,6 @@ from typing import assert_never
 
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
-from fateforger.memory.vocabulary import join_words, quote_name
 from fateforger.planning.grid import in_words
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, plain
 from fateforger.session.day import day_words

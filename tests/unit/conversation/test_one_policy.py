@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from tests.unit.conversation.person import MONDAY, House, Person, meeting
 
 from fateforger.cli.plan import plan_command
-from fateforger.drafting.day_draft import instance_of
 from fateforger.drafting.instance import Lunch, Policy
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import read_plan
@@ -67,7 +66,7 @@ async def test_a_draft_is_judged_by_what_it_was_drafted_by(anna: Person) -> None
     await to_plan_a(anna)
     session = await anna.session()
     assert (
-        instance_of(day_of(session), draft_constraints(session)).policy
+        day_of(session).instance(draft_constraints(session)).policy
         == grading_instance(session).policy
         == Policy(lunch=Lunch())
     )
@@ -86,8 +85,8 @@ async def test_the_day_of_a_thread_is_an_instance_that_drafts_the_same(
         meeting(house, title, start, end)
     await anna.to_skeleton(*titles)
     session = await anna.session()
-    document = instance_of(day_of(session), draft_constraints(session)).model_dump(
-        mode="json", by_alias=True, exclude_none=True
+    document = (
+        day_of(session).instance(draft_constraints(session)).model_dump(mode="json", by_alias=True, exclude_none=True)
     )
     assert from_the_command_line(document) == shown(session.planning.plan)
     assert session.planning.quality is not None

@@ -7,14 +7,15 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
-from fateforger.drafting.day_draft import draft
-from fateforger.drafting.model import Day, Draft, LunchWish, UnplacedItem, Work
+from fateforger.drafting.day_draft import Day, LunchWish, Work
+from fateforger.drafting.model import Draft, UnplacedItem
 from fateforger.planning.grid import Busy
 from fateforger.planning.plan import ET, resolve, resolve_strict
 from fateforger.planning.timing import instant_of, zone
 
 MONDAY = date(2026, 3, 2)
 AMSTERDAM = "Europe/Amsterdam"
+draft = Day.draft
 
 
 def at(clock_time: str, day: date = MONDAY, tz: str = AMSTERDAM) -> datetime:

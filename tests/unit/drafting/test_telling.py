@@ -11,9 +11,9 @@ from fateforger.drafting.context import build_context
 from fateforger.drafting.explanations import explain_place
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.solver import draft_instance
-from fateforger.drafting.violations import check_plan
+from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput
-from fateforger.planning.plan import TBPlan
+from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import read_plan
 
 DAY: dict[str, Any] = {
@@ -110,7 +110,7 @@ def test_a_pause_that_is_missing_is_told_once() -> None:
                 scalar_params={"duration_min": 20})  # fmt: skip
     event = {"title": "Talk", "start": "10:00", "end": "11:00"}
     instance = read_instance({**DAY, "immovables": [event], "constraints": [rule]})
-    found = check_plan(plan("a 09:00 60 A", "b 11:00 60 B"), instance)
+    found = find_violations(instance, resolve(plan("a 09:00 60 A", "b 11:00 60 B")))
     assert [(each.keys, each.text) for each in found] == [
         (("a", "b"), "You said “Pause”, and there is less time than that beside “A” and “B”.")
     ]

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from tests.factories.constraints import record_of
 
-from fateforger.drafting.day_draft import draft
+from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.instance import Told
-from fateforger.drafting.model import Day, Draft, LunchWish, OptionKind, PlacementOption, Work
+from fateforger.drafting.model import Draft, OptionKind, PlacementOption
 from fateforger.memory.record import ConstraintRecord
 from fateforger.planning.grid import Busy
 from fateforger.planning.plan import resolve
@@ -84,14 +84,14 @@ def after(day: Day, told: tuple[Told, ...], task: str, choice: PlacementOption) 
             day = replace(day, works=works)
         case _:
             day = replace(day, works=tuple(replace(w, pieces=True) if w.id == task else w for w in day.works))
-    return there(draft(day, told), day)
+    return there(day.draft(told), day)
 
 
 @pytest.mark.parametrize("told", [(), (evenings_off(),)], ids=["free", "with a rule"])
 def test_each_way_out_gives_its_task_a_place(told: tuple[Told, ...]) -> None:
     offered: list[OptionKind] = []
     for day in (contended_day(), *(full_day(seed) for seed in range(4))):
-        result = draft(day, told)
+        result = day.draft(told)
         for left in result.unplaced:
             for choice in left.choices:
                 if choice.way in PROMISES:

@@ -16,6 +16,7 @@ from fateforger.conversation.language.answers import (
     PatchWords,
 )
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.proposed_days import ProposedBlock, accept_proposal
 from fateforger.conversation.language.tables import (
     Table,
     day_facts,
@@ -30,12 +31,11 @@ from fateforger.conversation.language.tables import (
     list_tasks,
     quality_facts,
 )
-from fateforger.drafting.day_draft import TRIAL_STEPS, draft_lunch, instance_of
+from fateforger.drafting.day_draft import TRIAL_STEPS, Day
 from fateforger.drafting.instance import Told
-from fateforger.drafting.model import Day, Draft
-from fateforger.drafting.proposal import ProposedBlock, accept_proposal
+from fateforger.drafting.model import Draft
 from fateforger.drafting.solver import BlockMove, RepairResult, repair_plan
-from fateforger.drafting.violations import check_plan
+from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput, InternalError, ModelError, ModelTimedOut, UserError
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.versions import Version
@@ -258,7 +258,7 @@ def without_sketch(session: Session, error: ModelError | BadInput) -> Sketch:
 
 def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPlan | None) -> Iterator[Table]:
     yield list_tasks(session)
-    yield list_taken(session, resolve(draft_lunch(day, rules).plan))
+    yield list_taken(session, resolve(day.draft_lunch(rules).plan))
     if instead_of is not None:
         yield list_blocks(session.with_planning(plan=instead_of))
 
@@ -306,18 +306,18 @@ def _find_broken_order(session: Session, order: Sequence[Applicable], plan: TBPl
 
 def _find_broken_must(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | None:
     """Return a sentence about the first must that a draft breaks, for the model to fix."""
-    found = check_plan(plan, instance_of(day, musts)) if musts else ()
+    found = find_violations(day.instance(musts), resolve(plan)) if musts else ()
     if not found:
         return None
     titles = ", ".join(f"“{plan.block(key).name}”" for key in found[0].keys)
-    return f"{titles} breaks what must be followed: “{found[0].rule.words}”. Put it elsewhere."
+    return f"{titles} breaks what must be followed: “{found[0].words}”. Put it elsewhere."
 
 
 def _repair(day: Day, musts: Sequence[Told], plan: TBPlan) -> RepairResult | None:
     """Move blocks that break a must; return ``None`` if that is not possible."""
     if _find_broken_must(day, musts, plan) is None:
         return RepairResult(plan)
-    result = repair_plan(plan, instance_of(day, musts))
+    result = repair_plan(plan, day.instance(musts))
     return result if _find_broken_must(day, musts, result.plan) is None else None
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from fateforger.drafting.day_draft import PIECE, draft_lunch
-from fateforger.drafting.explanations import explain_left
+from fateforger.drafting.day_draft import PIECE, Day, Work
 from fateforger.drafting.instance import Told
-from fateforger.drafting.model import Block, Day, Draft, UnplacedItem, Work
+from fateforger.drafting.model import Block, Draft, UnplacedItem
 from fateforger.errors import BadInput
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, gaps, in_words, minute_of, on_grid
 from fateforger.planning.plan import ET, MAX_NAME, TBEvent, TBPlan, resolve
@@ -53,7 +53,7 @@ def accept_proposal(day: Day, proposed: Sequence[ProposedBlock], told: Sequence[
     proposed = [replace(p, start=p.start.astimezone(UTC)) if _has_valid_length(p) else p for p in proposed]
     _refuse(_check_shape(day, proposed))
     proposed.sort(key=lambda p: p.start)
-    bare = draft_lunch(day, told)
+    bare = day.draft_lunch(told)
     lunch = [Busy(b.start, b.end) for b in resolve(bare.plan)]
     _refuse((*_check_places(day, proposed, lunch), *_check_counts(day, proposed)))
     fixed = busy_stretches((*day.busy, *lunch))
@@ -155,8 +155,9 @@ def _explain_missing(
     day: Day, proposed: Sequence[ProposedBlock], fixed: Sequence[Stretch], rest: Sequence[Stretch]
 ) -> Iterator[UnplacedItem]:
     for _, work in _missing_works(day, proposed):
-        why = explain_left(work.length, day.frame.minutes, _longest_gap(day, fixed), _longest_gap(day, rest))
-        yield UnplacedItem(work.id, work.title, why)
+        longest, left = _longest_gap(day, fixed), _longest_gap(day, rest)
+        frame = day.frame.minutes
+        yield UnplacedItem.of_work(work.id, work.title, work.length, frame=frame, longest=longest, left=left)
 
 
 def _missing_works(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[tuple[int, Work]]:
@@ -176,22 +177,23 @@ def _blocks_with_start(plan: TBPlan) -> list[tuple[datetime, TBEvent]]:
 
 
 def _blocks(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[tuple[datetime, TBEvent]]:
-    pieces = {n: [p for p in proposed if p.work == n] for n in range(1, len(day.works) + 1)}
+    pieces, seen = Counter(each.work for each in proposed), Counter[int]()
     for each in proposed:
         if each.work is None:
             block, notes = Block(each.key, each.key, each.title, each.type, each.start, each.minutes), ""
         else:
-            block, notes = _work_block(day.works[each.work - 1], each, pieces[each.work])
+            seen[each.work] += 1
+            work = day.works[each.work - 1]
+            block, notes = _work_block(work, each, seen[each.work], pieces[each.work]), work.notes
         yield each.start, block.to_event(day.date, day.tz, notes)
 
 
-def _work_block(work: Work, each: ProposedBlock, pieces: Sequence[ProposedBlock]) -> tuple[Block, str]:
-    """Return the block and notes of a piece of work, numbered when the work is split."""
-    number, part = pieces.index(each) + 1, f" ({pieces.index(each) + 1}/{len(pieces)})"
+def _work_block(work: Work, each: ProposedBlock, number: int, of: int) -> Block:
+    """Return the block of a piece of work; its number is in its title when there are several."""
+    part = f" ({number}/{of})"
     key = work.id if number == 1 else f"{work.id}-{number}"
-    title = work.title if len(pieces) == 1 else f"{work.title[: MAX_NAME - len(part)]}{part}"
-    kind = ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK
-    return Block(work.id, key, title, kind, each.start, each.minutes), work.notes
+    title = work.title if of == 1 else f"{work.title[: MAX_NAME - len(part)]}{part}"
+    return Block(work.id, key, title, ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK, each.start, each.minutes)
 
 
 def _describe_block(day: Day, each: ProposedBlock) -> str:

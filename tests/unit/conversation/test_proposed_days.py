@@ -9,9 +9,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from fateforger.drafting.day_draft import TRIAL_STEPS, draft
-from fateforger.drafting.model import Day, Draft, LunchWish, Work
-from fateforger.drafting.proposal import ProposedBlock, accept_proposal
+from fateforger.conversation.language.proposed_days import ProposedBlock, accept_proposal
+from fateforger.drafting.day_draft import TRIAL_STEPS, Day, LunchWish, Work
+from fateforger.drafting.model import Draft
 from fateforger.errors import BadInput
 from fateforger.planning.grid import Busy
 from fateforger.planning.plan import ET, MAX_NAME, TBPlan, overlaps, resolve
@@ -180,7 +180,7 @@ def days(draw: st.DrawFn) -> Day:
 
 @given(days())
 def test_our_own_drafts_keep_the_rules_that_we_hold_others_to(day: Day) -> None:
-    ours = draft(day, steps=TRIAL_STEPS)
+    ours = day.draft(steps=TRIAL_STEPS)
     taken = accept_proposal(day, as_proposed(day, ours))
     assert taken.plan == ours.plan
     # The reason speaks of the room in the end; ours of the room when it was that task's turn.
@@ -203,7 +203,7 @@ def test_s121_whatever_is_taken_up_keeps_every_meeting_and_the_frame(
     day: Day, which: int, shift: int, start: int, minutes: int
 ) -> None:
     """From our own draft, with one block moved and one added: refused, or as good as ours."""
-    proposed = as_proposed(day, draft(day, steps=TRIAL_STEPS))
+    proposed = as_proposed(day, day.draft(steps=TRIAL_STEPS))
     if proposed:
         moved = proposed[which % len(proposed)]
         proposed.remove(moved)

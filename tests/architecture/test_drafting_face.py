@@ -1,0 +1,65 @@
+"""What other packages may import from the solver's package: five functions, their values, and their documents."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FUNCTIONS = {
+    "solver": {"draft_instance", "repair_plan", "refit_plan"},
+    "violations": {"find_violations"},
+    "explanations": {"explain_place"},
+}
+DOCUMENTS = {"instance": {"read_instance", "instance_schema"}, "model": {"write_draft"}}
+VALUES = {
+    "instance": {
+        "Frame",
+        "Immovable",
+        "Instance",
+        "LUNCH_DRIFT",
+        "LUNCH_TITLE",
+        "MOST_EVENTS",
+        "Pin",
+        "Policy",
+        "SHORTEST_LUNCH",
+        "Task",
+        "Told",
+    },
+    "day_draft": {"Day", "LunchWish", "PIECE", "TRIAL_STEPS", "Work"},
+    "model": {"Block", "Draft", "MustConflict", "OptionKind", "PlacementOption", "UnplacedItem", "Violation"},
+    "solver": {"BlockMove", "RepairResult", "STEPS"},
+}
+OF_QUALITY = {"context": {"DraftContext", "Occupied", "build_context"}}
+"""The grade looks at the same day for many plans, so it computes the day once."""
+
+
+def imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Module and name of each import from the package."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("fateforger.drafting"):
+            module = node.module.removeprefix("fateforger.drafting").lstrip(".")
+            yield from ((module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if alias.name.startswith("fateforger.drafting"))
+
+
+def test_other_packages_use_five_functions_of_the_solver() -> None:
+    assert sum(map(len, FUNCTIONS.values())) == 5
+    allowed = {(m, name) for face in (FUNCTIONS, DOCUMENTS, VALUES) for m, names in face.items() for name in names}
+    of_quality = {(module, name) for module, names in OF_QUALITY.items() for name in names}
+    source = ROOT / "src" / "fateforger"
+    used: set[tuple[str, str]] = set()
+    beyond = []
+    for path in sorted(source.rglob("*.py")):
+        package = path.relative_to(source).parts[0]
+        if package == "drafting":
+            continue
+        names = set(imported(ast.parse(path.read_text())))
+        used |= names
+        here = allowed | of_quality if package == "quality" else allowed
+        beyond += [(str(path.relative_to(source)), *each) for each in sorted(names - here)]
+    assert beyond == []
+    tested = {("instance", "instance_schema")}
+    assert (allowed | of_quality) - used <= tested, "listed, but no other package imports it"
