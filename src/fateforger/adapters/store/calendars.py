@@ -6,13 +6,13 @@ import hashlib
 import hmac
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import Connection, Index, Text, bindparam, delete, insert, or_, select, text, update
-from sqlmodel import Field
+from sqlalchemy import Connection, Index, Text, bindparam, delete, insert, text, update
+from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.tables import Base, Instant, table
+from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
 from fateforger.ports.people import Claim, Closing, OwnerRecord
 
@@ -58,7 +58,6 @@ OWNER = table(CalendarOwnerRow)
 THE_ROW = "calendar"
 CLAIMED = "claimed"
 
-_READ = select(OWNER).where(OWNER.c.id == THE_ROW)
 _NO_CODE: dict[str, Any] = {"code_hash": None, "code_salt": None, "tries_left": 0}
 
 
@@ -87,15 +86,18 @@ def close_calendar(connection: Connection, closing: Closing, now: datetime) -> N
     _write(connection, values)
 
 
+def _read_row(connection: Connection) -> CalendarOwnerRow | None:
+    with open_rows(connection) as rows:
+        return rows.get(CalendarOwnerRow, THE_ROW)
+
+
 def _read_record(connection: Connection) -> OwnerRecord:
-    row = connection.execute(_READ).first()
-    if row is None:
-        return OwnerRecord()
+    row = _read_row(connection) or CalendarOwnerRow(id=THE_ROW)
     return OwnerRecord(row.person, row.origin, row.since, row.closed_at, row.closed_for, row.code_salt)
 
 
 def _claim(connection: Connection, user_id: str, code_hash: str, now: datetime) -> Claim:
-    row = connection.execute(_READ).first()
+    row = _read_row(connection)
     if row is None or row.code_hash is None:
         return Claim.NO_CODE
     if hmac.compare_digest(row.code_hash, code_hash):
@@ -124,24 +126,11 @@ _BRING_BACK = (
     .where(USE.c.server == bindparam("of_server"), USE.c.counts_until > bindparam("latest"))
     .values(counts_until=bindparam("latest"))
 )
-_OF_SERVER = (
-    select(USE.c.requests, USE.c.background, USE.c.counts_until)
-    .where(USE.c.server == bindparam("of_server"))
-    .order_by(USE.c.counts_until)
-)
-_OF_LOGIN = _OF_SERVER.where(or_(USE.c.account == bindparam("of_account"), USE.c.account == ""))
-_RESERVE = insert(USE)
 _SETTLE = (
     update(USE)
     .where(USE.c.id == bindparam("of_id"))
     .values(requests=bindparam("cost"), counts_until=bindparam("until"))
 )
-
-
-class _Use(NamedTuple):
-    requests: int
-    background: bool
-    counts_until: datetime
 
 
 class SqlQuota:
@@ -192,12 +181,21 @@ def _reserve(connection: Connection, login: Login, wanted: Reservation, limit: R
     connection.execute(_EXPIRED, {**server, "now": now})
     # Nothing counts longer than this; a row that does was written before the clock was set back.
     connection.execute(_BRING_BACK, {**server, "latest": until})
-    statement, values = (_OF_LOGIN, {**server, "of_account": account}) if account else (_OF_SERVER, server)
-    uses = [_Use(*row) for row in connection.execute(statement, values)]
-    wait = _compute_wait(wanted, limit, uses, now)
-    if wait <= 0:
-        row = {"id": wanted.id, "requests": wanted.requests, "background": wanted.background, "counts_until": until}
-        connection.execute(_RESERVE, {**row, "server": login.server, "account": account})
+    statement = select(QuotaUse).where(USE.c.server == login.server).order_by(USE.c.counts_until)
+    with open_rows(connection) as rows:
+        uses = rows.exec(statement.where(USE.c.account.in_((account, ""))) if account else statement).all()
+        wait = _compute_wait(wanted, limit, uses, now)
+        if wait <= 0:
+            rows.add(
+                QuotaUse(
+                    id=wanted.id,
+                    requests=wanted.requests,
+                    background=wanted.background,
+                    server=login.server,
+                    account=account,
+                    counts_until=until,
+                )
+            )
     return wait
 
 
@@ -206,7 +204,7 @@ def _hash_account(account: str) -> str:
     return hashlib.sha256(account.encode()).hexdigest()[:16] if account else ""
 
 
-def _compute_wait(wanted: Reservation, limit: RequestLimit, uses: Sequence[_Use], now: datetime) -> float:
+def _compute_wait(wanted: Reservation, limit: RequestLimit, uses: Sequence[QuotaUse], now: datetime) -> float:
     """Return the seconds until there is room; 0 means now."""
     waits = [_compute_until_room(wanted.requests, limit.requests, uses, now)]
     if wanted.background:
@@ -218,7 +216,7 @@ def _compute_wait(wanted: Reservation, limit: RequestLimit, uses: Sequence[_Use]
     return min(max(waits), limit.seconds)
 
 
-def _compute_until_room(requests: int, most: int, uses: Sequence[_Use], now: datetime) -> float:
+def _compute_until_room(requests: int, most: int, uses: Sequence[QuotaUse], now: datetime) -> float:
     over = sum(use.requests for use in uses) + requests - max(most, requests)
     wait = 0.0
     for use in uses:

@@ -16,7 +16,9 @@ from threading import Barrier
 
 import pytest
 from alembic import command
+from alembic.autogenerate import compare_metadata
 from alembic.config import Config
+from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine
 from tests.contracts.stores import new_file
@@ -48,6 +50,14 @@ def test_migrations_make_the_tables_that_the_code_declares(tmp_path: Path) -> No
     metadata.create_all(declared)
     migrated = open_store(new_file(tmp_path)).database.engine
     assert statements(migrated) == statements(declared)
+
+
+def test_alembic_finds_no_difference_on_postgresql(postgres: str) -> None:
+    engine = make_engine(parse_database_url(postgres))
+    with engine.connect() as connection:
+        known = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(known, metadata) == []
+    engine.dispose()
 
 
 def statements(engine: Engine) -> dict[str, list[str]]:
