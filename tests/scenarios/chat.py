@@ -17,14 +17,18 @@ from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
+from fateforger.conversation.agent_proposals import Approvals
+from fateforger.conversation.memory_service import MemoryService
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.painter import Rasterizer
 from fateforger.session.store import Outbox
-from fateforger.slack.app import SlackApp, open_slack_app
+from fateforger.slack.app import Services, SlackApp, run_slack_app
 from fateforger.slack.client import SlackLogin, app_manifest
-from fateforger.slack.progress import Timing
-from fateforger.workers.lane import LanePolicy
-from fateforger.workers.people import PersonalData
+from fateforger.slack.progress import DEFAULT_TIMING, Timing
+from fateforger.values import replace
+from fateforger.workers.lanes import FOREVER, LANES, SENDING, TURN, Backoff, Policy, Row
+from fateforger.workers.people import Ownership, PersonalData
+from fateforger.workers.supervisor import Supervisor
 from localslack import Workspace, WorkspaceConfig, create_workspace
 from localslack.listening import listening_socket
 
@@ -34,7 +38,11 @@ DEADLINE = 60.0
 Json = dict[str, Any]
 T = TypeVar("T")
 
-FAST = LanePolicy(backoff_seconds=0.01, longest_backoff_seconds=0.05, idle_seconds=0.05, lease_seconds=3.0, tries=3)
+FAST = Policy(workers=4, tries=3, lease_seconds=3.0, poll_seconds=0.05, backoff=Backoff(0.01, 0.05))
+_HURRIED: dict[str, Row] = {
+    TURN.name: replace(TURN, policy=FAST),
+    SENDING.name: replace(SENDING, policy=replace(FAST, workers=1, tries=FOREVER, grace_seconds=12.0)),
+}
 
 
 async def eventually(look: Callable[[], Awaitable[T | None]], what: str, deadline: float = DEADLINE) -> T:
@@ -92,6 +100,42 @@ class Chat:
     room: SlackApp
 
 
+def build_services(
+    store: Store, door: ScriptedDoor, *, jobs: Jobs, outbox: Outbox, painter: Rasterizer | None = None
+) -> Services:
+    """What the chat side needs, over one store and a scripted coordinator."""
+    clock = SystemClock()
+    approvals = Approvals(
+        proposals=store.proposals,
+        sessions=store.sessions,
+        memory=MemoryService(store.constraints, jobs, clock),
+        jobs=jobs,
+        clock=clock,
+        carry_out=door.handle,
+        said=lambda _command_id: (),
+        tz="Etc/UTC",
+    )
+    owners = Ownership(store.owners, clock, named=None, page=(), real_slack=False)
+    return Services(
+        coordinator=door,
+        jobs=jobs,
+        outbox=outbox,
+        sessions=store.sessions,
+        feedbacks=store.feedbacks,
+        approvals=approvals,
+        personal_data=PersonalData(store.people, None, clock, owners),
+        clock=clock,
+        painter=painter,
+    )
+
+
+def build_supervisor(room: SlackApp, services: Services, replica: str) -> Supervisor:
+    """The part of the background work that the chat side brings, with short delays."""
+    names = {handler.name for handler in room.handlers}
+    lanes = [_HURRIED.get(row.name, row) for row in LANES if row.name in names]
+    return Supervisor(services.jobs, room.handlers, owner=replica, clock=services.clock, lanes=lanes)
+
+
 @asynccontextmanager
 async def chat_at(
     workspace: Workspace,
@@ -103,31 +147,19 @@ async def chat_at(
     replica: str = "one",
     timing: Timing | None = None,
     painter: Rasterizer | None = None,
-    dossiers: Callable[[Store], PersonalData] | None = None,
+    personal_data: Callable[[Store], PersonalData] | None = None,
 ) -> AsyncIterator[Chat]:
     """The chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
     door = ScriptedDoor(store.sessions)
     prepare(door)
     try:
-        room, _ = await open_slack_app(
-            login(workspace),
-            replica=replica,
-            door=door,
-            jobs=jobs(store),
-            outbox=outbox(store),
-            sessions=store.sessions,
-            feedbacks=store.feedbacks,
-            clock=SystemClock(),
-            turns=FAST,
-            timing=timing,
-            painter=painter,
-            dossiers=None if dossiers is None else dossiers(store),
-        )
-        try:
+        services = build_services(store, door, jobs=jobs(store), outbox=outbox(store), painter=painter)
+        if personal_data is not None:
+            services = replace(services, personal_data=personal_data(store))
+        room = SlackApp(login(workspace), services, timing=timing or DEFAULT_TIMING)
+        async with run_slack_app(room, build_supervisor(room, services, replica)):
             yield Chat(workspace, store, door, room)
-        finally:
-            await room.close()
     finally:
         await store.aclose()
 

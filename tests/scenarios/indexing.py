@@ -9,7 +9,9 @@ from pathlib import Path
 from fateforger.adapters.memory.adapter import Mem0Memory
 from fateforger.adapters.memory.vectors import Embedded, LocalNgrams
 from fateforger.adapters.store.store import open_store
-from fateforger.workers.memory import Indexer, IndexingPolicy
+from fateforger.workers.lanes import INDEXING
+from fateforger.workers.memory import Indexer
+from fateforger.workers.supervisor import Repeated
 
 
 def open_memory(folder: Path) -> Mem0Memory:
@@ -18,7 +20,8 @@ def open_memory(folder: Path) -> Mem0Memory:
 
 async def main(folder: Path) -> None:
     store = open_store(folder / "state.db")
-    await Indexer(store.constraints, open_memory(folder), policy=IndexingPolicy(batch=7, idle_seconds=0.02)).run()
+    indexing = Indexer(store.constraints, open_memory(folder), batch=7)
+    await Repeated(INDEXING, INDEXING.handle(indexing.run_once, seconds=0.02)).run()
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ async def running(folder: Path, manifest: Mapping[str, Any] | None = None) -> As
         owner = Ownership(store.owners, clock, named=None, page=(WHO.id,), real_slack=False)
         return PersonalData(store.people, RecordingFiles(folder / "turns"), clock, owner)
 
-    async with workspace_at(folder, manifest) as workspace, chat_at(workspace, folder, dossiers=dossiers) as chat:
+    async with workspace_at(folder, manifest) as workspace, chat_at(workspace, folder, personal_data=dossiers) as chat:
         person = Person(workspace)
         yield chat, person
         await person.http.aclose()

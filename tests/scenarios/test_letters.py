@@ -11,13 +11,13 @@ from tests.scenarios.chat import Person, eventually, login, workspace_at
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.ports.jobs import Job
 from fateforger.session.cards import Card, Prose
 from fateforger.slack.client import UNHURRIED, Pace, new_client, new_session
-from fateforger.slack.notices import deliver_notification, notification_workers
+from fateforger.slack.notices import build_notification_handler, deliver_notification
 from fateforger.slack.poster import LatestMessages, Poster
-from fateforger.workers.lane import LaneWorkers
-from fateforger.workers.turns import NOTIFICATION_LANE, build_notification_job
+from fateforger.workers.lanes import NOTIFICATION, Notification
+from fateforger.workers.supervisor import Supervisor
+from fateforger.workers.turns import build_notification_job
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Post:
     person: Person
     poster: Poster
     store: Store
-    workers: LaneWorkers
+    workers: Supervisor
 
 
 @pytest.fixture
@@ -33,7 +33,8 @@ async def post(tmp_path: Path) -> AsyncIterator[Post]:
     async with workspace_at(tmp_path) as workspace:
         http, store = new_session(), open_store(tmp_path / "state.sqlite")
         poster = Poster(new_client(login(workspace), http), Pace(UNHURRIED), LatestMessages())
-        workers = notification_workers(store.jobs, poster, owner="w", clock=SystemClock())
+        handlers = [build_notification_handler(poster)]
+        workers = Supervisor(store.jobs, handlers, owner="w", clock=SystemClock(), lanes=[NOTIFICATION])
         person = Person(workspace)
         yield Post(person, poster, store, workers)
         await workers.stop()
@@ -46,9 +47,8 @@ def card(text: str) -> Card:
     return Card(text=text, parts=(Prose(text=text),))
 
 
-def job(text: str, v: str, channel: str, *, attempts: int = 1, ts: str | None = None) -> Job:
-    given = build_notification_job(card(text), v=v, channel=channel, ts=ts)
-    return Job(1, NOTIFICATION_LANE, given.key, given.dedupe, given.payload, attempts, 1)
+def letter(text: str, v: str, channel: str, *, ts: str | None = None) -> Notification:
+    return Notification(v=v, channel=channel, ts=ts, card=card(text))
 
 
 async def texts(person: Person) -> list[str]:
@@ -68,16 +68,16 @@ async def test_a_card_is_brought_once_however_often_it_is_sent(post: Post) -> No
 
 
 async def test_a_card_that_was_posted_before_the_program_died_is_not_posted_again(post: Post) -> None:
-    await deliver_notification(job("Hello", "v1", post.person.channel), post.poster)
-    await deliver_notification(job("Hello", "v1", post.person.channel, attempts=2), post.poster)
+    await deliver_notification(letter("Hello", "v1", post.person.channel), post.poster, again=False)
+    await deliver_notification(letter("Hello", "v1", post.person.channel), post.poster, again=True)
     assert await texts(post.person) == ["Hello"]
 
 
 async def test_a_card_takes_the_place_of_the_one_that_was_pressed(post: Post) -> None:
     """And comes anew where that is gone."""
-    await deliver_notification(job("Waiting", "v1", post.person.channel), post.poster)
+    await deliver_notification(letter("Waiting", "v1", post.person.channel), post.poster, again=False)
     (message,) = await post.person.roots()
-    await deliver_notification(job("Done", "v2", post.person.channel, ts=message["ts"]), post.poster)
+    await deliver_notification(letter("Done", "v2", post.person.channel, ts=message["ts"]), post.poster, again=False)
     assert await texts(post.person) == ["Done"]
-    await deliver_notification(job("Again", "v3", post.person.channel, ts="1.000000"), post.poster)
+    await deliver_notification(letter("Again", "v3", post.person.channel, ts="1.000000"), post.poster, again=False)
     assert await texts(post.person) == ["Done", "Again"]

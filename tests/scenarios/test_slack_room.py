@@ -9,20 +9,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.scenarios.chat import Chat, Person, chat_at, control, eventually, login, steps, workspace_at
+from tests.scenarios.chat import (
+    Chat,
+    Person,
+    build_services,
+    build_supervisor,
+    chat_at,
+    control,
+    eventually,
+    login,
+    steps,
+    workspace_at,
+)
 from tests.scenarios.person import texts
 from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, ScriptedDoor, failing, slowly
 from tests.scenarios.store_faults import Failing
 
-from fateforger.adapters.clock import SystemClock
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand, Start
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
-from fateforger.slack.app import open_slack_app
-from fateforger.slack.delivery import SENDING_LANE
+from fateforger.slack.app import SlackApp, run_slack_app
 from fateforger.slack.progress import Timing
+from fateforger.workers.lanes import SENDING
 from fateforger.workers.turns import APOLOGY
 from localslack import RATE_LIMITED, Fault, Workspace, interactions
 
@@ -61,7 +71,7 @@ async def settled(chat: Chat) -> None:
     """Until no job and no message waits."""
 
     async def nothing_waits() -> bool:
-        with_open = f"SELECT (SELECT count(*) FROM job WHERE state = 'open' AND lane <> '{SENDING_LANE}')"
+        with_open = f"SELECT (SELECT count(*) FROM job WHERE state = 'open' AND lane <> '{SENDING.name}')"
         queued = " + (SELECT count(*) FROM outbox WHERE state = 'queued')"
         waiting = await chat.store.database.read(lambda c: c.exec_driver_sql(with_open + queued).scalar())
         return waiting == 0
@@ -686,17 +696,11 @@ async def test_a_login_that_does_not_work_ends_in_one_sentence(
     workspace: Workspace, tmp_path: Path, changes: Json, error: type[Exception], sentence: str
 ) -> None:
     async with chat_at(workspace, tmp_path) as chat:
+        services = build_services(chat.store, chat.door, jobs=chat.store.jobs, outbox=chat.store.outbox)
+        room = SlackApp(login(workspace, **changes), services)
         with pytest.raises(error, match=sentence):
-            await open_slack_app(
-                login(workspace, **changes),
-                replica="two",
-                door=chat.door,
-                jobs=chat.store.jobs,
-                outbox=chat.store.outbox,
-                sessions=chat.store.sessions,
-                feedbacks=chat.store.feedbacks,
-                clock=SystemClock(),
-            )
+            async with run_slack_app(room, build_supervisor(room, services, "two")):
+                raise AssertionError("not reached")
 
 
 async def test_settings_of_other_slack_apps_in_the_environment_change_nothing(

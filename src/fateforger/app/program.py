@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -48,6 +49,7 @@ from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.language.model_calls import CountingModel
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.queue.execution import WaitingTasks
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.redaction import Redaction
@@ -58,28 +60,28 @@ from fateforger.errors import StoreError, WorldError
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
 from fateforger.session.store import Sessions
-from fateforger.slack.app import SlackApp, open_slack_app
+from fateforger.slack.app import Services, SlackApp, run_slack_app
 from fateforger.slack.client import SLACK_URL, SlackLogin, app_manifest
-from fateforger.slack.client import Workspace as Team
 from fateforger.values import replace
-from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_workers, build_memory_workers
+from fateforger.workers.lanes import (
+    CLOSING,
+    EXTRACT,
+    INDEXING,
+    SENDING,
+    TIDYING,
+    WAITING_TASKS,
+    WATCHING,
+    Handler,
+    SwitchedOff,
+)
+from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_handler, build_memory_handler
 from fateforger.workers.people import Ownership
+from fateforger.workers.supervisor import BackgroundTasks, Supervisor
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
 if TYPE_CHECKING:
     from caldav_mcp import LocalCalendar
     from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars
-
-
-def run_in_background(stack: AsyncExitStack, work: Coroutine[Any, Any, None], *, name: str) -> None:
-    """Start a task; when ``stack`` is closed, the task is cancelled and awaited."""
-    task = asyncio.create_task(work, name=name)
-    stack.push_async_callback(_cancel_task, task)
-
-
-async def _cancel_task(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
 
 def build_model(settings: Settings) -> Model | None:
@@ -115,35 +117,6 @@ def build_turn_log(settings: Settings, clock: Clock) -> TurnLog:
     return TurnLog(clock, RecordingSink(RecordingFiles(settings.record), cleaning))
 
 
-@asynccontextmanager
-async def run_memory_workers(
-    settings: Settings, store: Store, clock: Clock, *, owner: str, wake: Callable[[], None]
-) -> AsyncIterator[None]:
-    """Run the workers of memory while the block is open.
-
-    They read replies for rules to remember, if a model is configured, with a model client of their own, so that no turn
-    waits; they retry delayed writes; and they tidy up once a day. ``wake`` is called when a message may be due.
-    """
-    async with AsyncExitStack() as stack:
-        writers = build_memory_workers(
-            store.jobs, store.constraints, store.sessions, owner=owner, clock=clock, after=wake
-        )
-        writers.start()
-        stack.push_async_callback(writers.stop)
-        tidying = TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz=settings.time_zone)
-        run_in_background(stack, tidying.run(asyncio.sleep), name="tidying")
-        model = count_usage(build_model(settings), store, clock, settings)
-        if model is not None:
-            stack.push_async_callback(model.aclose)
-            readers = build_extract_workers(
-                store.jobs, store.sessions, build_interpreter(model), owner=owner, clock=clock
-            )
-            readers.start()
-            # A reply that still waits for a model's answer is read again by the next program.
-            stack.push_async_callback(readers.stop, grace_seconds=1.0)
-        yield
-
-
 PATH = "/health"
 _PATIENCE = 3.0
 """Seconds to wait for the database. The caller gives up some time later, and no check may run on after that."""
@@ -157,9 +130,9 @@ class HealthCheck:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self.room: SlackApp | None = None
+        self.slack: SlackApp | None = None
         self.indexing: Indexer | None = None
-        self.desk: MemoryService | None = None
+        self.memory: MemoryService | None = None
 
     @property
     def route(self) -> Route:
@@ -168,10 +141,10 @@ class HealthCheck:
     async def _answer(self, _request: Request) -> Response:
         well = {
             "database": await self._check_database(),
-            "slack": self.room is not None and await self.room.connected(),
+            "slack": self.slack is not None and await self.slack.connected(),
         }
         memory = None if self.indexing is None else self.indexing.trouble
-        rules = None if self.desk is None else self.desk.trouble
+        rules = None if self.memory is None else self.memory.trouble
         said = {
             "ok": all(well.values()),
             **well,
@@ -310,7 +283,7 @@ class _Services:
 
     coordinator: PlanningCoordinator
     memory: MemoryService
-    tasks: QueueService
+    waiting: WaitingTasks
     indexing: Indexer
 
 
@@ -340,28 +313,29 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
     async with AsyncExitStack() as stack:
         ground = await _open_resources(stack, settings)
         store, clock = ground.store, ground.clock
-        pulse = HealthCheck(store.sessions)
-        around = await open_integrations(stack, settings, clock, pulse.route, store.quota)
+        health = HealthCheck(store.sessions)
+        around = await open_integrations(stack, settings, clock, health.route, store.quota)
         engine = submitter(settings, around.calendar, store.journal, clock, role="house")
         planner = _build_services(ground, engine)
-        pulse.desk = planner.memory
         await _take_over_claims(ground)
-        run_in_background(stack, _recover_transactions(engine), name="recovery")
-        room, team = await _connect_slack(ground, around.login, planner, engine)
-        pulse.room = room
-        planner.coordinator.on_message_due(room.wake)
-        await stack.enter_async_context(
-            run_memory_workers(settings, store, clock, owner=ground.replica, wake=room.wake)
-        )
-        _start_periodic_jobs(ground, planner, _BackgroundReader(engine, around.watched, store.journal))
+        recovery = BackgroundTasks()
+        stack.push_async_callback(recovery.close)
+        recovery.start(_recover_transactions(engine), name="recovery")
         await asyncio.to_thread(warm_up)
-        run_in_background(stack, planner.indexing.run(), name="indexing")
-        pulse.indexing = planner.indexing
-        slack = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
+        slack = SlackApp(around.login, _build_slack_services(ground, planner, engine))
+        watched = _BackgroundReader(engine, around.watched, store.journal)
+        handlers = [*slack.handlers, *_build_handlers(ground, planner, watched)]
+        supervisor = Supervisor(store.jobs, handlers, owner=ground.replica, clock=clock)
+        planner.coordinator.on_message_due(partial(supervisor.wake, SENDING))
+        store.constraints.on_write(partial(supervisor.wake, INDEXING))
+        store.people.on_erase(partial(supervisor.wake, INDEXING))
+        team = await stack.enter_async_context(run_slack_app(slack, supervisor))
+        health.slack, health.indexing, health.memory = slack, planner.indexing, planner.memory
+        place = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
         state = f"State: {'your database' if settings.database_url else settings.data_dir}."
         owner = f"Owner of the calendar: {describe_owner(settings, await ground.ownership.owner())}"
         code = await ground.ownership.offer_code()
-        lines = (slack, around.calendar_words, owner, describe_model(settings), state)
+        lines = (place, around.calendar_words, owner, describe_model(settings), state)
         yield App(around.page_url, around.caldav_url, lines, None if code is None else describe_claim(code))
 
 
@@ -379,7 +353,9 @@ def _build_services(ground: _Resources, engine: CalendarSubmitter) -> _Services:
     model = count_usage(build_model(settings), store, clock, settings)
     if model is not None:
         ground.stack.push_async_callback(model.aclose)
-    indexing = _build_indexer(ground)
+    index = build_memory(settings)
+    ground.stack.push_async_callback(index.aclose)
+    indexing = Indexer(store.constraints, index)
     memory = MemoryService(store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None)
     tools = Tools(
         tasks=store.tasks,
@@ -405,17 +381,7 @@ def _build_services(ground: _Resources, engine: CalendarSubmitter) -> _Services:
         logbook=build_turn_log(settings, clock),
     )
     ground.stack.push_async_callback(coordinator.aclose)
-    return _Services(coordinator, memory, tasks, indexing)
-
-
-def _build_indexer(ground: _Resources) -> Indexer:
-    """Return the one indexer of constraints. Every write of this process wakes it."""
-    store, memory = ground.store, build_memory(ground.settings)
-    ground.stack.push_async_callback(memory.aclose)
-    indexing = Indexer(store.constraints, memory)
-    store.constraints.on_write(indexing.wake)
-    store.people.on_erase(indexing.wake)
-    return indexing
+    return _Services(coordinator, memory, WaitingTasks(tools), indexing)
 
 
 async def _take_over_claims(ground: _Resources) -> None:
@@ -438,10 +404,7 @@ async def _recover_transactions(engine: CalendarSubmitter) -> None:
         log.warning("an interrupted transaction stays open for now: %s", error.message)
 
 
-async def _connect_slack(
-    ground: _Resources, login: SlackLogin, planner: _Services, engine: CalendarSubmitter
-) -> tuple[SlackApp, Team]:
-    """Connect to Slack. From here on people are answered."""
+def _build_slack_services(ground: _Resources, planner: _Services, engine: CalendarSubmitter) -> Services:
     settings, clock, store = ground.settings, ground.clock, ground.store
     approvals = Approvals(
         proposals=store.proposals,
@@ -453,35 +416,40 @@ async def _connect_slack(
         said=planner.coordinator.get_rule_reply,
         tz=settings.time_zone,
     )
-    room, team = await open_slack_app(
-        login,
-        replica=ground.replica,
-        door=planner.coordinator,
+    return Services(
+        coordinator=planner.coordinator,
         jobs=store.jobs,
         outbox=store.outbox,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
+        approvals=approvals,
+        personal_data=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
         clock=clock,
         painter=ResvgRasterizer() if settings.picture == "on" else None,
-        approvals=approvals,
-        dossiers=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
     )
-    ground.stack.push_async_callback(room.close)
-    return room, team
 
 
-def _start_periodic_jobs(ground: _Resources, planner: _Services, calendar: _BackgroundReader) -> None:
-    """Start the periodic jobs: waiting tasks, abandoned sessions, and changes to the calendar."""
-    stack, clock, store = ground.stack, ground.clock, ground.store
-    run_in_background(stack, planner.tasks.waiting.run(), name="waiting tasks")
-    run_in_background(stack, SessionCloser(store.sessions, store.jobs, clock).run(asyncio.sleep), name="closing")
-    if ground.settings.watch_seconds:
-        watcher = Watcher(
-            sessions=store.sessions,
-            jobs=store.jobs,
-            calendar=calendar,
-            clock=clock,
-            sleep=asyncio.sleep,
-            seconds=ground.settings.watch_seconds,
-        )
-        run_in_background(stack, watcher.run(), name="watching")
+def _build_handlers(ground: _Resources, planner: _Services, watched: _BackgroundReader) -> tuple[Handler, ...]:
+    """Return the handlers of the background work that needs no Slack."""
+    settings, store, clock = ground.settings, ground.store, ground.clock
+    sessions, jobs, constraints = store.sessions, store.jobs, store.constraints
+    extract: Handler = SwitchedOff(EXTRACT.name)
+    # A model client of its own, so that no turn waits for it.
+    model = count_usage(build_model(settings), store, clock, settings)
+    if model is not None:
+        ground.stack.push_async_callback(model.aclose)
+        extract = build_extract_handler(build_interpreter(model), jobs, sessions, clock)
+    watching: Handler = SwitchedOff(WATCHING.name)
+    if settings.watch_seconds:
+        seconds = settings.watch_seconds
+        watcher = Watcher(sessions=sessions, jobs=jobs, calendar=watched, clock=clock, seconds=seconds)
+        watching = WATCHING.handle(watcher.run_once, seconds=seconds)
+    return (
+        build_memory_handler(constraints, jobs, sessions, clock),
+        extract,
+        INDEXING.handle(planner.indexing.run_once),
+        WAITING_TASKS.handle(planner.waiting.run_once),
+        CLOSING.handle(SessionCloser(sessions, jobs, clock).run_once),
+        TIDYING.handle(TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone).run_once),
+        watching,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
@@ -13,7 +13,7 @@ from typing import Protocol
 from fateforger.calendar.late_creates import may_be_late
 from fateforger.conversation.calendar_reads import Look, Read, build_reading
 from fateforger.conversation.turn_values import DayReading, apply_reading
-from fateforger.errors import CalendarUnreachable, StoreError, WorldError
+from fateforger.errors import CalendarUnreachable, WorldError
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
@@ -174,7 +174,6 @@ ASK_AGAIN = timedelta(seconds=15)
 """Time after which a session that was notified of a change, but does not show it yet, is notified again."""
 
 Day = tuple[date, str]
-Sleep = Callable[[float], Awaitable[None]]
 
 
 class WatchedCalendar(Protocol):
@@ -238,7 +237,6 @@ class Watcher:
         jobs: Jobs,
         calendar: WatchedCalendar,
         clock: Clock,
-        sleep: Sleep,
         seconds: float = WATCH_SECONDS,
         jitter: Callable[[], float] = random.random,
     ) -> None:
@@ -246,22 +244,10 @@ class Watcher:
         self._jobs = jobs
         self._calendar = calendar
         self._clock = clock
-        self._sleep = sleep
         self._seconds = seconds
         self._jitter = jitter
         self._visits: dict[Day, _PollState] = {}
         self._judged: dict[str, _JudgedRead] = {}
-
-    async def run(self) -> None:
-        """Watch until cancelled."""
-        while True:
-            try:
-                await self.run_once()
-            except StoreError as error:
-                log.warning("open sessions are not watched for now: %s", error.message)
-            except Exception:  # outermost edge of watching: one broken session must not end it for all
-                log.exception("a round of watching failed")
-            await self._sleep(self._seconds)
 
     async def run_once(self) -> None:
         """Read each day that is due. Raises ``StoreError``."""

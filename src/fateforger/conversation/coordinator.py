@@ -260,8 +260,6 @@ class PlanningCoordinator:
             await self._queue().carry_out(command)
         else:
             await self._handle(command, tell)
-        if self._tasks is not None:
-            self._tasks.waiting.wake()
 
     async def _handle(
         self, command: Start | Opening | SessionCommand | BackgroundCommand, tell: ProgressCallback

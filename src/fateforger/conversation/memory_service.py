@@ -50,14 +50,13 @@ from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
+from fateforger.workers.lanes import EXTRACT, TURN
 from fateforger.workers.memory import (
-    EXTRACT_LANE,
     build_extract_job,
     build_write_job,
     format_understood_id,
     parse_understood,
 )
-from fateforger.workers.turns import TURN_LANE
 
 TOO_LONG = "The store of what you told me does not answer."
 
@@ -272,8 +271,8 @@ class MemoryService:
     async def _find_extraction(self, reply_id: str) -> ExtractionResult | None:
         """Return the result for a reply, if it has been read by now."""
         # The order matters: the result is on the lane of the session before its reading counts as done.
-        reading = await self._jobs.find_unfinished(EXTRACT_LANE, reply_id)
-        found = await self._jobs.find_unfinished(TURN_LANE, format_understood_id(reply_id))
+        reading = await self._jobs.find_unfinished(EXTRACT.name, reply_id)
+        found = await self._jobs.find_unfinished(TURN.name, format_understood_id(reply_id))
         if found is not None:
             return ExtractionResult(parse_understood(found))
         return ExtractionResult() if reading is None else None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from fateforger.conversation.session_messages import build_messages
-from fateforger.errors import StoreError
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
@@ -83,8 +82,6 @@ IDLE = timedelta(hours=6)
 """Inactivity after which a session may be closed."""
 LOOK_BACK = timedelta(days=35)
 """Inactivity after which a session is not checked any more."""
-ROUND_SECONDS = 900.0
-Sleep = Callable[[float], Awaitable[None]]
 
 
 def is_abandoned(session: Session, now: datetime) -> bool:
@@ -115,15 +112,6 @@ class SessionCloser:
         self._sessions = sessions
         self._jobs = jobs
         self._clock = clock
-
-    async def run(self, sleep: Sleep) -> None:
-        """Check sessions until cancelled."""
-        while True:
-            try:
-                await self.run_once()
-            except StoreError as error:
-                log.warning("sessions that were left alone stay open for now: %s", error.message)
-            await sleep(ROUND_SECONDS)
 
     async def run_once(self) -> None:
         """Check each session once. Raises ``StoreError``."""

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from fateforger.errors import FateforgerError, StoreError
 from fateforger.ports.clock import Clock
-from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.ports.jobs import Job
 from fateforger.session.cards import Card, Prose
 from fateforger.session.model import Outgoing, Session
 from fateforger.session.store import Outbox, Sent, Sessions
@@ -32,8 +32,8 @@ from fateforger.slack.client import (
 from fateforger.slack.poster import EphemeralMessages, Pictures, Poster
 from fateforger.slack.requests import Place
 from fateforger.ui.session_cards import root_card
-from fateforger.values import replace
-from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, SendOutbox, TryLater, ignore
+from fateforger.workers.supervisor import BackgroundTasks, Repeated, wait_for
 
 
 class KeyedLocks:
@@ -86,31 +86,22 @@ class PictureUpdater:
         self._outbox = outbox
         self._turns = turns
         self._sleep = sleep
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tasks = BackgroundTasks()
+        self._adding: dict[str, asyncio.Task[None]] = {}
 
     def add_pictures(self, item: Outgoing) -> None:
         """Add the picture of a posted message, if it has one that is not uploaded yet."""
         if item.ephemeral_to is not None or not self._pictures.missing(item.card):
             return
-        earlier = self._tasks.get(item.session_id)
-        if earlier is not None:
+        if (earlier := self._adding.get(item.session_id)) is not None:
             earlier.cancel()
-        task = asyncio.create_task(self._upload_and_show(item), name=f"picture of {item.id}")
-        self._tasks[item.session_id] = task
-        task.add_done_callback(lambda done, session_id=item.session_id: self._on_done(session_id, done))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        adding = self._tasks.start(self._upload_and_show(item), name=f"picture of {item.id}")
+        self._adding = {key: task for key, task in self._adding.items() if not task.done()}
+        self._adding[item.session_id] = adding
 
     async def close(self) -> None:
         """Stop; pending pictures come with the next card."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _on_done(self, session_id: str, task: asyncio.Task[None]) -> None:
-        if self._tasks.get(session_id) is task:
-            del self._tasks[session_id]
-        if not task.cancelled() and task.exception() is not None:
-            log.error("a picture failed", exc_info=task.exception())
+        await self._tasks.close()
 
     async def _upload_and_show(self, item: Outgoing) -> None:
         why = ""
@@ -347,94 +338,64 @@ class Delivery:
 
 BATCH = 20
 EVERYTHING = 10_000
-IDLE_SECONDS = 0.5
 GRACE_SECONDS = 10.0
-LONGEST_BACKOFF_SECONDS = 60.0
 _EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
-
-Wait = Callable[[asyncio.Event, float], Awaitable[None]]
-
-
-async def wait_for(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, for at most ``seconds``."""
-    try:
-        await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return
 
 
 class Dispatcher:
     """Sends the outbox. Runs in one process per database at a time.
 
-    :meth:`wake` tells that a message may be due; otherwise the outbox is polled twice a second.
+    :meth:`wake` tells that a message may be due; the messages of other processes are found by polling.
     """
 
-    def __init__(self, outbox: Outbox, delivery: Delivery, *, clock: Clock, wait: Wait = wait_for) -> None:
+    def __init__(self, outbox: Outbox, delivery: Delivery, *, clock: Clock) -> None:
         self._outbox = outbox
         self._delivery = delivery
         self._clock = clock
-        self._wait = wait
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._failures: dict[str, int] = {}
-        self._awake = asyncio.Event()
+        self._tasks = BackgroundTasks()
         self._halted = asyncio.Event()
+        self._remembered = False
+        self._rounds = Repeated(OUTBOX, OUTBOX.handle(self._send_due))
 
     def wake(self) -> None:
-        self._awake.set()
+        """Look for due messages now."""
+        self._rounds.wake()
 
     def halt(self) -> None:
         """Begin nothing more; :meth:`run` returns once running sends have finished."""
         self._halted.set()
-        self._awake.set()
+        self._rounds.halt()
 
     async def run(self) -> None:
         """Send until :meth:`halt`; stop at once if cancelled. No send is running afterwards.
 
         Messages that an earlier run or another process posted are recognized.
         """
+        self._remembered = False
         try:
-            await self._send_until_halted()
-            if self._sending:
-                await asyncio.wait(self._sending.values(), timeout=GRACE_SECONDS)
+            await self._rounds.run()
+            await self._tasks.close(seconds=GRACE_SECONDS)
         finally:
-            late = list(self._sending.values())
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await self._tasks.close()
             await self._delivery.close()
 
-    async def _send_until_halted(self) -> None:
-        failures = 0
-        remembered = False
-        while not self._halted.is_set():
-            self._awake.clear()
-            try:
-                if not remembered:
-                    # Anything that waits now may have been sent by a process that died or lost its lease before
-                    # recording it.
-                    self._delivery.doubt(
-                        item.id for item in await self._outbox.pending(now=_EVER_AFTER, limit=EVERYTHING)
-                    )
-                    remembered = True
-                await self._send_due()
-                failures = 0
-                await self._wait(self._awake, IDLE_SECONDS)
-            except StoreError as error:
-                failures += 1
-                log.warning("the outbox cannot be read: %s", error.message)
-                await self._wait(self._awake, _backoff(failures))
-
     async def _send_due(self) -> None:
+        if not self._remembered:
+            # Anything that waits now may have been sent by a process that died or lost its lease before recording it.
+            self._delivery.doubt(item.id for item in await self._outbox.pending(now=_EVER_AFTER, limit=EVERYTHING))
+            self._remembered = True
         due = await self._outbox.pending(now=self._clock.now(), limit=BATCH + len(self._sending))
         for item in due:
             if item.session_id not in self._sending:
-                task = asyncio.create_task(self._send(item))
+                task = self._tasks.start(self._send(item), name=f"sending {item.id}")
                 self._sending[item.session_id] = task
                 task.add_done_callback(lambda _task, session_id=item.session_id: self._finish_send(session_id))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
 
     def _finish_send(self, session_id: str) -> None:
         del self._sending[session_id]
-        self._awake.set()
+        self._rounds.wake()
 
     async def _send(self, item: Outgoing) -> None:
         try:
@@ -453,7 +414,7 @@ class Dispatcher:
         except StoreError as error:
             # The item stays queued; the post is remembered, so the next try only records it.
             log.warning("the outbox cannot be written to: %s", error.message)
-            await self._wait(self._halted, self._next_backoff(item))
+            await wait_for(self._halted, self._next_backoff(item))
         except Exception as error:  # Outermost edge of sending: one message must not end the dispatcher.
             log.exception("the message %s failed", item.id)
             await self._give_up_safely(item, f"{type(error).__name__}: {error}")
@@ -464,7 +425,7 @@ class Dispatcher:
         seconds = self._next_backoff(item) if trouble.retry_after is None else trouble.retry_after
         retry_at = self._clock.now() + timedelta(seconds=seconds)
         await self._outbox.mark_failed(item.id, str(trouble), retry_at=retry_at)
-        asyncio.get_running_loop().call_later(seconds, self._awake.set)
+        asyncio.get_running_loop().call_later(seconds, self._rounds.wake)
 
     async def _give_up_safely(self, item: Outgoing, reason: str) -> None:
         try:
@@ -480,41 +441,33 @@ class Dispatcher:
 
     def _next_backoff(self, item: Outgoing) -> float:
         failures = self._failures[item.id] = self._failures.get(item.id, 0) + 1
-        return _backoff(failures)
+        return OUTBOX.backoff.after(failures)
 
 
-def _backoff(failures: int) -> float:
-    return min(0.5 * 2.0 ** min(failures - 1, 20), LONGEST_BACKOFF_SECONDS)
-
-
-SENDING_LANE = "sending"
-SENDING = NewJob(lane=SENDING_LANE, key="outbox", dedupe="outbox")
+SENDING_JOB = SENDING.build_job(SendOutbox(), key="outbox", dedupe="outbox")
 """Job of sending the outbox.
 
 It is queued once and never ends: the process that holds its lease is the sender. Two senders would post the same
 message twice.
 """
 
-_FOR_EVER = 10**9
 
-
-def sending_worker(
-    jobs: Jobs, send: Callable[[], Awaitable[None]], *, owner: str, policy: LanePolicy, clock: Clock
-) -> LaneWorkers:
-    """Return the worker that calls ``send`` while it holds the job, and cancels it if it loses the job.
+def build_sending_handler(
+    send: Callable[[], Awaitable[None]],
+    *,
+    wake: Callable[[], None] = ignore,
+    halt: Callable[[], None] = ignore,
+) -> JobHandler:
+    """Return the handler that calls ``send`` while it holds the job, and cancels it if it loses the job.
 
     ``send`` returns when the program stops.
     """
 
-    async def perform(_job: Job) -> None:
+    async def perform(_payload: SendOutbox, _job: Job) -> None:
         try:
             await send()
         except FateforgerError as error:
             raise TryLater(error.message) from error
         raise TryLater("the program stops", 0.0)
 
-    async def given_up(_job: Job, _error: str) -> None:
-        return
-
-    alone = replace(policy, workers=1, tries=_FOR_EVER)
-    return LaneWorkers(jobs, SENDING_LANE, perform, given_up, owner=owner, clock=clock, policy=alone)
+    return SENDING.handle(perform, wake=wake, halt=halt)

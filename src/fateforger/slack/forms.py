@@ -37,7 +37,7 @@ from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.mrkdwn import escape, split, to_mrkdwn
 from fateforger.slack.poster import EphemeralMessages
-from fateforger.slack.progress import BackgroundTasks, Timing
+from fateforger.slack.progress import Timing
 from fateforger.slack.requests import (
     FormPressed,
     FormRefreshRequested,
@@ -47,6 +47,7 @@ from fateforger.slack.requests import (
     ShownForm,
 )
 from fateforger.values import replace
+from fateforger.workers.supervisor import BackgroundTasks
 
 MAX_BLOCKS = 100
 MAX_TITLE = 24
@@ -222,14 +223,14 @@ class FormHandler:
         ephemeral: EphemeralMessages,
         background: BackgroundTasks,
         *,
-        timing: Timing | None = None,
+        timing: Timing,
     ) -> None:
         self._door = door
         self._requests = requests
         self._client = client
         self._ephemeral = ephemeral
         self._background = background
-        self._timing = timing or Timing()
+        self._timing = timing
 
     async def open(self, asked: FormRequested) -> None:
         """Open a form while the trigger is valid, on top of the form that asked for it, or say why not."""
@@ -269,9 +270,8 @@ class FormHandler:
                 refusal = error.message
             else:
                 await self._requests.record(command)
-                self._background.send(
-                    self._show_when_done(command, (ShownForm(form.view_id, form.address), *form.below))
-                )
+                shown = (ShownForm(form.view_id, form.address), *form.below)
+                self._background.start(self._show_when_done(command, shown), name="an open form")
         if refusal is not None:
             self._send_ephemeral(click.user_id, _NOWHERE, refusal)
 
@@ -294,7 +294,7 @@ class FormHandler:
             return {"response_action": "update", "view": modal(read, filled.address.below)}
         await self._requests.record(read)
         if filled.below:
-            self._background.send(self._show_when_done(read, filled.below))
+            self._background.start(self._show_when_done(read, filled.below), name="an open form")
         return None
 
     async def _open(self, asked: FormRequested) -> str | None:
@@ -360,7 +360,7 @@ class FormHandler:
         await call_slack(self._client.views_update(view_id=view_id, hash=seen, view=modal(form, below)))
 
     def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
-        self._background.send(self._ephemeral.send_ephemeral(user_id, place, words))
+        self._background.start(self._ephemeral.send_ephemeral(user_id, place, words), name="a hint")
 
 
 def _build_errors(filled: FormSubmitted, errors: Mapping[str, str]) -> dict[str, Any]:

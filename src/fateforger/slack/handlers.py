@@ -44,7 +44,7 @@ from fateforger.slack.notices import (
     suggest,
 )
 from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
-from fateforger.slack.progress import BackgroundTasks, Handle, stop_job
+from fateforger.slack.progress import Handle, stop_job
 from fateforger.slack.requests import (
     Clicked,
     MessageSaid,
@@ -60,6 +60,7 @@ from fateforger.slack.requests import (
 from fateforger.tasks.intent import parse_command
 from fateforger.tasks.task import read_task_id
 from fateforger.values import replace
+from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job
 
 MOST_KEPT = 1_000
@@ -245,7 +246,7 @@ class RequestHandler:
             return None
         if asked.welcome_ts is not None:
             where = Sent(asked.place.channel, asked.welcome_ts)
-            self._background.send(retire_welcome(self._poster, self._door, where))
+            self._background.start(retire_welcome(self._poster, self._door, where), name="a used welcome")
         return None if place == asked.place else self._tell(asked, phrases.PLANNED_ELSEWHERE)
 
     async def hear(self, said: MessageSaid) -> None:
@@ -343,7 +344,7 @@ class RequestHandler:
         refusal = await calendar_refusal(self._door, opened.user_id, in_card=True)
         await self._jobs.enqueue(first_greeting_job(opened, refusal), now=self._clock.now())
         if self._door.reads_words and refusal is None:
-            self._background.send(suggest(self._client, opened.channel))
+            self._background.start(suggest(self._client, opened.channel), name="suggestions")
 
     async def click(self, clicked: Clicked) -> None:
         """Handle a control of a card, for the session's owner only."""
@@ -428,7 +429,7 @@ class RequestHandler:
         return None
 
     def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
-        self._background.send(self._ephemeral.send_ephemeral(user_id, place, words))
+        self._background.start(self._ephemeral.send_ephemeral(user_id, place, words), name="a hint")
 
 
 def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:

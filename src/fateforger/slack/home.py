@@ -12,9 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.coordinator import CoordinatorPort
 from fateforger.errors import CalendarBusy, InternalError, StoreError
-from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
-from fateforger.ports.people import ERASING_LANE
 from fateforger.session.cards import Card, ProgressCallback, Prose
 from fateforger.session.commands import InboxCommand, Opening
 from fateforger.session.queue_commands import QueueCommandBase
@@ -30,11 +28,12 @@ from fateforger.slack.client import (
     upload,
 )
 from fateforger.slack.poster import Poster
-from fateforger.slack.progress import BackgroundTasks, Handle
+from fateforger.slack.progress import Handle
 from fateforger.slack.requests import PersonalDataRequested
 from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
-from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.workers.lanes import ERASING, PersonalDataRequest, TryLater
 from fateforger.workers.people import PersonalData
+from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +57,7 @@ class Home:
 
     def show(self, user_id: str) -> None:
         """Publish App Home after the acknowledgement. Opening it again retries."""
-        self._background.send(self._publish(user_id))
+        self._background.start(self._publish(user_id), name="App Home")
 
     async def _publish(self, user_id: str) -> None:
         try:
@@ -82,8 +81,8 @@ BUSY_TRIES = 8
 
 def personal_data_job(asked: PersonalDataRequested) -> NewJob:
     """Return the job for a request. Erasure deletes it last, because it names the person."""
-    payload = {"user_id": asked.user_id, "wish": asked.wish}
-    return NewJob(lane=ERASING_LANE, key=asked.user_id, dedupe=asked.command_id, payload=payload)
+    payload = PersonalDataRequest(user_id=asked.user_id, wish=asked.wish)
+    return ERASING.build_job(payload, key=asked.user_id, dedupe=asked.command_id)
 
 
 class PersonalDataHandler:
@@ -107,9 +106,9 @@ class PersonalDataHandler:
         self._client = client
         self._session = session
 
-    async def perform(self, job: Job) -> None:
-        """Carry out a request once. Raises like :data:`~fateforger.workers.lane.Perform`."""
-        user_id, wish = str(job.payload["user_id"]), job.payload["wish"]
+    async def perform(self, request: PersonalDataRequest, job: Job) -> None:
+        """Carry out a request once. Raises like :data:`~fateforger.workers.lanes.Perform`."""
+        user_id, wish = request.user_id, request.wish
         try:
             if wish == EXPORT.action:
                 await self._export(user_id, job)
@@ -169,9 +168,3 @@ class PersonalDataHandler:
         if job.attempts > 1 and await self._poster.find(channel, None, v) is not None:
             return
         await self._poster.post(channel, None, Card(text=words, parts=(Prose(text=words),)), session="", v=v)
-
-
-def personal_data_workers(jobs: Jobs, about: PersonalDataHandler, *, owner: str, clock: Clock) -> LaneWorkers:
-    """Return workers for personal data requests. They wait while another job of the person is running."""
-    policy = LanePolicy(workers=2, tries=100, longest_backoff_seconds=5.0)
-    return LaneWorkers(jobs, ERASING_LANE, about.perform, about.given_up, owner=owner, clock=clock, policy=policy)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, get_args
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.agents.ports import PROPOSAL_LANE
 from fateforger.agents.proposals import Proposal, ProposalState
-from fateforger.conversation.agent_proposals import Answer, Approvals, build_answer_job
+from fateforger.conversation.agent_proposals import Approvals, build_answer_job
 from fateforger.conversation.coordinator import CoordinatorPort
-from fateforger.errors import InternalError
-from fateforger.ports.clock import Clock
-from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import Opening
 from fateforger.session.store import Sent
@@ -33,37 +29,36 @@ from fateforger.slack.poster import EphemeralMessages, Poster
 from fateforger.slack.requests import MessageSaid, MessagesOpened, Place, ProposalAnswered
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.values import replace
-from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
-from fateforger.workers.turns import NOTIFICATION_LANE
+from fateforger.workers.lanes import (
+    GREETING,
+    NOTIFICATION,
+    PROPOSAL,
+    Greeting,
+    JobHandler,
+    Notification,
+    ProposalAnswer,
+    ProposalUpdate,
+    TryLater,
+)
 
 FIRST_WORDS = ("Plan the rest of today", "Plan tomorrow", "Plan tomorrow, 8 to 16:30")
 """Suggested first messages to a model. They stay visible, so they must be valid at any hour."""
 
 log = logging.getLogger(__name__)
 
-GREETING_LANE = "greeting"
-
 
 def greeting_job(said: MessageSaid | Opening, words: str | None = None) -> NewJob:
     """Return the job that welcomes a person once per message, or tells them ``words`` instead."""
     channel, thread_ts = get_heard_place(said)
-    payload = _payload(channel, thread_ts, words)
-    return NewJob(lane=GREETING_LANE, key=f"{channel} {thread_ts}", dedupe=said.command_id, payload=payload)
+    greeting = Greeting(channel=channel, thread_ts=thread_ts, words=words)
+    return GREETING.build_job(greeting, key=f"{channel} {thread_ts}", dedupe=said.command_id)
 
 
 def first_greeting_job(opened: MessagesOpened, words: str | None = None) -> NewJob:
     """Return the job that welcomes a person to their direct messages once ever; the same with ``words``."""
-    return NewJob(
-        lane=GREETING_LANE,
-        key=f"{opened.channel} {opened.user_id}",
-        dedupe=f"{'first' if words is None else 'refused'}-{opened.user_id}",
-        payload=_payload(opened.channel, None, words),
-    )
-
-
-def _payload(channel: str, thread_ts: str | None, words: str | None) -> dict[str, Any]:
-    where = {"channel": channel, "thread_ts": thread_ts}
-    return where if words is None else {**where, "words": words}
+    greeting = Greeting(channel=opened.channel, thread_ts=None, words=words)
+    dedupe = f"{'first' if words is None else 'refused'}-{opened.user_id}"
+    return GREETING.build_job(greeting, key=f"{opened.channel} {opened.user_id}", dedupe=dedupe)
 
 
 def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
@@ -73,16 +68,15 @@ def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
     return said.channel, str(said.thread_ts)
 
 
-def greeting_workers(jobs: Jobs, door: CoordinatorPort, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
-    """Return workers that post the welcome card in the person's thread, or at the top of their direct messages."""
+def build_greeting_handler(door: CoordinatorPort, poster: Poster) -> JobHandler:
+    """Return the handler that posts the welcome card in the person's thread, or at the top of their direct messages."""
 
-    async def perform(job: Job) -> None:
-        channel, thread_ts = str(job.payload["channel"]), job.payload["thread_ts"]
+    async def perform(greeting: Greeting, job: Job) -> None:
+        channel, thread_ts, words = greeting.channel, greeting.thread_ts, greeting.words
         try:
             # An earlier try may have posted it and died before recording it.
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
                 return
-            words = job.payload.get("words")
             card = welcome(door) if words is None else Card(text=words, parts=(Prose(text=words),))
             await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
         except TransientSlackError as trouble:
@@ -90,10 +84,7 @@ def greeting_workers(jobs: Jobs, door: CoordinatorPort, poster: Poster, *, owner
         except SlackCallError as trouble:
             log.warning("no welcome in %s: %s", channel, trouble)
 
-    async def given_up(_job: Job, _error: str) -> None:
-        return
-
-    return LaneWorkers(jobs, GREETING_LANE, perform, given_up, owner=owner, clock=clock, policy=LanePolicy(workers=2))
+    return GREETING.handle(perform)
 
 
 def welcome(door: CoordinatorPort) -> Card:
@@ -127,44 +118,36 @@ async def retire_welcome(poster: Poster, door: CoordinatorPort, where: Sent) -> 
         log.warning("a welcome card keeps its button: %s", trouble)
 
 
-PATIENT = LanePolicy(workers=2, tries=200, longest_backoff_seconds=60.0)
-
-
-def notification_workers(jobs: Jobs, poster: Poster, *, owner: str, clock: Clock) -> LaneWorkers:
-    """Return workers that post each card once, even if the process ended in the middle.
+def build_notification_handler(poster: Poster) -> JobHandler:
+    """Return the handler that posts each card once, even if the process ended in the middle.
 
     A card that replaces another one is posted as a new message if that one is gone.
     """
 
-    async def perform(job: Job) -> None:
+    async def perform(notification: Notification, job: Job) -> None:
         try:
-            await deliver_notification(job, poster)
+            await deliver_notification(notification, poster, again=job.attempts > 1)
         except (TransientSlackError, SlackLoginError) as trouble:
             after = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
             raise TryLater(str(trouble), after) from trouble
         except SlackCallError as trouble:
             log.warning("the card %s was not brought: %s", job.dedupe, trouble)
 
-    async def given_up(job: Job, error: str) -> None:
-        log.error("the card %s is given up: %s", job.dedupe, error)
-
-    return LaneWorkers(jobs, NOTIFICATION_LANE, perform, given_up, owner=owner, clock=clock, policy=PATIENT)
+    return NOTIFICATION.handle(perform)
 
 
-async def deliver_notification(job: Job, poster: Poster) -> None:
-    """Post or update the card of a job. A retry first looks for the card in Slack. Raises ``SlackCallError``."""
-    given = job.payload
-    card, v, channel, thread_ts = Card.model_validate(given["card"]), given["v"], given["channel"], given["thread_ts"]
-    if given["ts"] is not None:
+async def deliver_notification(given: Notification, poster: Poster, *, again: bool) -> None:
+    """Post or update a card. With ``again`` look for the card in Slack first. Raises ``SlackCallError``."""
+    if given.ts is not None:
         try:
-            await poster.change(Sent(channel, given["ts"]), card, session="", v=v)
+            await poster.change(Sent(given.channel, given.ts), given.card, session="", v=given.v)
         except MessageGone:
-            log.info("the card %s is posted anew", v)
+            log.info("the card %s is posted anew", given.v)
         else:
             return
-    if job.attempts > 1 and await poster.find(channel, thread_ts, v) is not None:
+    if again and await poster.find(given.channel, given.thread_ts, given.v) is not None:
         return
-    await poster.post(channel, thread_ts, card, session="", v=v, beside=given["beside"])
+    await poster.post(given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside)
 
 
 def proposal_answer_job(answered: ProposalAnswered) -> NewJob:
@@ -232,32 +215,17 @@ class ProposalCards:
         return str(place.channel), place.thread_ts
 
 
-def proposal_workers(
-    jobs: Jobs, approvals: Approvals, showing: ProposalCards, ephemeral: EphemeralMessages, *, owner: str, clock: Clock
-) -> LaneWorkers:
-    """Return workers that show proposals, expire old ones, and carry out clicks on them."""
+def build_proposal_handler(approvals: Approvals, showing: ProposalCards, ephemeral: EphemeralMessages) -> JobHandler:
+    """Return the handler that shows proposals, expires old ones, and carries out clicks on them."""
 
-    async def perform(job: Job) -> None:
-        proposal_id, do = str(job.payload["proposal"]), job.payload["do"]
-        if do == "answer":
-            answer, user_id = _answer(job), str(job.payload["user_id"])
-            words = await approvals.answer(proposal_id, user_id, answer)
+    async def perform(wanted: ProposalUpdate | ProposalAnswer, job: Job) -> None:
+        if isinstance(wanted, ProposalAnswer):
+            words = await approvals.answer(wanted.proposal, wanted.user_id, wanted.answer)
             if words is not None:
-                await ephemeral.send_ephemeral(user_id, Place(job.payload["channel"], job.payload["thread_ts"]), words)
-        elif do == "expire":
-            await approvals.expire(proposal_id)
-        elif (proposal := await approvals.get(proposal_id)) is not None:
+                await ephemeral.send_ephemeral(wanted.user_id, Place(wanted.channel, wanted.thread_ts), words)
+        elif wanted.do == "expire":
+            await approvals.expire(wanted.proposal)
+        elif (proposal := await approvals.get(wanted.proposal)) is not None:
             await showing.show(proposal, again=job.attempts > 1)
 
-    async def given_up(_job: Job, _error: str) -> None:
-        return
-
-    return LaneWorkers(jobs, PROPOSAL_LANE, perform, given_up, owner=owner, clock=clock, policy=LanePolicy(workers=2))
-
-
-def _answer(job: Job) -> Answer:
-    for answer in get_args(Answer):
-        if job.payload["answer"] == answer:
-            known: Answer = answer
-            return known
-    raise InternalError(f"job {job.id} holds no answer")
+    return PROPOSAL.handle(perform)

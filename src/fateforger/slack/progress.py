@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.coordinator import CoordinatorPort
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
-from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.cards import Button, Card, Controls, Note, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, InboxCommand, Opening, Start
 from fateforger.session.model import Outgoing
@@ -27,35 +26,10 @@ from fateforger.slack.notices import get_heard_place
 from fateforger.slack.poster import EphemeralMessages, Poster
 from fateforger.slack.requests import Place, StopRequested
 from fateforger.values import replace
-from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
+from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
-
-
-class BackgroundTasks:
-    """Keeps references to running tasks, so that shutdown can wait for them."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
-
-    def send(self, errand: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(errand)
-        self._tasks.add(task)
-        task.add_done_callback(self._on_done)
-
-    async def wait(self, *, seconds: float) -> None:
-        """Wait for running tasks, and cancel those that take longer than ``seconds``."""
-        if not self._tasks:
-            return
-        _, late = await asyncio.wait(self._tasks, timeout=seconds)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
-
-    def _on_done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            log.error("an errand failed", exc_info=task.exception())
 
 
 @dataclass
@@ -187,6 +161,9 @@ class Timing:
     patience: float = 180.0
 
 
+DEFAULT_TIMING = Timing()
+
+
 class Turn:
     """Running turn with its progress."""
 
@@ -220,7 +197,7 @@ class Presence:
         background: BackgroundTasks,
         *,
         clock: Clock,
-        timing: Timing | None = None,
+        timing: Timing,
     ) -> None:
         self._handle = handle
         self._lines = lines
@@ -228,7 +205,7 @@ class Presence:
         self._outbox = outbox
         self._background = background
         self._clock = clock
-        self._timing = timing or Timing()
+        self._timing = timing
         self._began = clock.now()
         self._places: dict[tuple[str, str], Line] = {}
 
@@ -238,12 +215,12 @@ class Presence:
             await self._handle(command, ignore_progress)
             return
         turn = Turn(command)
-        showing = asyncio.create_task(self._show(turn))
+        showing = self._background.start(self._show(turn), name="status of a turn", awaited=True)
         try:
             await self._handle(command, turn.on_progress)
         finally:
             turn.over.set()
-            self._background.send(self._end(turn, showing))
+            self._background.start(self._end(turn, showing), name="end of a status")
 
     async def sweep(self) -> None:
         """Remove statuses that a dead process may have left in recently active threads."""
@@ -332,8 +309,6 @@ class Presence:
         return asyncio.get_running_loop().time()
 
 
-STOP_LANE = "stop"
-STOP_TRIES = 8
 STOP_PAUSE_SECONDS = 0.25
 """Seconds between tries.
 
@@ -344,36 +319,25 @@ tries.
 
 def stop_job(asked: StopRequested, session_id: str, *, now: datetime) -> NewJob:
     """Return the job that stops the current turn of a session."""
-    return NewJob(
-        lane=STOP_LANE,
-        key=f"{session_id} {asked.command_id}",
-        dedupe=asked.command_id,
-        payload={
-            "session_id": session_id,
-            "user_id": asked.user_id,
-            "channel": asked.place.channel,
-            "thread_ts": asked.place.thread_ts,
-            "at": now.isoformat(),
-        },
+    payload = StopTurn(
+        session_id=session_id,
+        user_id=asked.user_id,
+        channel=asked.place.channel,
+        thread_ts=asked.place.thread_ts,
+        at=now,
     )
+    return STOP_TURN.build_job(payload, key=f"{session_id} {asked.command_id}", dedupe=asked.command_id)
 
 
-def stop_workers(
-    jobs: Jobs, door: CoordinatorPort, ephemeral: EphemeralMessages, *, owner: str, clock: Clock
-) -> LaneWorkers:
-    """Return workers that stop turns. If a stop comes too late, the person alone is told."""
+def build_stop_handler(door: CoordinatorPort, ephemeral: EphemeralMessages) -> JobHandler:
+    """Return the handler that stops turns. If a stop comes too late, the person alone is told."""
 
-    async def perform(job: Job) -> None:
-        at = datetime.fromisoformat(str(job.payload["at"]))
-        if door.stop(str(job.payload["session_id"]), at):
+    async def perform(wanted: StopTurn, job: Job) -> None:
+        if door.stop(wanted.session_id, wanted.at):
             return
         if job.attempts < STOP_TRIES:
             raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
-        place = Place(job.payload["channel"], job.payload["thread_ts"])
-        await ephemeral.send_ephemeral(str(job.payload["user_id"]), place, phrases.STOP_TOO_LATE)
+        place = Place(wanted.channel, wanted.thread_ts)
+        await ephemeral.send_ephemeral(wanted.user_id, place, phrases.STOP_TOO_LATE)
 
-    async def given_up(_job: Job, _error: str) -> None:
-        return
-
-    policy = LanePolicy(workers=2, tries=STOP_TRIES + 4)
-    return LaneWorkers(jobs, STOP_LANE, perform, given_up, owner=owner, clock=clock, policy=policy)
+    return STOP_TURN.handle(perform)

@@ -1,1 +1,1 @@
-"""Durable background work: workers claim jobs from a lane, one at a time per key, until each is done or given up."""
+"""All background work: ``lanes`` is the table of it, ``supervisor`` runs it, the rest is code of single lanes."""

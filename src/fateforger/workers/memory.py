@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from pydantic import ValidationError
-
-from fateforger.errors import BadInput, InternalError, MemoryUnavailable, RebuildNeeded, StoreError
+from fateforger.errors import InternalError, MemoryUnavailable, RebuildNeeded, StoreError
 from fateforger.memory.applicability import Context
 from fateforger.memory.consolidation import find_consolidations
 from fateforger.memory.documents import read_version, write_version
@@ -19,28 +16,20 @@ from fateforger.memory.versions import Version
 from fateforger.planning.timing import zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
-from fateforger.session.commands import COMMAND, AddExtracted, TimeboxingUserReply
+from fateforger.session.commands import AddExtracted, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.store import Sessions
-from fateforger.workers.lane import LanePolicy, LaneWorkers
-from fateforger.workers.turns import TURN_LANE, notify_session
-
-MEMORY_LANE = "memory"
-WRITE, TIDY = "write", "tidy"
-
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, JobHandler, TidyUp, WriteVersions
+from fateforger.workers.turns import build_command_job, notify_session
 
 log = logging.getLogger(__name__)
 
-ROUND_SECONDS = 900.0
-"""Interval between the checks for people whose local day has begun."""
-Sleep = Callable[[float], Awaitable[None]]
 _TICK = timedelta(microseconds=1)
 
 
 def build_tidy_job(user_id: str, day: date, tz: str) -> NewJob:
     """Return the job that tidies up a person's constraints on a local day, once."""
-    payload = {"kind": TIDY, "user_id": user_id, "day": day.isoformat(), "tz": tz}
-    return NewJob(lane=MEMORY_LANE, key=user_id, dedupe=f"{TIDY}/{user_id}/{day}", payload=payload)
+    return MEMORY.build_job(TidyUp(user_id=user_id, day=day, tz=tz), key=user_id, dedupe=f"tidy/{user_id}/{day}")
 
 
 class TidyScheduler:
@@ -56,15 +45,6 @@ class TidyScheduler:
         self._clock = clock
         self._tz = tz
         self._done: dict[str, date] = {}
-
-    async def run(self, sleep: Sleep) -> None:
-        """Enqueue jobs until cancelled."""
-        while True:
-            try:
-                await self.run_once()
-            except StoreError as error:
-                log.warning("constraints are not tidied up for now: %s", error.message)
-            await sleep(ROUND_SECONDS)
 
     async def run_once(self) -> None:
         """Enqueue a job for everyone whose local day has begun. Raises ``StoreError``."""
@@ -82,21 +62,20 @@ class TidyScheduler:
         return sessions[0].tz if sessions else self._tz
 
 
-async def tidy(job: Job, constraints: Constraints, now: datetime) -> None:
-    """Perform a tidying job. Decisions that only the person can make are left to the review.
+async def tidy(wanted: TidyUp, cause: str, constraints: Constraints, now: datetime) -> None:
+    """Tidy up a person's constraints. Decisions that only the person can make are left to the review.
 
     Raises ``StoreError``, also if a constraint was written meanwhile; the lane then retries with the new version.
     """
-    user_id, tz = str(job.payload["user_id"]), str(job.payload["tz"])
-    context = Context(user_id=user_id, as_of=date.fromisoformat(job.payload["day"]), now=now, timezone=tz)
-    versions = await constraints.of(user_id)
+    context = Context(user_id=wanted.user_id, as_of=wanted.day, now=now, timezone=wanted.tz)
+    versions = await constraints.of(wanted.user_id)
     changed = build_tidy_versions(versions, context, now)
     if not changed:
         return
     seqs = {version.uid: version.seq for version in versions}
     expected = {version.uid: seqs[version.uid] for version in changed}
-    await constraints.write(changed, cause=job.dedupe, expected=expected)
-    log.info("constraints tidied cause=%s count=%d", job.dedupe, len(changed))
+    await constraints.write(changed, cause=cause, expected=expected)
+    log.info("constraints tidied cause=%s count=%d", cause, len(changed))
 
 
 def build_tidy_versions(versions: Sequence[Version], context: Context, now: datetime) -> tuple[Version, ...]:
@@ -105,91 +84,56 @@ def build_tidy_versions(versions: Sequence[Version], context: Context, now: date
     return tuple(change.at(max(now, change.version.updated_at + _TICK)) for change in changes)
 
 
-PATIENT = LanePolicy(workers=2, tries=1_000, backoff_seconds=1.0, longest_backoff_seconds=300.0)
-"""Retries for more than three days."""
 LOST = "I could not write down for other days what you told me to remember; please tell me once more."
 
 
 def build_write_job(versions: Sequence[Version], session_id: str, cause: str) -> NewJob:
     """Return the job that writes versions once the store works again; the same ``cause`` is written once."""
-    lines = [write_version(version) for version in versions]
-    payload = {"kind": WRITE, "cause": cause, "session_id": session_id, "versions": lines}
-    return NewJob(lane=MEMORY_LANE, key=versions[0].user_id, dedupe=cause, payload=payload)
+    lines = tuple(write_version(version) for version in versions)
+    payload = WriteVersions(cause=cause, session_id=session_id, versions=lines)
+    return MEMORY.build_job(payload, key=versions[0].user_id, dedupe=cause)
 
 
-def build_memory_workers(
-    jobs: Jobs,
-    constraints: Constraints,
-    sessions: Sessions,
-    *,
-    owner: str,
-    clock: Clock,
-    after: Callable[[], None] = lambda: None,
-    policy: LanePolicy = PATIENT,
-) -> LaneWorkers:
-    """Return workers that perform delayed writes, oldest first for each person, and tidy up.
+def build_memory_handler(constraints: Constraints, jobs: Jobs, sessions: Sessions, clock: Clock) -> JobHandler:
+    """Return the handler that performs delayed writes, oldest first for each person, and tidies up.
 
-    After a write, the session of the reply is updated. ``after`` is called when a message may be due.
+    After a write, the session of the reply is updated.
     """
 
-    async def perform(job: Job) -> None:
-        if job.payload.get("kind") == TIDY:
-            await tidy(job, constraints, clock.now())
+    async def perform(wanted: WriteVersions | TidyUp, job: Job) -> None:
+        if isinstance(wanted, TidyUp):
+            await tidy(wanted, job.dedupe, constraints, clock.now())
             return
-        versions = _parse_versions(job)
         # A newer version may have been written meanwhile. This one is then history: the instants give the order.
-        await constraints.write(versions, cause=job.payload["cause"])
+        await constraints.write(tuple(map(read_version, wanted.versions)), cause=wanted.cause)
         landed = AddExtracted(
-            command_id=f"{job.dedupe}/landed",
-            session_id=job.payload["session_id"],
-            of=job.payload["cause"],
-            at=clock.now(),
+            command_id=f"{job.dedupe}/landed", session_id=wanted.session_id, of=wanted.cause, at=clock.now()
         )
-        await jobs.enqueue(build_understood_job(landed), now=clock.now())
+        await jobs.enqueue(build_command_job(landed, key=landed.session_id), now=clock.now())
 
     async def on_given_up(job: Job, error: str) -> None:
-        if job.payload.get("kind") == TIDY:
+        if job.payload.get("kind") == "tidy":
             return  # the job of the next day does the same
         log.error("constraints of job %s are lost: %s", job.id, error)
-        if await notify_session(sessions, job, LOST):
-            after()
+        await notify_session(sessions, job, LOST)
 
-    return LaneWorkers(jobs, MEMORY_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
-
-
-def build_understood_job(heard: AddExtracted) -> NewJob:
-    """Return the job that passes ``heard`` to its session, in order with the other commands of the session."""
-    payload = COMMAND.dump_python(heard, mode="json")
-    return NewJob(lane=TURN_LANE, key=heard.session_id, dedupe=heard.command_id, payload=payload)
+    return MEMORY.handle(perform, on_given_up)
 
 
 def parse_understood(job: Job) -> AddExtracted:
     """Return the command of a job. Raises ``InternalError`` for anything else."""
-    try:
-        heard = COMMAND.validate_python(job.payload)
-    except ValidationError as error:
-        raise InternalError(f"job {job.id} holds no command: {error.error_count()} problems") from error
+    heard = TURN.parse(job)
     if not isinstance(heard, AddExtracted):
         raise InternalError(f"job {job.id} holds a {type(heard).__name__}, not what was understood")
     return heard
 
 
-def _parse_versions(job: Job) -> tuple[Version, ...]:
-    try:
-        return tuple(read_version(line) for line in job.payload["versions"])
-    except (BadInput, KeyError, TypeError) as error:
-        raise InternalError(f"job {job.id} holds no constraints: {error}") from error
-
-
-EXTRACT_LANE = "extract"
-UNHURRIED = LanePolicy(workers=8, tries=5, backoff_seconds=2.0, longest_backoff_seconds=60.0)
-"""Several messages are read at once, so that one that hangs does not delay the others."""
 UNREAD = "I could not look for rules in your last message, so I remember nothing of it; the rest of it counts as usual."
 
 Interpret = Callable[[TimeboxingUserReply, Session], Awaitable[AddExtracted | None]]
 """Return the rules to remember from a reply, or ``None`` if there are none.
 
-Raises the errors of :data:`~fateforger.workers.lane.Perform`.
+Raises the errors of :data:`~fateforger.workers.lanes.Perform`.
 """
 
 
@@ -198,8 +142,7 @@ def build_extract_job(reply: TimeboxingUserReply) -> NewJob:
 
     The result carries the time of the reply, so the order of reading does not matter.
     """
-    payload = COMMAND.dump_python(reply, mode="json")
-    return NewJob(lane=EXTRACT_LANE, key=reply.command_id, dedupe=reply.command_id, payload=payload)
+    return EXTRACT.build_job(reply, key=reply.command_id, dedupe=reply.command_id)
 
 
 def format_understood_id(reply_id: str) -> str:
@@ -207,32 +150,21 @@ def format_understood_id(reply_id: str) -> str:
     return f"{reply_id}/understood"
 
 
-def build_extract_workers(
-    jobs: Jobs,
-    sessions: Sessions,
-    interpret: Interpret,
-    *,
-    owner: str,
-    clock: Clock,
-    policy: LanePolicy = UNHURRIED,
-) -> LaneWorkers:
-    """Return workers that read replies and enqueue the results on the lane of the session.
+def build_extract_handler(interpret: Interpret, jobs: Jobs, sessions: Sessions, clock: Clock) -> JobHandler:
+    """Return the handler that reads replies and enqueues the results on the lane of the session.
 
     When a reply is given up, the session is told once that it was not read.
     """
 
-    async def perform(job: Job) -> None:
-        reply = _parse_reply(job)
+    async def perform(reply: TimeboxingUserReply, _job: Job) -> None:
         session = await sessions.load(reply.session_id)
-        if session is None:
-            return
-        heard = await interpret(reply, session)
+        heard = None if session is None else await interpret(reply, session)
         if heard is not None:
-            await jobs.enqueue(build_understood_job(heard), now=clock.now())
+            await jobs.enqueue(build_command_job(heard, key=heard.session_id), now=clock.now())
 
     async def on_given_up(job: Job, error: str) -> None:
         log.warning("job %s: a reply is not read for rules: %s", job.id, error)
-        reply = _parse_reply(job)
+        reply = EXTRACT.parse(job)
         heard = AddExtracted(
             command_id=format_understood_id(reply.command_id),
             session_id=reply.session_id,
@@ -240,19 +172,9 @@ def build_extract_workers(
             at=reply.at,
             trouble=UNREAD,
         )
-        await jobs.enqueue(build_understood_job(heard), now=clock.now())
+        await jobs.enqueue(build_command_job(heard, key=heard.session_id), now=clock.now())
 
-    return LaneWorkers(jobs, EXTRACT_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
-
-
-def _parse_reply(job: Job) -> TimeboxingUserReply:
-    try:
-        reply = COMMAND.validate_python(job.payload)
-    except ValidationError as error:
-        raise InternalError(f"job {job.id} holds no reply: {error.error_count()} problems") from error
-    if not isinstance(reply, TimeboxingUserReply):
-        raise InternalError(f"job {job.id} holds a {type(reply).__name__}, not a reply")
-    return reply
+    return EXTRACT.handle(perform, on_given_up)
 
 
 _PATIENCE = 3
@@ -262,23 +184,9 @@ OnProgress = Callable[[int], None]
 """Called with the number of constraints indexed since the last call."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexingPolicy:
-    """Intervals and limits of the indexer.
-
-    ``idle_seconds`` is the longest sleep without a wake-up; ``look_seconds`` is the interval between health checks of
-    an idle index.
-    """
-
-    batch: int = 100
-    idle_seconds: float = 5.0
-    look_seconds: float = 300.0
-    backoff_seconds: float = 0.5
-    longest_backoff_seconds: float = 60.0
-
-    def backoff(self, failures: int) -> float:
-        """Return the seconds to wait after this many failures."""
-        return min(self.backoff_seconds * 2.0 ** min(failures - 1, 20), self.longest_backoff_seconds)
+BATCH = 100
+LOOK_SECONDS = 300.0
+"""Interval between the health checks of an index."""
 
 
 class Indexer:
@@ -287,11 +195,13 @@ class Indexer:
     Failures show in :attr:`words` and in the log. No caller waits for the indexer.
     """
 
-    def __init__(self, constraints: Constraints, memory: Memory, *, policy: IndexingPolicy | None = None) -> None:
+    def __init__(
+        self, constraints: Constraints, memory: Memory, *, batch: int = BATCH, look_seconds: float = LOOK_SECONDS
+    ) -> None:
         self._constraints = constraints
         self._memory = memory
-        self._policy = policy or IndexingPolicy()
-        self._nudge = asyncio.Event()
+        self._batch = batch
+        self._look_seconds = look_seconds
         self._report: MemoryReport | None = None
         self._looked_at = 0.0
         self.trouble: str | None = None
@@ -315,29 +225,21 @@ class Indexer:
             raise MemoryUnavailable(self.words)
         return await self._memory.search(user_id, text, limit=limit)
 
-    def wake(self) -> None:
-        """Wake the indexer. Call this after a write to the store."""
-        self._nudge.set()
-
-    async def run(self) -> None:
-        """Index changes until cancelled."""
-        failures = 0
-        while True:
-            self._nudge.clear()
-            try:
-                await self._run_once()
-                failures, self.trouble = 0, None
-            except (MemoryUnavailable, StoreError) as error:
-                failures += 1
-                self._report_trouble(error.message)
-            await self._pause(self._policy.backoff(failures) if failures else self._policy.idle_seconds)
+    async def run_once(self) -> None:
+        """Index what changed. Raises ``MemoryUnavailable`` or ``StoreError``, after noting the trouble."""
+        try:
+            await self._run_once()
+        except (MemoryUnavailable, StoreError) as error:
+            self.trouble = error.message
+            raise
+        self.trouble = None
 
     async def catch_up(self, progress: OnProgress = lambda _: None) -> None:
         """Index until nothing is missing.
 
         Raises ``MemoryUnavailable`` or ``StoreError``; the work done by then is kept.
         """
-        while tasks := await self._constraints.list_unindexed(limit=self._policy.batch):
+        while tasks := await self._constraints.list_unindexed(limit=self._batch):
             refused = await self._index_all(tasks, progress)
             if len(refused) == len(tasks):
                 raise refused[0]
@@ -358,7 +260,8 @@ class Indexer:
             await self._check_health()
             await self.catch_up()
         except RebuildNeeded as error:
-            self._report_trouble(error.message)
+            log.warning("%s", error.message)
+            self.trouble = error.message
             count = await self.rebuild()
             self._report = await self._memory.report()
             await self.catch_up()
@@ -373,7 +276,7 @@ class Indexer:
     async def _check_health(self) -> None:
         """Check the health of the index from time to time. An index that is unexpectedly empty is indexed again."""
         now = asyncio.get_running_loop().time()
-        if self._report is not None and now - self._looked_at < self._policy.look_seconds:
+        if self._report is not None and now - self._looked_at < self._look_seconds:
             return
         self._report = await self._memory.report()
         self._looked_at = now
@@ -415,14 +318,3 @@ class Indexer:
             await self._memory.drop(task.user_id, task.uid)
         else:
             await self._memory.put(task.version)
-
-    def _report_trouble(self, message: str) -> None:
-        if message != self.trouble:
-            log.warning("%s", message)
-        self.trouble = message
-
-    async def _pause(self, seconds: float) -> None:
-        try:
-            await asyncio.wait_for(self._nudge.wait(), seconds)
-        except TimeoutError:
-            return

@@ -9,19 +9,15 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import get_args
 
-from pydantic import ValidationError
-
-from fateforger.errors import InternalError, StoreError
+from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.cards import Card, Prose
-from fateforger.session.commands import COMMAND, BackgroundCommand, InboxCommand, RefreshCalendar
+from fateforger.session.commands import BackgroundCommand, InboxCommand, RefreshCalendar
 from fateforger.session.model import Outgoing
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.store import Sessions
-from fateforger.workers.lane import LanePolicy, LaneWorkers
-
-NOTIFICATION_LANE = "letter"
+from fateforger.workers.lanes import NOTIFICATION, TURN, JobHandler, Notification
 
 
 def build_notification_job(
@@ -32,54 +28,35 @@ def build_notification_job(
     ``v`` identifies the card: the same ``v`` is delivered once. ``ts`` is the message that the card replaces. With
     ``beside`` the card does not count as the newest message of its thread.
     """
-    payload = {
-        "v": v,
-        "channel": channel,
-        "thread_ts": thread_ts,
-        "ts": ts,
-        "beside": beside,
-        "card": card.model_dump(mode="json"),
-    }
-    return NewJob(lane=NOTIFICATION_LANE, key=f"{channel} {thread_ts}", dedupe=v, payload=payload)
+    payload = Notification(v=v, channel=channel, thread_ts=thread_ts, ts=ts, beside=beside, card=card)
+    return NOTIFICATION.build_job(payload, key=f"{channel} {thread_ts}", dedupe=v)
 
 
 log = logging.getLogger(__name__)
 
-TURN_LANE = "turn"
 OF_QUEUE = frozenset(kind.model_fields["kind"].default for kind in get_args(QueueCommand))
 NOT_ASKED_FOR = frozenset(kind.model_fields["kind"].default for kind in get_args(BackgroundCommand))
 
 APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
 
 Handle = Callable[[InboxCommand], Awaitable[None]]
-"""Handle one command. Raises the errors of :data:`~fateforger.workers.lane.Perform`."""
+"""Handle one command. Raises the errors of :data:`~fateforger.workers.lanes.Perform`."""
 
 
-def build_turn_workers(
-    jobs: Jobs,
-    sessions: Sessions,
-    handle: Handle,
-    *,
-    owner: str,
-    clock: Clock,
-    after: Callable[[], None] = lambda: None,
-    policy: LanePolicy | None = None,
-) -> LaneWorkers:
-    """Return workers that pass each command to ``handle`` and then call ``after``, because messages may be due.
+def build_turn_handler(handle: Handle, jobs: Jobs, sessions: Sessions, clock: Clock) -> JobHandler:
+    """Return the handler that passes each command to ``handle``.
 
     A command that is given up results in one apology in its session, if there is one.
     """
 
-    async def perform(job: Job) -> None:
-        await handle(_parse_command(job))
-        after()
+    async def perform(command: InboxCommand, _job: Job) -> None:
+        await handle(command)
 
     async def on_given_up(job: Job, _error: str) -> None:
-        if await apologize(sessions, job):
-            after()
+        await apologize(sessions, job)
         await _apologize_in_channel(jobs, job, clock)
 
-    return LaneWorkers(jobs, TURN_LANE, perform, on_given_up, owner=owner, clock=clock, policy=policy)
+    return TURN.handle(perform, on_given_up)
 
 
 def build_look_job(look: RefreshCalendar) -> NewJob:
@@ -89,15 +66,7 @@ def build_look_job(look: RefreshCalendar) -> NewJob:
 
 def build_command_job(command: InboxCommand, *, key: str) -> NewJob:
     """Return the job of a command, in order with the other commands of ``key``. Each command is queued once."""
-    payload = COMMAND.dump_python(command, mode="json")
-    return NewJob(lane=TURN_LANE, key=key, dedupe=command.command_id, payload=payload)
-
-
-def _parse_command(job: Job) -> InboxCommand:
-    try:
-        return COMMAND.validate_python(job.payload)
-    except ValidationError as error:
-        raise InternalError(f"job {job.id} holds no command: {error.error_count()} problems") from error
+    return TURN.build_job(command, key=key, dedupe=command.command_id)
 
 
 async def apologize(sessions: Sessions, job: Job) -> bool:

@@ -24,7 +24,9 @@ from fateforger.adapters.store.store import open_store
 from fateforger.app.people import CALENDAR_STAYS, COPIES_STAY, PAGE_STAYS, erase_person
 from fateforger.app.resources import lock_data_dir
 from fateforger.config import read_settings
-from fateforger.workers.memory import Indexer, IndexingPolicy
+from fateforger.workers.lanes import INDEXING
+from fateforger.workers.memory import Indexer
+from fateforger.workers.supervisor import Repeated
 
 ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
 AT = "2026-03-03T10:00:00+00:00"
@@ -128,15 +130,14 @@ def test_a_run_that_is_killed_is_completed_by_the_next(doors: Doors, tmp_path: P
 async def test_beside_a_running_program_its_index_follows(doors: Doors) -> None:
     """The program has the data directory and the index; the command waits until that has dropped them."""
     index, program = MemoryIndex(), open_store(doors.database)
-    indexing = Indexer(program.constraints, index, policy=IndexingPolicy(idle_seconds=0.05))
-    following = asyncio.create_task(indexing.run())
+    following = Repeated(INDEXING, INDEXING.handle(Indexer(program.constraints, index).run_once, seconds=0.05))
+    following.start()
     with lock_data_dir(doors.data):
         async with asyncio.timeout(60):
             while len(index.shown) < 6:  # noqa: ASYNC110  the index announces nothing
                 await asyncio.sleep(0.01)
         done = await erase_person(read_settings(data_dir=doors.data), ANNA.id)
-    following.cancel()
-    await asyncio.gather(following, return_exceptions=True)
+    await following.stop()
     await program.aclose()
     assert (done.index_follows, {user for user, _ in index.shown}, index.scrubs > 0) == (False, {BORIS.id}, True)
     assert doors.found(ANNA) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
@@ -22,6 +22,7 @@ from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.coordinator import CoordinatorPort, PlanningCoordinator
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import Finder, MemoryService
+from fateforger.conversation.queue.execution import WaitingTasks
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.task_offers import ExternalTaskList
@@ -34,9 +35,11 @@ from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmissi
 from fateforger.session.model import CalendarWrite, Outgoing, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
-from fateforger.workers.lane import LanePolicy, LaneWorkers
-from fateforger.workers.memory import build_extract_workers, build_memory_workers
-from fateforger.workers.turns import build_turn_workers
+from fateforger.values import replace
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, Handler, Policy, Row, SwitchedOff
+from fateforger.workers.memory import build_extract_handler, build_memory_handler
+from fateforger.workers.supervisor import Supervisor
+from fateforger.workers.turns import build_turn_handler
 
 MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 """Monday, eight in the morning in Amsterdam."""
@@ -88,6 +91,7 @@ class House:
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
     desk: QueueService = field(init=False)
+    waiting_tasks: WaitingTasks = field(init=False)
     outside: ExternalTaskList | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,6 +122,7 @@ class House:
             model=self.model,
         )
         self.desk = QueueService(tools, EXECUTOR)
+        self.waiting_tasks = WaitingTasks(tools)
         self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
         self.coordinator = PlanningCoordinator(
             sessions=self.sessions or self.store.sessions,
@@ -136,33 +141,36 @@ class House:
     def remembered(self) -> Constraints:
         return self.constraints or self.store.constraints
 
-    def lanes(self) -> tuple[LaneWorkers, ...]:
-        """The workers of the program's background, not started yet."""
+    def supervisor(self) -> Supervisor:
+        """The background work of the program that concerns sessions, not started yet."""
         jobs, sessions, clock = self.store.jobs, self.store.sessions, self.clock
-        policy = LanePolicy(tries=3, backoff_seconds=0.01, idle_seconds=0.02)
-        turns = build_turn_workers(jobs, sessions, self.coordinator.handle, owner="w", clock=clock, policy=policy)
-        writers = build_memory_workers(jobs, self.remembered, sessions, owner="w", clock=clock, policy=policy)
-        if self.extractor is None:
-            return turns, writers
-        understand = build_interpreter(self.extractor, seconds=self.patience)
-        return turns, writers, build_extract_workers(jobs, sessions, understand, owner="w", clock=clock, policy=policy)
+        policy = Policy(workers=4, tries=3, poll_seconds=0.02, backoff=Backoff(first=0.01))
+        handlers: list[Handler] = [
+            build_turn_handler(self.coordinator.handle, jobs, sessions, clock),
+            build_memory_handler(self.remembered, jobs, sessions, clock),
+            SwitchedOff(EXTRACT.name),
+        ]
+        if self.extractor is not None:
+            understand = build_interpreter(self.extractor, seconds=self.patience)
+            handlers[-1] = build_extract_handler(understand, jobs, sessions, clock)
+        lanes: list[Row] = [replace(lane, policy=policy) for lane in (TURN, MEMORY)]
+        lanes.append(replace(EXTRACT, policy=replace(policy, grace_seconds=0.01)))
+        return Supervisor(jobs, handlers, owner="w", clock=clock, lanes=lanes)
 
     async def work(self) -> None:
         """Let everything be done that waits on a lane and may run by now; a clock that stands still is moved on."""
-        async with self.working() as lanes:
-            await self.until(lambda: self.is_idle(lanes))
+        async with self.working() as supervisor:
+            await self.until(lambda: self.is_idle(supervisor))
 
     @asynccontextmanager
-    async def working(self) -> AsyncIterator[tuple[LaneWorkers, ...]]:
+    async def working(self) -> AsyncIterator[Supervisor]:
         """Run the lanes for as long as the block runs."""
-        lanes = self.lanes()
-        for lane in lanes:
-            lane.start()
+        supervisor = self.supervisor()
+        supervisor.start()
         try:
-            yield lanes
+            yield supervisor
         finally:
-            for lane in lanes:
-                await lane.stop()
+            await supervisor.stop()
 
     async def until(self, holds: Callable[[], Awaitable[bool]]) -> None:
         """Wait for a condition while the clock goes on, so that what is tried again becomes due."""
@@ -171,8 +179,8 @@ class House:
                 await asyncio.sleep(0.01)
                 self.clock.at += timedelta(milliseconds=10)
 
-    async def is_idle(self, lanes: Sequence[LaneWorkers]) -> bool:
-        return not await self.waiting() and not any(lane.busy for lane in lanes)
+    async def is_idle(self, supervisor: Supervisor) -> bool:
+        return not await self.waiting() and not supervisor.busy
 
     async def waiting(self) -> int:
         """Jobs that are open."""

@@ -27,7 +27,7 @@ from fateforger.memory.documents import read_record
 from fateforger.memory.versions import select_newest
 from fateforger.ports.jobs import Job
 from fateforger.session.commands import COMMAND, RememberConstraint, ReviseConstraint
-from fateforger.workers.turns import TURN_LANE
+from fateforger.workers.lanes import TURN
 
 AFTERNOON = {"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}
 RENAMED = {"op": "ue", "i": 1, "n": "Read plans"}
@@ -71,7 +71,7 @@ class Town:
         """A click, and all that follows from it."""
         words = await self.approvals.answer(proposal_id, user, answer)
         store = self.house.store
-        while (job := await store.jobs.claim(TURN_LANE, "w", now=self.house.clock.now(), lease_seconds=60)) is not None:
+        while (job := await store.jobs.claim(TURN.name, "w", now=self.house.clock.now(), lease_seconds=60)) is not None:
             await self.house.coordinator.handle(COMMAND.validate_python(job.payload))
             await store.jobs.finish(job)
         await self.anna.read()

@@ -285,13 +285,8 @@ async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
     """S4, S100: in the end it is said, once, and nothing but that is lost."""
     house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))
     house.patience = 600.0
-    lanes = house.lanes()
-    for lane in lanes:
-        lane.start()
-    async with asyncio.timeout(60):
+    async with house.working(), asyncio.timeout(60):
         await anna.says("um elf ins Bett")
-    for lane in lanes:
-        await lane.stop(grace_seconds=0.01)
     house.patience = 0.01
     await house.work()
     session = await anna.session()

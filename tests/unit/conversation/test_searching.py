@@ -19,7 +19,9 @@ from fateforger.memory.ports import Recollection
 from fateforger.memory.retrieval import NO_INDEX
 from fateforger.ports.model import Prompt
 from fateforger.session.memory import MemoryView
+from fateforger.workers.lanes import INDEXING
 from fateforger.workers.memory import Indexer
+from fateforger.workers.supervisor import Repeated
 
 GYM = version_of("gym", user=ANNA, description="gym at seven", name="Gym")
 PEANUTS = version_of("peanuts", user=ANNA, description="no peanuts, ever", name="Peanuts")
@@ -120,8 +122,9 @@ async def test_an_index_that_was_not_seen_to_work_is_not_asked(house: House, ind
     indexing = Indexer(house.store.constraints, index)
     with pytest.raises(MemoryUnavailable):
         await indexing.search(ANNA, "gym")
-    house.store.constraints.on_write(indexing.wake)
-    following = asyncio.create_task(indexing.run())
+    following = Repeated(INDEXING, INDEXING.handle(indexing.run_once, seconds=3_600))
+    house.store.constraints.on_write(following.wake)
+    following.start()
     async with asyncio.timeout(60):
         while await house.store.constraints.list_unindexed():  # noqa: ASYNC110  it announces nothing
             await asyncio.sleep(0.001)
@@ -132,5 +135,4 @@ async def test_an_index_that_was_not_seen_to_work_is_not_asked(house: House, ind
     index.trouble = MemoryUnavailable("It is down.")
     with pytest.raises(MemoryUnavailable):
         await indexing.search(ANNA, "gym")
-    following.cancel()
-    await asyncio.gather(following, return_exceptions=True)
+    await following.stop()

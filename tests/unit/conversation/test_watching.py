@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from itertools import pairwise
@@ -24,6 +25,9 @@ from fateforger.planning.plan import resolve
 from fateforger.session.commands import COMMAND
 from fateforger.session.model import Session, SessionStatus, WriteCounts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.values import replace
+from fateforger.workers.lanes import WATCHING, Backoff
+from fateforger.workers.supervisor import Repeated
 
 DOWN = CalendarUnreachable("The calendar does not answer.")
 
@@ -56,7 +60,6 @@ class Watch:
     person: Person
     reader: Reader = field(init=False)
     watcher: Watcher = field(init=False)
-    slept: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.reader = Reader(self.house)
@@ -68,7 +71,6 @@ class Watch:
             jobs=self.house.store.jobs,
             calendar=self.reader,
             clock=self.house.clock,
-            sleep=self._sleep,
             jitter=lambda: 0.5,
         )
 
@@ -95,14 +97,6 @@ class Watch:
         for _ in range(rounds):
             await self.after(every)
         return len(self.reader.reads) - before
-
-    async def _sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        raise Stopped
-
-
-class Stopped(Exception):
-    """Enough."""
 
 
 @pytest.fixture
@@ -238,27 +232,26 @@ async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: Watch, a
 
 
 async def test_a_round_that_fails_does_not_end_the_watching(house: House, anna: Person) -> None:
-    slept: list[float] = []
+    errors: list[Exception] = [StoreUnavailable("The disk is full."), RuntimeError("a bug")] * 2
+    survived = asyncio.Event()
 
     class Broken:
         def __getattr__(self, name: str) -> Any:
             return getattr(house.store.sessions, name)
 
         async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
-            del moment
-            raise [StoreUnavailable("The disk is full."), RuntimeError("a bug")][len(slept) % 2]
+            if errors:
+                raise errors.pop()
+            survived.set()
+            found: tuple[Session, ...] = await house.store.sessions.touched_since(moment)
+            return found
 
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        if len(slept) == 4:
-            raise Stopped
-
-    watcher = Watcher(
-        sessions=Broken(), jobs=house.store.jobs, calendar=house.submitter, clock=house.clock, sleep=sleep
-    )
-    with pytest.raises(Stopped):
-        await watcher.run()
-    assert slept == [WATCH_SECONDS] * 4
+    watcher = Watcher(sessions=Broken(), jobs=house.store.jobs, calendar=house.submitter, clock=house.clock)
+    timer = replace(WATCHING, backoff=Backoff(0.001, 0.001))
+    rounds = Repeated(timer, timer.handle(watcher.run_once))
+    rounds.start()
+    await asyncio.wait_for(survived.wait(), 60)
+    await rounds.stop()
 
 
 # --- what is noticed ---

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from aiohttp import web
+from tests.scenarios.chat import build_services, build_supervisor
 from tests.scenarios.scripted_door import ScriptedDoor
 
-from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import open_store
 from fateforger.errors import WorldError
-from fateforger.slack.app import open_slack_app
+from fateforger.slack.app import SlackApp, run_slack_app
 from fateforger.slack.client import SlackLogin
 
 
@@ -26,17 +26,11 @@ async def test_sockets_that_do_not_open_end_in_one_sentence() -> None:
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
     store = open_store(":memory:")
+    services = build_services(store, ScriptedDoor(store.sessions), jobs=store.jobs, outbox=store.outbox)
+    room = SlackApp(SlackLogin("xoxb-1", "xapp-1", url, open_seconds=0.2), services)
     with pytest.raises(WorldError, match="no socket to it can be opened"):
-        await open_slack_app(
-            SlackLogin("xoxb-1", "xapp-1", url, open_seconds=0.2),
-            replica="one",
-            door=ScriptedDoor(store.sessions),
-            jobs=store.jobs,
-            outbox=store.outbox,
-            sessions=store.sessions,
-            feedbacks=store.feedbacks,
-            clock=SystemClock(),
-        )
+        async with run_slack_app(room, build_supervisor(room, services, "one")):
+            raise AssertionError("not reached")
     await store.aclose()
     await runner.cleanup()
 

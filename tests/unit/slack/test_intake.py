@@ -28,8 +28,9 @@ from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
 from fateforger.slack.inbox import Intake
 from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
-from fateforger.slack.progress import BackgroundTasks
-from fateforger.workers.turns import TURN_LANE
+from fateforger.slack.progress import DEFAULT_TIMING
+from fateforger.workers.lanes import TURN
+from fateforger.workers.supervisor import BackgroundTasks
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 NOWHERE = "http://127.0.0.1:9/api/"
@@ -48,7 +49,7 @@ class Table:
         response = await self.app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body))
         return response.status, response.body
 
-    async def recorded(self, lane: str = TURN_LANE) -> list[Json]:
+    async def recorded(self, lane: str = TURN.name) -> list[Json]:
         """The payloads of all jobs, in order."""
         query = f"SELECT payload FROM job WHERE lane = '{lane}' ORDER BY seq"
         rows = await self.store.database.read(lambda c: c.exec_driver_sql(query).all())
@@ -80,9 +81,14 @@ async def table() -> AsyncIterator[Table]:
     desk = RequestHandler(
         door, faults.jobs(store), store.feedbacks, people, asides, errands, latest, poster, client, clock=clock
     )
-    intake = Intake(desk, FormHandler(door, desk, client, asides, errands), Home(door, client, errands), clock=clock)
+    intake = Intake(
+        desk,
+        FormHandler(door, desk, client, asides, errands, timing=DEFAULT_TIMING),
+        Home(door, client, errands),
+        clock=clock,
+    )
     yield Table(new_app(client, intake), intake, store, latest, faults)
-    await errands.wait(seconds=1)
+    await errands.close(seconds=1)
     await http.close()
     await store.aclose()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,17 +13,25 @@ from tests.contracts.stores import KINDS, two_stores
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store
 from fateforger.errors import InternalError
-from fateforger.slack.delivery import SENDING, sending_worker
-from fateforger.workers.lane import LanePolicy, LaneWorkers
+from fateforger.slack.delivery import SENDING_JOB, build_sending_handler
+from fateforger.values import replace
+from fateforger.workers.lanes import SENDING, Backoff
+from fateforger.workers.supervisor import Supervisor
 
-FAST = LanePolicy(backoff_seconds=0.01, longest_backoff_seconds=0.05, idle_seconds=0.02, lease_seconds=2.0)
+FAST = replace(SENDING.policy, lease_seconds=2.0, poll_seconds=0.02, backoff=Backoff(0.01, 0.05))
+LANE = replace(SENDING, policy=FAST)
+
+
+def build_sender(store: Store, send: Callable[[], Awaitable[None]], name: str) -> Supervisor:
+    """A program that does nothing but send."""
+    return Supervisor(store.jobs, [build_sending_handler(send)], owner=name, clock=SystemClock(), lanes=[LANE])
 
 
 @pytest.fixture(params=KINDS)
 async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
     async with two_stores(request, tmp_path) as stores:
-        await stores[0].jobs.enqueue(SENDING, now=datetime.now(UTC))
-        await stores[1].jobs.enqueue(SENDING, now=datetime.now(UTC))
+        await stores[0].jobs.enqueue(SENDING_JOB, now=datetime.now(UTC))
+        await stores[1].jobs.enqueue(SENDING_JOB, now=datetime.now(UTC))
         yield stores
 
 
@@ -36,7 +44,7 @@ class Street:
         self.halted: dict[str, asyncio.Event] = {}
         self.changed = asyncio.Condition()
 
-    def program(self, name: str, store: Store) -> LaneWorkers:
+    def program(self, name: str, store: Store) -> Supervisor:
         self.halted[name] = asyncio.Event()
 
         async def send() -> None:
@@ -46,11 +54,11 @@ class Street:
             finally:
                 await self._note(name, sends=False)
 
-        workers = sending_worker(store.jobs, send, owner=name, policy=FAST, clock=SystemClock())
+        workers = build_sender(store, send, name)
         workers.start()
         return workers
 
-    async def stop(self, name: str, workers: LaneWorkers) -> None:
+    async def stop(self, name: str, workers: Supervisor) -> None:
         self.halted[name].set()
         await workers.stop()
 
@@ -115,7 +123,7 @@ async def test_a_failure_does_not_end_the_sending(stores: tuple[Store, Store]) -
             raise InternalError("a bug")
         sent.set()
 
-    workers = sending_worker(stores[0].jobs, send, owner="one", policy=FAST, clock=SystemClock())
+    workers = build_sender(stores[0], send, "one")
     workers.start()
     await asyncio.wait_for(sent.wait(), 60)
     await workers.stop()

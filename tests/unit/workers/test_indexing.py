@@ -13,25 +13,26 @@ from tests.fakes.memory_index import MemoryIndex
 
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
 from fateforger.memory.versions import Version, select_newest
-from fateforger.workers.memory import Indexer, IndexingPolicy
+from fateforger.values import replace
+from fateforger.workers.lanes import Backoff, Timer
+from fateforger.workers.memory import Indexer
+from fateforger.workers.supervisor import Repeated
 
-FAST = IndexingPolicy(
-    batch=3, idle_seconds=0.01, look_seconds=0.0, backoff_seconds=0.001, longest_backoff_seconds=0.005
-)
+FAST = Timer("indexing", seconds=0.01, backoff=Backoff(0.001, 0.005))
 DOWN = "The index of constraints cannot be used: it is down."
 
 
 @asynccontextmanager
 async def at_work(
-    constraints: MemoryConstraints, memory: MemoryIndex, policy: IndexingPolicy = FAST
-) -> AsyncIterator[Indexer]:
-    indexing = Indexer(constraints, memory, policy=policy)
-    task = asyncio.create_task(indexing.run())
+    constraints: MemoryConstraints, memory: MemoryIndex, timer: Timer = FAST
+) -> AsyncIterator[tuple[Indexer, Repeated]]:
+    indexing = Indexer(constraints, memory, batch=3, look_seconds=0.0)
+    rounds = Repeated(timer, timer.handle(indexing.run_once))
+    rounds.start()
     try:
-        yield indexing
+        yield indexing, rounds
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await rounds.stop()
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -73,21 +74,17 @@ async def test_it_follows_what_is_written(constraints: MemoryConstraints, memory
 
 
 async def test_it_is_woken(constraints: MemoryConstraints, memory: MemoryIndex) -> None:
-    async with at_work(constraints, memory, IndexingPolicy(idle_seconds=3_600)) as indexing:
+    async with at_work(constraints, memory, replace(FAST, seconds=3_600.0)) as (_, rounds):
         await asyncio.sleep(0)
         await remember(constraints, version_of("c"))
-        indexing.wake()
+        rounds.wake()
         await until(lambda: len(memory.shown) == 1)
 
 
 async def test_nothing_is_opened_while_there_is_nothing(constraints: MemoryConstraints, memory: MemoryIndex) -> None:
     memory.trouble = MemoryUnavailable(DOWN)
-    indexing = Indexer(constraints, memory, policy=FAST)
-    task = asyncio.create_task(indexing.run())
-    for _ in range(50):
-        await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    indexing = Indexer(constraints, memory)
+    await indexing.run_once()
     assert (indexing.trouble, indexing.words) == (None, "There is nothing to search yet.")
 
 
@@ -97,14 +94,14 @@ async def test_an_index_that_is_down_is_tried_again(
     """S187: it is said, once, and not silently empty."""
     memory.trouble = MemoryUnavailable(DOWN)
     await remember(constraints, version_of("c"))
-    async with at_work(constraints, memory) as indexing:
+    async with at_work(constraints, memory) as (indexing, _):
         await until(lambda: indexing.words == DOWN)
         for _ in range(20):
             await asyncio.sleep(0.001)
         memory.trouble = None
         await until(lambda: len(memory.shown) == 1)
         await until(lambda: indexing.words == "It works: a dictionary, local-ngrams-1.")
-    assert [record.message for record in caplog.records] == [DOWN]
+    assert [record.message for record in caplog.records] == [f"indexing: {DOWN}"]
 
 
 async def test_a_damaged_index_is_made_anew(constraints: MemoryConstraints, memory: MemoryIndex) -> None:
@@ -137,7 +134,7 @@ class Picky(MemoryIndex):
 async def test_one_that_is_refused_holds_nobody_up(constraints: MemoryConstraints) -> None:
     await remember(constraints, version_of("bad"), *(version_of(f"c{n}") for n in range(10)))
     memory = Picky()
-    async with at_work(constraints, memory) as indexing:
+    async with at_work(constraints, memory) as (indexing, _):
         await until(lambda: len(memory.shown) == 10)
         await until(lambda: indexing.trouble == "I don't like it.")
     assert [task.uid for task in await constraints.list_unindexed()] == ["bad"]

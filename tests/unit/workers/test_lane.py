@@ -6,17 +6,21 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.errors import BadInput, InternalError, StoreUnavailable, VersionConflict
 from fateforger.ports.jobs import Job, NewJob
-from fateforger.workers.lane import LanePolicy, LaneWorkers, TryLater
+from fateforger.values import replace
+from fateforger.workers.lanes import Backoff, Lane, Policy, TryLater
+from fateforger.workers.supervisor import LaneWorkers
 
-FAST = LanePolicy(
-    workers=4, tries=3, lease_seconds=5.0, idle_seconds=0.02, backoff_seconds=0.001, longest_backoff_seconds=0.002
+FAST = Policy(
+    workers=4, tries=3, lease_seconds=5.0, poll_seconds=0.02, grace_seconds=1.0, backoff=Backoff(0.001, 0.002)
 )
 DEADLINE = 60.0
 
@@ -38,7 +42,7 @@ class Desk:
         self.first: Callable[[Job], Awaitable[None]] = nothing
         self.changed = asyncio.Condition()
 
-    async def perform(self, job: Job) -> None:
+    async def perform(self, _payload: dict[str, Any], job: Job) -> None:
         await self._note(self.begun, job.dedupe)
         await self.first(job)
         await self._note(self.ended, job.dedupe)
@@ -63,13 +67,14 @@ async def nothing(_job: Job) -> None:
 
 
 @asynccontextmanager
-async def at_work(store: Store, desk: Desk, policy: LanePolicy = FAST) -> AsyncIterator[LaneWorkers]:
-    workers = LaneWorkers(store.jobs, "lane", desk.perform, desk.give_up, owner="w", clock=SystemClock(), policy=policy)
+async def at_work(store: Store, desk: Desk, policy: Policy = FAST) -> AsyncIterator[LaneWorkers]:
+    lane = Lane("lane", TypeAdapter(dict[str, Any]), policy, tells=True)
+    workers = LaneWorkers(lane, lane.handle(desk.perform, desk.give_up), store.jobs, owner="w", clock=SystemClock())
     workers.start()
     try:
         yield workers
     finally:
-        await workers.stop(grace_seconds=1.0)
+        await workers.stop()
 
 
 async def put(store: Store, *names: str) -> None:
@@ -105,7 +110,7 @@ async def test_jobs_of_one_key_run_in_order_and_others_beside_them(store: Store)
 
 async def test_a_new_job_is_begun_at_once(store: Store) -> None:
     desk = Desk()
-    patient = LanePolicy(idle_seconds=60.0)
+    patient = replace(FAST, poll_seconds=60.0)
     async with at_work(store, desk, patient):
         for n in range(5):
             await put(store, f"k{n}.1")
@@ -171,7 +176,7 @@ async def test_a_long_job_keeps_its_claim(store: Store) -> None:
 
     desk.first = first
     await put(store, "a.1")
-    async with at_work(store, desk, LanePolicy(lease_seconds=1.0, idle_seconds=0.02)):
+    async with at_work(store, desk, replace(FAST, lease_seconds=1.0)):
         await desk.until(lambda: desk.begun == ["a.1"])
         begun = asyncio.get_running_loop().time()
         while asyncio.get_running_loop().time() < begun + 1.5:  # more than a lease
@@ -192,7 +197,7 @@ async def test_a_job_whose_claim_was_lost_is_stopped(store: Store) -> None:
 
     desk.first = first
     await put(store, "a.1", "b.1")
-    async with at_work(store, desk, LanePolicy(lease_seconds=0.06, idle_seconds=0.02)) as workers:
+    async with at_work(store, desk, replace(FAST, lease_seconds=0.06)) as workers:
         await desk.until(lambda: len(desk.begun) == 2)
         async with asyncio.timeout(DEADLINE):
             while workers.busy:  # noqa: ASYNC110  nothing tells when a worker of another object ends
@@ -209,9 +214,9 @@ async def test_stopping_lets_running_jobs_end_and_begins_no_more(store: Store) -
 
     desk.first = first
     await put(store, "a.1", "a.2")
-    async with at_work(store, desk) as workers:
+    async with at_work(store, desk, replace(FAST, grace_seconds=DEADLINE)) as workers:
         await desk.until(lambda: desk.begun == ["a.1"])
-        stopping = asyncio.create_task(workers.stop(grace_seconds=DEADLINE))
+        stopping = asyncio.create_task(workers.stop())
         gate.set()
         await stopping
     assert (desk.begun, desk.ended) == (["a.1"], ["a.1"])
@@ -226,9 +231,9 @@ async def test_a_job_that_does_not_end_in_time_is_put_back_for_the_next_start(st
 
     desk.first = first
     await put(store, "a.1")
-    async with at_work(store, desk) as workers:
+    async with at_work(store, desk, replace(FAST, grace_seconds=0.01)) as workers:
         await desk.until(lambda: desk.begun == ["a.1"])
-        await workers.stop(grace_seconds=0.01)
+        await workers.stop()
     assert desk.ended == []
     assert await left(store)
 
@@ -237,7 +242,7 @@ async def test_the_next_process_goes_on_where_the_last_one_stopped(store: Store)
     """S241: what was enqueued is handled, in order, whoever comes next."""
     await put(store, "a.1", "a.2", "a.3")
     first, second = Desk(), Desk()
-    async with at_work(store, first, LanePolicy(workers=1, idle_seconds=0.02)):
+    async with at_work(store, first, replace(FAST, workers=1)):
         await first.until(lambda: bool(first.begun))
     async with at_work(store, second):
         await second.until(lambda: len(first.ended) + len(second.ended) == 3)
@@ -245,5 +250,5 @@ async def test_the_next_process_goes_on_where_the_last_one_stopped(store: Store)
 
 
 def test_backoff_grows_to_a_limit() -> None:
-    policy = LanePolicy(backoff_seconds=0.5, longest_backoff_seconds=10.0)
-    assert [policy.backoff(n) for n in (1, 2, 3, 6, 1000)] == [0.5, 1.0, 2.0, 10.0, 10.0]
+    backoff = Backoff(first=0.5, longest=10.0)
+    assert [backoff.after(n) for n in (1, 2, 3, 6, 1000)] == [0.5, 1.0, 2.0, 10.0, 10.0]

@@ -13,6 +13,7 @@ from tests.unit.conversation.person import HandClock
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.versions import Version, select_newest
+from fateforger.workers.lanes import MEMORY, TidyUp
 from fateforger.workers.memory import TidyScheduler, tidy
 
 NOW = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
@@ -33,7 +34,9 @@ async def rounds(store: Store, clock: HandClock, count: int = 1) -> int:
         await tidying.run_once()
     done = 0
     while (job := await store.jobs.claim("memory", "w", now=clock.now(), lease_seconds=60)) is not None:
-        await tidy(job, store.constraints, clock.now())
+        wanted = MEMORY.parse(job)
+        assert isinstance(wanted, TidyUp)
+        await tidy(wanted, job.dedupe, store.constraints, clock.now())
         await store.jobs.finish(job)
         done += 1
     return done

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -11,15 +11,17 @@ import pytest
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.errors import StoreUnavailable
-from fateforger.ports.jobs import NewJob
+from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.commands import COMMAND, InboxCommand, Opening, RefreshCalendar, Start, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import QueueCommandBase, ShowTasks
-from fateforger.workers.lane import LanePolicy
-from fateforger.workers.turns import APOLOGY, NOTIFICATION_LANE, TURN_LANE, Handle, build_look_job, build_turn_workers
+from fateforger.values import replace
+from fateforger.workers.lanes import NOTIFICATION, SENDING, TURN, Backoff, Policy
+from fateforger.workers.supervisor import Supervisor
+from fateforger.workers.turns import APOLOGY, Handle, build_look_job, build_turn_handler
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
-FAST = LanePolicy(tries=2, idle_seconds=0.02, backoff_seconds=0.001)
+FAST = replace(TURN, policy=Policy(workers=4, tries=2, poll_seconds=0.02, backoff=Backoff(first=0.001)))
 SESSION = Session(
     id="s1", user_id="U1", channel="C1", thread_ts="1.0", created_at=AT, touched_at=AT, tz="Etc/UTC", date=AT.date()
 )
@@ -40,22 +42,26 @@ async def put(store: Store, *commands: InboxCommand) -> None:
     for command in commands:
         key = command.channel if isinstance(command, Start | Opening | QueueCommandBase) else command.session_id
         payload = COMMAND.dump_python(command, mode="json")
-        job = NewJob(lane=TURN_LANE, key=key, dedupe=command.command_id, payload=payload)
+        job = NewJob(lane=TURN.name, key=key, dedupe=command.command_id, payload=payload)
         await store.jobs.enqueue(job, now=AT)
 
 
+def build_workers(store: Store, handle: Handle, wake: Callable[[], None] = lambda: None) -> Supervisor:
+    """The lane of commands, and a sender that is only woken."""
+    clock = SystemClock()
+
+    async def send(_payload: object, _job: Job) -> None:
+        raise AssertionError("not reached")
+
+    turns = build_turn_handler(handle, store.jobs, store.sessions, clock)
+    handlers = [SENDING.handle(send, wake=wake), turns]
+    return Supervisor(store.jobs, handlers, owner="w", clock=clock, lanes=[SENDING, FAST])
+
+
 async def run(store: Store, handle: Handle, turns: int) -> list[str]:
-    """Work until ``after`` was called so often; returns the ids of the messages that wait then."""
+    """Work until the sender was woken so often; returns the ids of the messages that wait then."""
     calls = asyncio.Semaphore(0)
-    workers = build_turn_workers(
-        store.jobs,
-        store.sessions,
-        handle,
-        owner="w",
-        clock=SystemClock(),
-        after=calls.release,
-        policy=FAST,
-    )
+    workers = build_workers(store, handle, calls.release)
     workers.start()
     async with asyncio.timeout(60):
         for _ in range(turns):
@@ -92,7 +98,7 @@ async def test_a_command_that_cannot_be_handled_ends_in_one_apology(store: Store
 
 async def test_a_job_that_is_no_command_ends_in_one_apology(store: Store) -> None:
     await store.sessions.save(SESSION, expected=0)
-    job = NewJob(lane=TURN_LANE, key="s1", dedupe="x", payload={"kind": "dance", "session_id": "s1"})
+    job = NewJob(lane=TURN.name, key="s1", dedupe="x", payload={"kind": "dance", "session_id": "s1"})
     await store.jobs.enqueue(job, now=AT)
 
     async def handle(_command: InboxCommand) -> None:
@@ -110,7 +116,7 @@ async def test_without_a_session_there_is_nobody_to_apologise_to(store: Store) -
             raise StoreUnavailable("The disk is full.")
 
     await put(store, reply(1, "nobody"), reply(2, "nobody"))
-    assert await run(store, handle, 1) == []
+    assert await run(store, handle, 2) == []
     assert handled == ["c1", "c1", "c2"]
 
 
@@ -129,7 +135,7 @@ async def test_a_look_that_nobody_asked_for_waits_its_turn_and_ends_without_an_a
     assert await store.jobs.enqueue(build_look_job(look), now=AT)
     assert not await store.jobs.enqueue(build_look_job(look), now=AT)
     await put(store, reply(2))
-    assert await run(store, handle, 2) == []
+    assert await run(store, handle, 3) == []
     assert handled == ["c1", "look:1", "look:1", "c2"]
 
 
@@ -140,10 +146,10 @@ async def test_a_command_about_the_queue_that_cannot_be_handled_ends_in_one_apol
         raise StoreUnavailable("The disk is full.")
 
     await put(store, ShowTasks(command_id="c1", user_id="U1", at=AT, channel="D1"))
-    workers = build_turn_workers(store.jobs, store.sessions, handle, owner="w", clock=SystemClock(), policy=FAST)
+    workers = build_workers(store, handle)
     workers.start()
     async with asyncio.timeout(60):
-        while (job := await store.jobs.claim(NOTIFICATION_LANE, "w", now=datetime.now(UTC), lease_seconds=9)) is None:
-            await store.jobs.wait(NOTIFICATION_LANE, seconds=0.2)
+        while (job := await store.jobs.claim(NOTIFICATION.name, "w", now=datetime.now(UTC), lease_seconds=9)) is None:
+            await store.jobs.wait(NOTIFICATION.name, seconds=0.2)
     await workers.stop()
     assert (job.payload["channel"], job.payload["card"]["text"]) == ("D1", APOLOGY)

@@ -33,7 +33,7 @@ from fateforger.ports.model import Model, Role
 from fateforger.session.commands import AddExtracted, TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_LIMIT, UNDERSTAND_LIMIT
 from fateforger.session.model import Session
-from fateforger.workers.lane import TryLater
+from fateforger.workers.lanes import TryLater
 from fateforger.workers.memory import Interpret, format_understood_id
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")

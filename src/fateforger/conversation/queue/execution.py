@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from functools import partial
 
 from fateforger.conversation.queue.cards import (
     ADD,
@@ -26,6 +24,7 @@ from fateforger.tasks.queue import blockers
 from fateforger.tasks.rules import next_step, objections, refusal, with_steps, workflow_of
 from fateforger.tasks.task import QueuedTask, ReviewParts, TaskState
 from fateforger.values import replace
+from fateforger.workers.supervisor import renew_meanwhile
 from fateforger.workers.turns import build_notification_job
 from fateforger.workflow.conformance import CheckedRule
 
@@ -70,7 +69,7 @@ class Puller:
 
     async def _carry_out(self, task: QueuedTask, command: PullTask) -> QueuedTask:
         try:
-            async with self._keep_claim(task):
+            async with renew_meanwhile(partial(self._renew_claim, task), seconds=LEASE_SECONDS / 2):
                 carried = await self._attempt(task, command)
         except BaseException:
             # A retry must find the task free. If even this write fails, the claim expires by itself.
@@ -116,23 +115,13 @@ class Puller:
         facts = {"review_task_exists": bool(reviews), "review_approved": approved}
         return objections(goal, WORK_ON, facts=facts)
 
-    @asynccontextmanager
-    async def _keep_claim(self, task: QueuedTask) -> AsyncIterator[None]:
-        """Renew the claim until the block ends."""
-        keeping = asyncio.create_task(self._renew_claim(task), name=f"claim of {task.id}")
-        try:
-            yield
-        finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
-
-    async def _renew_claim(self, task: QueuedTask) -> None:
-        while True:
-            await asyncio.sleep(LEASE_SECONDS / 2)
-            now = self._tools.clock.now()
-            if await self._tools.tasks.extend(task, now=now, lease_seconds=LEASE_SECONDS) is None:
-                log.warning("the claim of %s was lost", task.id)
-                return
+    async def _renew_claim(self, task: QueuedTask) -> bool:
+        """Extend the claim; return ``False`` if it was lost."""
+        now = self._tools.clock.now()
+        if await self._tools.tasks.extend(task, now=now, lease_seconds=LEASE_SECONDS) is not None:
+            return True
+        log.warning("the claim of %s was lost", task.id)
+        return False
 
     async def _pulled_by(self, command: PullTask) -> QueuedTask | None:
         """Return the task that an earlier attempt of this command carried out."""
@@ -167,35 +156,11 @@ def _activate(task: QueuedTask) -> QueuedTask:
     return replace(task, state=TaskState.ACTIVE)
 
 
-SECONDS = 20.0
-"""Seconds between two checks without a wake-up."""
-
-
 class WaitingTasks:
     """Checks the waiting tasks of all people. It keeps no state: an interrupted check is repeated."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._awake = asyncio.Event()
-
-    def wake(self) -> None:
-        """Wake the check. Call this when something happened that a task may wait for."""
-        self._awake.set()
-
-    async def run(self) -> None:
-        """Check tasks until cancelled."""
-        while True:
-            self._awake.clear()
-            try:
-                await self.run_once()
-            except StoreError as error:
-                log.warning("waiting tasks are not looked at for now: %s", error.message)
-            except Exception:  # outermost edge of a check: one broken task must not end it for all
-                log.exception("a look at waiting tasks failed")
-            try:
-                await asyncio.wait_for(self._awake.wait(), SECONDS)
-            except TimeoutError:
-                continue
 
     async def run_once(self) -> None:
         """Check each waiting task once. Raises ``StoreError``."""

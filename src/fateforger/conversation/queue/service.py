@@ -30,7 +30,7 @@ from fateforger.conversation.queue.dispatch import (
     route_request,
     route_typed,
 )
-from fateforger.conversation.queue.execution import Puller, WaitingTasks
+from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
 from fateforger.conversation.queue.work import MOST_HANDLED, Asker, PlannedTasks, Tools, write_parts
 from fateforger.errors import BadInput, StoreError
@@ -158,7 +158,6 @@ class QueueService:
         self._puller = Puller(tools, executor)
         self.planned = PlannedTasks(tools, executor)
         self._home = HomeQueue(tools.tasks, tools.clock)
-        self.waiting = WaitingTasks(tools)
 
     async def carry_out(self, command: QueueCommand) -> None:
         """Carry out a command, once, and send the answer to its origin; App Home updates itself."""
@@ -202,7 +201,6 @@ class QueueService:
             card = route
         answer = build_notification_job(card, v=f"{about}/card", channel=opening.channel, thread_ts=opening.thread_ts)
         await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
-        self.waiting.wake()
 
     async def home(self, user_id: str) -> tuple[Part, ...]:
         """Return the queue in App Home, with the result of the last action there."""

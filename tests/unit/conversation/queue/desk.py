@@ -13,7 +13,7 @@ from fateforger.session.commands import COMMAND, Click, InboxCommand
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.tasks.task import Origin, QueuedTask, TaskSpec
-from fateforger.workers.turns import NOTIFICATION_LANE, TURN_LANE
+from fateforger.workers.lanes import NOTIFICATION, TURN
 
 DM = "D1"
 _NUMBERS = itertools.count()
@@ -92,13 +92,13 @@ class Desk:
     async def run_commands(self) -> None:
         """Carry out what the queue has put into the inbox of sessions."""
         jobs, now = self.house.store.jobs, self.house.clock.now()
-        while (job := await jobs.claim(TURN_LANE, "w", now=now, lease_seconds=60)) is not None:
+        while (job := await jobs.claim(TURN.name, "w", now=now, lease_seconds=60)) is not None:
             await self.house.coordinator.handle(COMMAND.validate_python(job.payload))
             await jobs.finish(job)
 
     async def looks(self) -> None:
         """A look at what waits."""
-        await self.house.desk.waiting.run_once()
+        await self.house.waiting_tasks.run_once()
         await self.read()
 
     # --- reading ---
@@ -106,7 +106,7 @@ class Desk:
     async def read(self) -> None:
         """Take in every card that came."""
         jobs, now = self.house.store.jobs, self.house.clock.now()
-        while (job := await jobs.claim(NOTIFICATION_LANE, "w", now=now, lease_seconds=60)) is not None:
+        while (job := await jobs.claim(NOTIFICATION.name, "w", now=now, lease_seconds=60)) is not None:
             self.letters.append(dict(job.payload))
             await jobs.finish(job)
 

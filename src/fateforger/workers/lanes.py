@@ -1,0 +1,321 @@
+"""The table of all background work: lanes of durable jobs, and timers. The supervisor runs every row of it.
+
+A row is data: its name, the payload of its jobs, and its policy. The features supply the handlers; a row without one,
+or a handler without a row, is refused when the program starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from fateforger.agents.ports import PROPOSAL_LANE
+from fateforger.errors import InternalError
+from fateforger.ports.jobs import Job, NewJob
+from fateforger.ports.people import ERASING_LANE
+from fateforger.session.cards import Card
+from fateforger.session.commands import COMMAND, InboxCommand, TimeboxingUserReply
+
+P = TypeVar("P")
+
+
+def ignore() -> None:
+    """Do nothing."""
+
+
+class TryLater(Exception):
+    """Raised when a job cannot run now. ``seconds`` is the time to wait, if it is known."""
+
+    def __init__(self, reason: str, seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.seconds = seconds
+
+
+Perform = Callable[[P, Job], Awaitable[None]]
+"""Perform a job with its payload. It may be called again for the same job, so it has to be idempotent.
+
+``TryLater``, ``StoreError`` and unexpected errors lead to a retry; ``UserError`` and ``InternalError`` end the job.
+"""
+
+GivenUp = Callable[[Job, str], Awaitable[None]]
+"""Tell the person about a job that was given up, with its error message."""
+
+Repeat = Callable[[], Awaitable[None]]
+"""Run one round of a timer. An error only delays the next round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Growing delays after failures, in seconds."""
+
+    first: float = 0.25
+    longest: float = 30.0
+
+    def after(self, failures: int) -> float:
+        """Return the seconds to wait after this many failures."""
+        return min(self.first * 2.0 ** min(failures - 1, 20), self.longest)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Limits and delays of a lane.
+
+    ``workers`` is the number of jobs at once. ``poll_seconds`` is the longest sleep without a wake-up; only jobs that
+    another process enqueued or left behind wait for it. ``grace_seconds`` is the time for running jobs at a stop.
+    """
+
+    workers: int = 2
+    tries: int = 8
+    lease_seconds: float = 6.0
+    poll_seconds: float = 1.0
+    grace_seconds: float = 10.0
+    backoff: Backoff = Backoff()
+
+
+@dataclass(frozen=True, slots=True)
+class Lane(Generic[P]):
+    """A lane of durable jobs. ``name`` is stored with each job and never changes.
+
+    When a job is given up, that is logged; with ``tells`` the person is told, too. After a job, the rows in ``wakes``
+    are woken. A lane with ``last`` stops after all others, because it carries out what they leave.
+    """
+
+    name: str
+    payload: TypeAdapter[P]
+    policy: Policy = Policy()
+    tells: bool = False
+    wakes: tuple[str, ...] = ()
+    last: bool = False
+
+    def build_job(self, payload: P, *, key: str, dedupe: str) -> NewJob:
+        """Return a job. It runs in order with the others of its ``key``, and ``dedupe`` is accepted once."""
+        return NewJob(self.name, key, dedupe, self.payload.dump_python(payload, mode="json"))
+
+    def parse(self, job: Job) -> P:
+        """Return the payload of a job. Raises ``InternalError`` for one that does not belong to this lane."""
+        try:
+            return self.payload.validate_python(job.payload)
+        except ValidationError as error:
+            raise InternalError(
+                f"job {job.id} is not one of the lane {self.name}: {error.error_count()} problems"
+            ) from error
+
+    def handle(
+        self,
+        perform: Perform[P],
+        given_up: GivenUp | None = None,
+        *,
+        wake: Callable[[], None] = ignore,
+        halt: Callable[[], None] = ignore,
+    ) -> JobHandler:
+        """Return the handler of this lane.
+
+        ``wake`` and ``halt`` are for a job that never ends: something may be due for it, and it should end now.
+        """
+        if self.tells != (given_up is not None):
+            raise InternalError(f"The lane {self.name} and its handler disagree on what people are told.")
+
+        async def parse_and_perform(job: Job) -> None:
+            await perform(self.parse(job), job)
+
+        return JobHandler(self.name, parse_and_perform, given_up, wake, halt)
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """Work that is repeated every ``seconds``, sooner when it is woken, and after a growing delay when it failed."""
+
+    name: str
+    seconds: float
+    backoff: Backoff = Backoff(0.5, 60.0)
+
+    def handle(self, repeat: Repeat, *, seconds: float | None = None) -> TimerHandler:
+        """Return the handler of this timer; ``seconds`` from the settings take precedence."""
+        return TimerHandler(self.name, repeat, self.seconds if seconds is None else seconds)
+
+
+Row = Lane[Any] | Timer
+
+
+@dataclass(frozen=True, slots=True)
+class JobHandler:
+    """The code of a lane; made by :meth:`Lane.handle`."""
+
+    name: str
+    perform: Callable[[Job], Awaitable[None]]
+    given_up: GivenUp | None
+    wake: Callable[[], None]
+    halt: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class TimerHandler:
+    """The code of a timer; made by :meth:`Timer.handle`."""
+
+    name: str
+    repeat: Repeat
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchedOff:
+    """Stands for the code of a row that the settings switch off. Its jobs stay for a later start."""
+
+    name: str
+
+
+Handler = JobHandler | TimerHandler | SwitchedOff
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """A card that belongs to no session. ``v`` identifies it; ``ts`` is the message that it replaces.
+
+    With ``beside`` the card does not count as the newest message of its thread.
+    """
+
+    v: str
+    channel: str
+    thread_ts: str | None = None
+    ts: str | None = None
+    beside: bool = False
+    card: Card
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Greeting:
+    """The welcome in a thread, or at the top of direct messages; ``words`` replace it."""
+
+    channel: str
+    thread_ts: str | None
+    words: Annotated[str | None, Field(exclude_if=lambda words: words is None)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopTurn:
+    """Stop the turn of a session that a person asked to stop at ``at``."""
+
+    session_id: str
+    user_id: str
+    channel: str | None
+    thread_ts: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalUpdate:
+    """Show a proposal in its current state, or let it expire."""
+
+    proposal: str
+    do: Literal["show", "expire"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalAnswer:
+    """A click on a proposal."""
+
+    proposal: str
+    do: Literal["answer"] = "answer"
+    answer: Literal["apply", "deny", "undo"]
+    user_id: str
+    channel: str | None
+    thread_ts: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonalDataRequest:
+    """A request of a person about their data; ``wish`` is the action of the button."""
+
+    user_id: str
+    wish: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteVersions:
+    """Constraints to write that could not be written during the turn ``cause``."""
+
+    kind: Literal["write"] = "write"
+    cause: str
+    session_id: str
+    versions: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TidyUp:
+    """Tidy up a person's constraints on a local day."""
+
+    kind: Literal["tidy"] = "tidy"
+    user_id: str
+    day: date
+    tz: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendOutbox:
+    """Send the outbox for as long as the claim is held."""
+
+
+FOREVER = 10**9
+STOP_TRIES = 8
+"""Tries until a stop comes too late."""
+
+INDEXING = Timer("indexing", seconds=30.0)
+WAITING_TASKS = Timer("waiting tasks", seconds=20.0)
+CLOSING = Timer("closing", seconds=900.0)
+TIDYING = Timer("tidying", seconds=900.0)
+WATCHING = Timer("watching", seconds=60.0)
+
+OUTBOX = Timer("outbox", seconds=0.5)
+"""The rounds of the one job of the lane below, in the one process that holds it."""
+SENDING = Lane("sending", TypeAdapter(SendOutbox), Policy(workers=1, tries=FOREVER, grace_seconds=12.0), last=True)
+TURN: Lane[InboxCommand] = Lane(
+    "turn", COMMAND, Policy(workers=4), tells=True, wakes=(SENDING.name, WAITING_TASKS.name)
+)
+GREETING = Lane("greeting", TypeAdapter(Greeting))
+NOTIFICATION = Lane("letter", TypeAdapter(Notification), Policy(tries=200, backoff=Backoff(longest=60.0)))
+STOP_TURN = Lane("stop", TypeAdapter(StopTurn), Policy(tries=STOP_TRIES + 4))
+PROPOSAL: Lane[ProposalUpdate | ProposalAnswer] = Lane(
+    PROPOSAL_LANE, TypeAdapter(ProposalUpdate | ProposalAnswer), wakes=(WAITING_TASKS.name,)
+)
+ERASING = Lane(
+    ERASING_LANE, TypeAdapter(PersonalDataRequest), Policy(tries=100, backoff=Backoff(longest=5.0)), tells=True
+)
+# Delayed writes are tried for more than three days.
+MEMORY: Lane[WriteVersions | TidyUp] = Lane(
+    "memory",
+    TypeAdapter(WriteVersions | TidyUp),
+    Policy(tries=1_000, backoff=Backoff(1.0, 300.0)),
+    tells=True,
+    wakes=(SENDING.name,),
+)
+# Several replies are read at once, so that one that hangs does not delay the others. At a stop they are not waited for:
+# the next program reads them again.
+EXTRACT = Lane(
+    "extract",
+    TypeAdapter(TimeboxingUserReply),
+    Policy(workers=8, tries=5, grace_seconds=1.0, backoff=Backoff(2.0, 60.0)),
+    tells=True,
+)
+
+LANES: tuple[Row, ...] = (
+    SENDING,
+    TURN,
+    GREETING,
+    NOTIFICATION,
+    STOP_TURN,
+    PROPOSAL,
+    ERASING,
+    MEMORY,
+    EXTRACT,
+    INDEXING,
+    WAITING_TASKS,
+    CLOSING,
+    TIDYING,
+    WATCHING,
+)
+"""Every lane and timer of the program, in the order in which they start."""

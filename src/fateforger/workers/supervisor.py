@@ -1,0 +1,360 @@
+"""The supervisor of all background work: it starts, wakes, restarts and stops the rows of ``workers.lanes``.
+
+Nothing else in the program runs a loop, claims jobs, or holds a task that nobody awaits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+from fateforger.errors import FateforgerError, InternalError, StoreError, UserError, VersionConflict
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Job, Jobs
+from fateforger.workers.lanes import (
+    LANES,
+    Handler,
+    JobHandler,
+    Lane,
+    Row,
+    SwitchedOff,
+    Timer,
+    TimerHandler,
+    TryLater,
+)
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class BackgroundTasks:
+    """Tasks of one owner that run beside its work; they end with it.
+
+    A failure is logged, unless the result is ``awaited``: then it belongs to the caller.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, T], *, name: str, awaited: bool = False) -> asyncio.Task[T]:
+        """Start a task."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard if awaited else self._on_done)
+        return task
+
+    async def close(self, *, seconds: float | None = 0.0) -> None:
+        """Wait for running tasks, and cancel those that take longer than ``seconds``; ``None`` waits for all."""
+        if not self._tasks:
+            return
+        _, late = await asyncio.wait(self._tasks, timeout=seconds)
+        await cancel(late)
+
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("%s failed", task.get_name(), exc_info=task.exception())
+
+
+async def cancel(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel tasks and wait until they have ended."""
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)
+
+
+async def wait_for(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, for at most ``seconds``."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return
+
+
+@asynccontextmanager
+async def renew_meanwhile(renew: Callable[[], Awaitable[bool]], *, seconds: float) -> AsyncIterator[None]:
+    """Call ``renew`` every so many seconds until the block ends or it returns ``False``."""
+
+    async def keep() -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            if not await renew():
+                return
+
+    keeping = asyncio.create_task(keep(), name="renewal of a claim")
+    try:
+        yield
+    finally:
+        await cancel([keeping])
+
+
+class Repeated:
+    """Repeats the rounds of a timer. An error is logged once, until the rounds succeed again or fail otherwise."""
+
+    def __init__(self, timer: Timer, handler: TimerHandler) -> None:
+        self._name, self._backoff = timer.name, timer.backoff
+        self._repeat, self._seconds = handler.repeat, handler.seconds
+        self._awake = asyncio.Event()
+        self._halted = False
+        self._tasks = BackgroundTasks()
+
+    def start(self) -> None:
+        """Start a task that runs the rounds."""
+        self._tasks.start(self.run(), name=f"timer {self._name}")
+
+    async def stop(self) -> None:
+        """Cancel the task."""
+        await self._tasks.close()
+
+    def wake(self) -> None:
+        """Begin the next round now, or as soon as the current one has ended."""
+        self._awake.set()
+
+    def halt(self) -> None:
+        """Begin no more rounds; :meth:`run` returns after the current one."""
+        self._halted = True
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Run rounds until halted or cancelled."""
+        failures, trouble = 0, ""
+        while not self._halted:
+            self._awake.clear()
+            try:
+                await self._repeat()
+            except FateforgerError as error:
+                if error.message != trouble:
+                    log.warning("%s: %s", self._name, error.message)
+                failures, trouble = failures + 1, error.message
+            except Exception:  # the outermost edge of a timer: no error may end it
+                log.exception("%s: a round failed", self._name)
+                failures += 1
+            else:
+                failures, trouble = 0, ""
+            if not self._halted:
+                seconds = self._backoff.after(failures) if failures else self._seconds
+                await wait_for(self._awake, seconds)
+
+
+class LaneWorkers:
+    """Workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` guarantees.
+
+    ``owner`` names this process in its claims: it is unique among running processes and the same after a restart.
+    ``on_end`` is called when a job was performed or given up.
+    """
+
+    def __init__(
+        self,
+        lane: Lane[Any],
+        handler: JobHandler,
+        jobs: Jobs,
+        *,
+        owner: str,
+        clock: Clock,
+        on_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._name, self._policy = lane.name, lane.policy
+        self._handler = handler
+        self._jobs = jobs
+        self._owner = owner
+        self._clock = clock
+        self._on_end = on_end
+        self._running: set[asyncio.Task[None]] = set()
+        self._nudge = asyncio.Event()
+        self._stopping = False
+        self._claiming: asyncio.Task[None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """True while a job is running in this process."""
+        return bool(self._running)
+
+    def start(self) -> None:
+        """Start to claim jobs. Call this inside a running loop."""
+        self._claiming = asyncio.create_task(self._claim_jobs(), name=f"lane {self._name}")
+
+    def wake(self) -> None:
+        """Tell a job that never ends that something may be due for it."""
+        self._handler.wake()
+
+    async def stop(self) -> None:
+        """Stop claiming jobs, let running jobs end, and return the late ones to the queue."""
+        self._stopping = True
+        self._nudge.set()
+        self._handler.halt()
+        if self._claiming is not None:
+            await self._claiming
+        if self._running:
+            _, late = await asyncio.wait(self._running, timeout=self._policy.grace_seconds)
+            await cancel(late)
+
+    async def _claim_jobs(self) -> None:
+        failures = 0
+        while not self._stopping:
+            self._nudge.clear()
+            if len(self._running) >= self._policy.workers:
+                await self._nudge.wait()
+                continue
+            try:
+                job = await self._jobs.claim(
+                    self._name, self._owner, now=self._clock.now(), lease_seconds=self._policy.lease_seconds
+                )
+            except Exception as error:  # the outermost edge of a lane: no error may end it
+                failures += 1
+                if isinstance(error, StoreError):
+                    log.warning("lane %s: no job can be claimed: %s", self._name, error.message)
+                else:
+                    log.exception("lane %s: no job can be claimed", self._name)
+                await wait_for(self._nudge, self._policy.backoff.after(failures))
+                continue
+            failures = 0
+            if job is None:
+                await self._wait_for_work()
+            else:
+                task = asyncio.create_task(self._work(job), name=f"job {job.id} of lane {self._name}")
+                self._running.add(task)
+                task.add_done_callback(self._on_task_done)
+
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._nudge.set()
+        if not task.cancelled() and task.exception() is not None:
+            log.error("%s failed", task.get_name(), exc_info=task.exception())
+
+    async def _wait_for_work(self) -> None:
+        """Wait until there may be work: a job was enqueued, a local job ended, or some time has passed."""
+        waits = {
+            asyncio.create_task(self._jobs.wait(self._name, seconds=self._policy.poll_seconds)),
+            asyncio.create_task(self._nudge.wait()),
+        }
+        done, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        await cancel(pending)
+        for wait in done:
+            if isinstance(wait.exception(), StoreError):
+                await wait_for(self._nudge, self._policy.backoff.first)
+
+    async def _work(self, job: Job) -> None:
+        performing = asyncio.ensure_future(self._handler.perform(job))
+
+        async def renew() -> bool:
+            try:
+                kept = await self._jobs.extend(job, now=self._clock.now(), lease_seconds=self._policy.lease_seconds)
+            except StoreError as error:
+                log.warning("lane %s: the claim of job %s cannot be renewed: %s", self._name, job.id, error.message)
+                return True
+            if not kept:
+                performing.cancel()
+            return kept
+
+        async with renew_meanwhile(renew, seconds=self._policy.lease_seconds / 3):
+            await self._settle_result(job, performing)
+
+    async def _settle_result(self, job: Job, performing: asyncio.Future[None]) -> None:
+        """Wait for the result of a job, and record it."""
+        try:
+            await performing
+        except asyncio.CancelledError:
+            if self._stopping:
+                await self._settle(job, lambda: self._jobs.retry(job, "stopped", run_at=self._clock.now()))
+            else:
+                log.warning("lane %s: the claim of job %s was lost", self._name, job.id)
+        except (UserError, InternalError) as error:
+            await self._bury(job, error.message)
+        except TryLater as later:
+            await self._retry_or_bury(job, later.reason, later.seconds)
+        except StoreError as error:
+            await self._retry_or_bury(job, error.message, 0.0 if isinstance(error, VersionConflict) else None)
+        except Exception as error:  # outermost edge of a job: no error may end the workers
+            log.exception("lane %s: job %s failed", self._name, job.id)
+            await self._retry_or_bury(job, f"{type(error).__name__}: {error}")
+        else:
+            self._on_end()
+            await self._settle(job, lambda: self._jobs.finish(job))
+
+    async def _retry_or_bury(self, job: Job, error: str, wait: float | None = None) -> None:
+        if job.attempts >= self._policy.tries:
+            await self._bury(job, error)
+            return
+        seconds = self._policy.backoff.after(job.attempts) if wait is None else wait
+        run_at = self._clock.now() + timedelta(seconds=seconds)
+        if await self._settle(job, lambda: self._jobs.retry(job, error, run_at=run_at)):
+            asyncio.get_running_loop().call_later(seconds, self._nudge.set)
+
+    async def _bury(self, job: Job, error: str) -> None:
+        log.error("lane %s: job %s was given up: %s", self._name, job.id, error)
+        if await self._settle(job, lambda: self._jobs.bury(job, error)) and self._handler.given_up is not None:
+            await self._handler.given_up(job, error)
+            self._on_end()
+
+    async def _settle(self, job: Job, record: Callable[[], Awaitable[bool]]) -> bool:
+        """Record the end of a job; retry until the lease has run out, because no other worker can claim it before."""
+        waited = 0.0
+        for attempt in range(1, 20):
+            try:
+                return await record()
+            except StoreError as error:
+                wait = self._policy.backoff.after(attempt)
+                waited += wait
+                if waited > self._policy.lease_seconds:
+                    log.warning("lane %s: the end of job %s is not recorded: %s", self._name, job.id, error.message)
+                    break
+                await asyncio.sleep(wait)
+        return False
+
+
+class Supervisor:
+    """Runs the rows of the table with the handlers of the features. ``lanes`` is a part of the table in tests.
+
+    ``owner`` names this process in its claims: it is unique among running processes and the same after a restart.
+    Raises ``InternalError`` for a row without a handler, and for a handler without a row.
+    """
+
+    def __init__(
+        self, jobs: Jobs, handlers: Sequence[Handler], *, owner: str, clock: Clock, lanes: Sequence[Row] = LANES
+    ) -> None:
+        by_name = {handler.name: handler for handler in handlers}
+        self._work: dict[str, LaneWorkers | Repeated] = {}
+        self._last = {row.name for row in lanes if isinstance(row, Lane) and row.last}
+        for row in lanes:
+            match row, by_name.pop(row.name, None):
+                case Lane(), JobHandler() as handler:
+                    on_end = partial(self._wake_all, row.wakes)
+                    self._work[row.name] = LaneWorkers(row, handler, jobs, owner=owner, clock=clock, on_end=on_end)
+                case Timer(), TimerHandler() as handler:
+                    self._work[row.name] = Repeated(row, handler)
+                case _, SwitchedOff():
+                    continue
+                case _:
+                    raise InternalError(f"The background work {row.name!r} has no handler.")
+        if by_name:
+            raise InternalError(f"There is no background work of these names: {', '.join(sorted(by_name))}.")
+
+    @property
+    def busy(self) -> bool:
+        """True while a job is running in this process."""
+        return any(isinstance(work, LaneWorkers) and work.busy for work in self._work.values())
+
+    def start(self) -> None:
+        """Start all rows in the order of the table. Call this inside a running loop."""
+        for work in self._work.values():
+            work.start()
+
+    def wake(self, row: Row) -> None:
+        """Tell a row that something may be due; a row that is switched off ignores that."""
+        self._wake_all((row.name,))
+
+    async def stop(self) -> None:
+        """Stop everything at once, except the lanes that carry out what the others leave: these stop last."""
+        await asyncio.gather(*(work.stop() for name, work in self._work.items() if name not in self._last))
+        await asyncio.gather(*(work.stop() for name, work in self._work.items() if name in self._last))
+
+    def _wake_all(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._work:
+                self._work[name].wake()
