@@ -93,6 +93,45 @@ def test_models_get_no_tools() -> None:
     assert importers("autogen_core.tools") == importers("autogen_ext.tools") == []
 
 
+BACKGROUND_WORK = {
+    "app/web.py": "the web server has a loop of its own, and stops after its clients",
+    "conversation/graph.py": "AutoGen's cancellation token has to hold the future of a run, which is awaited at once",
+    "conversation/running_turns.py": "the work of a turn is awaited at once; as a task it can be cancelled by a stop",
+    "adapters/tasklists.py": "the scopes of an MCP client end the task in which a connection breaks",
+    "adapters/calendar/connection.py": "the scopes of an MCP client belong to the task that opened them",
+}
+"""Modules outside ``workers`` that may start a task, and why."""
+
+
+def test_background_work_belongs_to_one_package() -> None:
+    """Lanes and timers are rows of ``workers.lanes``; what runs them, and every task, is made by the supervisor."""
+    starting = {name for call in ("create_task", "ensure_future", "TaskGroup") for name in calls_of(call)}
+    assert {name for name in starting if not name.startswith("workers/")} == set(BACKGROUND_WORK)
+    assert set(calls_of("Lane")) <= {"workers/lanes.py", "ui/picture_layout.py"}
+    assert set(calls_of("LaneWorkers")) == {"workers/supervisor.py"}
+    assert set(calls_of("Timer")) == {"workers/lanes.py"}
+    assert set(calls_of("Supervisor")) == {"app/program.py"}
+
+
+def test_no_loop_is_endless_outside_the_supervisor() -> None:
+    """A loop that ends only when it is cancelled, or when the program stops, is a timer without a row."""
+    assert [
+        f"{name}:{loop.lineno}"
+        for name, tree in modules().items()
+        if name != "workers/supervisor.py"
+        for loop in ast.walk(tree)
+        if isinstance(loop, ast.While) and _is_endless(loop)
+    ] == []
+
+
+def _is_endless(loop: ast.While) -> bool:
+    """Whether a loop awaits, and has neither a condition nor a way out."""
+    inside = list(ast.walk(loop))
+    leaves = any(isinstance(node, ast.Return | ast.Break | ast.Raise) for node in inside)
+    waits = any(isinstance(node, ast.Await) for node in inside)
+    return isinstance(loop.test, ast.Constant) and waits and not leaves
+
+
 def test_context_is_put_together_in_one_room() -> None:
     """S108: what a turn is given is assembled by the coordinator, and a prompt by the turn; nobody else does either."""
     assert set(calls_of("TurnInput")) == {"conversation/session_starter.py", "conversation/turns.py"}

@@ -26,6 +26,7 @@ from fateforger.session.draft import with_fixes, without_stale_sketch
 from fateforger.session.model import Notice, Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
+from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class BackgroundUpdates:
         self._drafts = drafts
         self._memory = memory
         self._owing: Callable[[], None] = _ignore
-        self._late: set[asyncio.Task[None]] = set()
+        self._late = BackgroundTasks()
 
     def on_message_due(self, owing: Callable[[], None]) -> None:
         """Set the callback for messages that were queued outside of a command."""
@@ -142,15 +143,11 @@ class BackgroundUpdates:
     def show_when_read(self, session: Session) -> None:
         """Show the calendar once it answers after all."""
         look = self._looker.begin(session.date, session.tz)
-        task = asyncio.create_task(self._apply_read(session.id, look), name=f"calendar of {session.id}")
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
+        self._late.start(self._apply_read(session.id, look), name=f"calendar of {session.id}")
 
     async def aclose(self) -> None:
         """Stop waiting; the results are looked up again when they are needed."""
-        for task in self._late:
-            task.cancel()
-        await asyncio.gather(*self._late, return_exceptions=True)
+        await self._late.close()
 
     async def _save_with_card(
         self, before: Session, after: Session, command: RefreshCalendar | AddExtracted

@@ -23,6 +23,7 @@ from fateforger.session.commands import SessionCommand
 from fateforger.session.conflicts import choices_of, find_contradictions, subject_of, update_questions
 from fateforger.session.model import Question, Session
 from fateforger.values import replace
+from fateforger.workers.supervisor import BackgroundTasks
 
 KEPT_FOR = timedelta(seconds=30)
 """Age from which a result is read again."""
@@ -52,6 +53,7 @@ class Looker:
         self._read = read
         self._clock = clock
         self._looks: dict[tuple[date, str], _PendingRead] = {}
+        self._tasks = BackgroundTasks()
 
     def begin(self, day: date, tz: str, *, fresh: bool = False) -> asyncio.Task[Look]:
         """Return the read in progress or a recent one, otherwise start a new one. ``fresh`` excludes finished reads."""
@@ -59,7 +61,7 @@ class Looker:
         if known is not None and not self._stale(known, fresh=fresh):
             return known.task
         self._looks = {key: look for key, look in self._looks.items() if not self._stale(look, fresh=False)}
-        task = asyncio.create_task(self._look(day, tz), name=f"look at {day}")
+        task = self._tasks.start(self._look(day, tz), name=f"look at {day}", awaited=True)
         self._looks[day, tz] = _PendingRead(self._clock.now(), task)
         return task
 
@@ -77,10 +79,7 @@ class Looker:
 
     async def aclose(self) -> None:
         """Stop reading."""
-        tasks = [look.task for look in self._looks.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.close()
         self._looks.clear()
 
     def _stale(self, look: _PendingRead, *, fresh: bool) -> bool:

@@ -20,6 +20,7 @@ from fateforger.session.constants import DRAFT_LIMIT
 from fateforger.session.draft import basis, fingerprint, wants_sketch
 from fateforger.session.model import Session, Sketch
 from fateforger.session.store import Sessions
+from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Drafts:
         self._clock = clock
         self._seconds = seconds
         self._making: dict[str, _Making] = {}
-        self._keeping: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def turn(self, session_id: str) -> asyncio.Lock:
@@ -72,11 +73,7 @@ class Drafts:
         if self._model is None or session.id in self._making or not wants_sketch(session):
             return
         making = self._begin(session, self._model)
-        keeping = asyncio.create_task(
-            self._save_when_done(session.id, making), name=f"keeping the draft of {session.id}"
-        )
-        self._keeping.add(keeping)
-        keeping.add_done_callback(self._keeping.discard)
+        self._tasks.start(self._save_when_done(session.id, making), name=f"keeping the draft of {session.id}")
 
     async def apply_draft(self, outcome: TurnOutcome, tell: ProgressCallback) -> Session:
         """Return the session after a turn, with a model's draft if the turn asks for one. Writes nothing.
@@ -98,10 +95,7 @@ class Drafts:
 
     async def aclose(self) -> None:
         """Stop all drafts. A draft in progress is lost, and made again on request."""
-        tasks = [*self._keeping, *(making.task for making in self._making.values())]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.close()
         self._making.clear()
 
     async def _await_sketch(self, asked: DraftDay, session: Session, model: Model) -> Sketch:
@@ -123,7 +117,9 @@ class Drafts:
         return making.task.result()
 
     def _begin(self, session: Session, model: Model, *, instead_of: TBPlan | None = None) -> _Making:
-        task = asyncio.create_task(self._make_sketch(session, model, instead_of), name=f"drafting {session.id}")
+        work = self._make_sketch(session, model, instead_of)
+        # A trace may quote the person, so a failure is logged by its type alone.
+        task = self._tasks.start(work, name=f"drafting {session.id}", awaited=True)
         making = self._making[session.id] = _Making(basis(session), task)
         return making
 

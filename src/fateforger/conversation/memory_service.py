@@ -57,6 +57,7 @@ from fateforger.workers.memory import (
     format_understood_id,
     parse_understood,
 )
+from fateforger.workers.supervisor import BackgroundTasks
 
 TOO_LONG = "The store of what you told me does not answer."
 
@@ -81,6 +82,7 @@ class ConstraintRetriever:
         self._clock = clock
         self._seconds = seconds
         self._reads: dict[str, asyncio.Task[_ReadResult]] = {}
+        self._tasks = BackgroundTasks()
         self._last: dict[str, tuple[Version, ...]] = {}
 
     def begin(self, user_id: str) -> None:
@@ -114,17 +116,14 @@ class ConstraintRetriever:
 
     async def aclose(self) -> None:
         """Stop reading."""
-        tasks = list(self._reads.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.close()
         self._reads.clear()
 
     def _begin_read(self, user_id: str) -> asyncio.Task[_ReadResult]:
         under_way = self._reads.get(user_id)
         if under_way is not None and not under_way.done():
             return under_way
-        task = asyncio.create_task(self._read(user_id), name="a person's constraints")
+        task = self._tasks.start(self._read(user_id), name="a person's constraints", awaited=True)
         self._reads[user_id] = task
         return task
 

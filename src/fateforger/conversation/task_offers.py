@@ -19,6 +19,7 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.tasks.ports import OpenTasks
 from fateforger.tasks.task import OutsideTask, QueuedTask
+from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
@@ -46,12 +47,13 @@ class ExternalTaskList:
         self._known = ListState()
         self._read_at: datetime | None = None
         self._look: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks()
 
     def begin(self) -> None:
         """Start a read, unless there is a recent one or one in progress."""
         fresh = self._read_at is not None and self._clock.now() - self._read_at <= KEPT_FOR
         if not fresh and (self._look is None or self._look.done()):
-            self._look = asyncio.create_task(self._read(), name="look at the list outside")
+            self._look = self._tasks.start(self._read(), name="look at the list outside")
 
     @property
     def state(self) -> ListState:
@@ -65,9 +67,7 @@ class ExternalTaskList:
 
     async def aclose(self) -> None:
         """Stop reading."""
-        if self._look is not None:
-            self._look.cancel()
-            await asyncio.gather(self._look, return_exceptions=True)
+        await self._tasks.close()
 
     async def _read(self) -> None:
         at = self._clock.now()

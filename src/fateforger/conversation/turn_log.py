@@ -35,6 +35,7 @@ from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import ConstraintEvent, uids_of
 from fateforger.tasks.task import QueuedTask
 from fateforger.values import replace
+from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +144,7 @@ class TurnLog:
     def __init__(self, clock: Clock, kept: RecordingSink | None = None) -> None:
         self._clock = clock
         self._kept = kept
-        self._keeping: set[asyncio.Task[None]] = set()
+        self._keeping = BackgroundTasks()
         self._in_order = asyncio.Lock()
         self._complained = False
 
@@ -170,7 +171,7 @@ class TurnLog:
 
     async def aclose(self) -> None:
         """Wait for the recordings that are being written."""
-        await asyncio.gather(*self._keeping)
+        await self._keeping.close(seconds=None)
 
     def _close(self, entry: LogEntry, ended: str) -> None:
         log.info("turn %s", " ".join(f"{name}={value}" for name, value in format_turn(entry, ended).items()))
@@ -186,9 +187,7 @@ class TurnLog:
             effects=tuple(entry.effects),
         )
         name = f"{entry.began_at:%Y%m%dT%H%M%S}-{mint_key('r', entry.occasion.id)}.json"
-        task = asyncio.create_task(self._keep(self._kept, name, turn, tuple(entry.prompts)), name=f"recording {name}")
-        self._keeping.add(task)
-        task.add_done_callback(self._keeping.discard)
+        self._keeping.start(self._keep(self._kept, name, turn, tuple(entry.prompts)), name=f"recording {name}")
 
     async def _keep(
         self, kept: RecordingSink, name: str, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]

@@ -72,7 +72,7 @@ class Policy:
     workers: int = 2
     tries: int = 8
     lease_seconds: float = 6.0
-    poll_seconds: float = 1.0
+    poll_seconds: float = 5.0
     grace_seconds: float = 10.0
     backoff: Backoff = Backoff()
 
@@ -280,7 +280,10 @@ GREETING = Lane("greeting", TypeAdapter(Greeting))
 NOTIFICATION = Lane("letter", TypeAdapter(Notification), Policy(tries=200, backoff=Backoff(longest=60.0)))
 STOP_TURN = Lane("stop", TypeAdapter(StopTurn), Policy(tries=STOP_TRIES + 4))
 PROPOSAL: Lane[ProposalUpdate | ProposalAnswer] = Lane(
-    PROPOSAL_LANE, TypeAdapter(ProposalUpdate | ProposalAnswer), wakes=(WAITING_TASKS.name,)
+    PROPOSAL_LANE,
+    TypeAdapter(ProposalUpdate | ProposalAnswer),
+    Policy(poll_seconds=1.0),  # the server for agents, another process, enqueues most of these
+    wakes=(WAITING_TASKS.name,),
 )
 ERASING = Lane(
     ERASING_LANE, TypeAdapter(PersonalDataRequest), Policy(tries=100, backoff=Backoff(longest=5.0)), tells=True

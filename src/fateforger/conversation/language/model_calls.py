@@ -23,6 +23,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.model import Completion, Model, Prompt, Role, Spent, Usage
 from fateforger.session.day import local_today
 from fateforger.values import replace
+from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
     "ask": 4,
@@ -238,7 +239,7 @@ class CountingModel:
         self._usage = usage
         self._clock = clock
         self._tz = tz
-        self._adding: set[asyncio.Task[None]] = set()
+        self._adding = BackgroundTasks()
         self._complained = False
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
@@ -253,13 +254,11 @@ class CountingModel:
 
     async def aclose(self) -> None:
         """Wait for the sums, and close the model's connections."""
-        await asyncio.gather(*self._adding)
+        await self._adding.close(seconds=None)
         await self._model.aclose()
 
     def _count(self, prompt: Prompt, completion: Completion | None) -> None:
-        task = asyncio.create_task(self._add(self._spent(prompt, completion)), name="adding up the cost of a model")
-        self._adding.add(task)
-        task.add_done_callback(self._adding.discard)
+        self._adding.start(self._add(self._spent(prompt, completion)), name="adding up the cost of a model")
 
     def _spent(self, prompt: Prompt, completion: Completion | None) -> Spent:
         today = local_today(self._clock.now(), self._tz)
