@@ -264,13 +264,13 @@ FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
 
-INDEXING = Timer("indexing", seconds=30.0)
+INDEXING = Timer("indexing", seconds=5.0)
 WAITING_TASKS = Timer("waiting tasks", seconds=20.0)
 CLOSING = Timer("closing", seconds=900.0)
 TIDYING = Timer("tidying", seconds=900.0)
 WATCHING = Timer("watching", seconds=60.0)
 
-OUTBOX = Timer("outbox", seconds=0.5)
+OUTBOX = Timer("outbox", seconds=1.0)
 """The rounds of the one job of the lane below, in the one process that holds it."""
 SENDING = Lane("sending", TypeAdapter(SendOutbox), Policy(workers=1, tries=FOREVER, grace_seconds=12.0), last=True)
 TURN: Lane[InboxCommand] = Lane(
