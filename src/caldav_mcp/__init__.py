@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from caldav_mcp.opening import (
+    from caldav_mcp.local_calendar import (
         LocalCalendar,
         LocalCalendarConfig,
         find_calendars,
@@ -22,6 +22,6 @@ def __getattr__(name: str) -> Any:
     """Load the servers when they are asked for: the process that expands series needs none of them."""
     if name not in __all__:
         raise AttributeError(name)
-    from caldav_mcp import opening  # noqa: PLC0415  takes more than a second
+    from caldav_mcp import local_calendar  # noqa: PLC0415  takes more than a second
 
-    return getattr(opening, name)
+    return getattr(local_calendar, name)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from caldav_mcp.errors import CalendarError
-from caldav_mcp.opening import LocalCalendar, LocalCalendarConfig, open_local_calendar
+from caldav_mcp.local_calendar import LocalCalendar, LocalCalendarConfig, open_local_calendar
 from caldav_mcp.times import zone_named
 
 _STOP_SECONDS = 3
@@ -78,7 +78,7 @@ async def _serve_http(calendar: LocalCalendar, port: int) -> None:
     from starlette.routing import Mount  # noqa: PLC0415  same
 
     class Server(uvicorn.Server):
-        """Says where it is once it listens to interruptions too: whoever reads that may interrupt at once."""
+        """Print the address once interrupts are handled too, because a reader may interrupt at once."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)

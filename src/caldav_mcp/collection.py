@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from caldav_mcp.dav import Dav
 from caldav_mcp.errors import BadRequest, Forbidden, MarksLost, NotFound, ServerTrouble
-from caldav_mcp.expanding import Expander, Expansion
+from caldav_mcp.expansion import Expander, Expansion
 from caldav_mcp.ids import is_hashed, is_legal, uid_of
 from caldav_mcp.multistatus import propfind, query_between, query_uid
 from caldav_mcp.objects import Resource
@@ -27,7 +27,7 @@ _PLAIN_UID = re.compile(r"[A-Za-z0-9_@-][A-Za-z0-9_.@-]{0,199}")
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a calendar: its address, its name, its zone, and whether it may be changed.
+    """Facts about a calendar: its address, its name, its zone, and whether it may be changed.
 
     `key` names it for good; unlike `url` it does not change when the embedded server gets another port.
     """
@@ -43,7 +43,7 @@ class About:
 
 
 def _lines(text: str) -> list[str]:
-    """The content lines in whatever order and however folded, without the rules of zones, which are known by name."""
+    """Return the sorted, unfolded content lines, without the rules of zones, which are known by name."""
     unfolded = re.sub(r"\r?\n[ \t]", "", text).replace("\r\n", "\n")
     return sorted(_ZONE.sub("", unfolded).splitlines())
 
@@ -72,7 +72,7 @@ class Collection:
         return urljoin(self.about.url, f"{hashlib.sha256(uid.encode()).hexdigest()}.ics")
 
     async def find(self, event_id: str) -> Resource | None:
-        """The stored object of an event id (not of an occurrence), or None."""
+        """Return the stored object of an event id (not of an occurrence), or None."""
         if not is_legal(event_id):
             return None
         uid = uid_of(event_id)
@@ -85,7 +85,7 @@ class Collection:
         return next((resource for resource in candidates if resource.event_id == event_id), None)
 
     async def _with_uid(self, uid: str) -> list[Resource]:
-        """The objects of a UID; some servers cannot look for one, and then all have to be looked through."""
+        """Return the objects of a UID; some servers cannot look for one, and then all have to be looked through."""
         try:
             return await self._query(query_uid(uid))
         except (BadRequest, Forbidden):
@@ -109,8 +109,11 @@ class Collection:
         return await self._expander.occurrence_at(resource, stamp, self.about.zone)
 
     async def create(self, href: str, text: str) -> Resource:
-        """Store a new object; `PreconditionFailed` or `Conflict` (with some servers `BadRequest` or `Forbidden`) when
-        the place or the UID is taken, `MarksLost` when it would not be ours any more."""
+        """Store a new object.
+
+        Raises `PreconditionFailed` or `Conflict` (with some servers `BadRequest` or `Forbidden`) when the place or the
+        UID is taken, and `MarksLost` when the server dropped our marks.
+        """
         stored = await self._put(href, text, {"If-None-Match": "*"})
         if PRIVATE in text and PRIVATE not in stored.text:
             await self.remove(stored)
@@ -126,7 +129,7 @@ class Collection:
         await self._dav.request("DELETE", before.href, headers={"If-Match": before.etag})
 
     async def state(self) -> str:
-        """A text that changes whenever anything in the calendar does; also proof that the calendar is there."""
+        """Return a text that changes whenever anything in the calendar does; also proof that the calendar is there."""
         # One by one: some servers keep a record of every sync-token they have given out.
         for name in ("CS:getctag", "D:sync-token"):
             found = await self._dav.multistatus("PROPFIND", self.about.url, propfind(name), depth=0)
@@ -140,7 +143,7 @@ class Collection:
         etag = response.headers.get("ETag") or ""
         strong = bool(etag) and not etag.startswith("W/")
         if strong and self._echoes:
-            return self._kept(href, etag, text)
+            return self._find_cached(href, etag, text)
         stored = await self._get(href)
         if stored is None:
             raise ServerTrouble("The calendar server accepted an event and does not have it")
@@ -153,7 +156,7 @@ class Collection:
             response = await self._dav.request("GET", href)
         except NotFound:
             return None
-        found = self._kept(href, response.headers.get("ETag", ""), response.text)
+        found = self._find_cached(href, response.headers.get("ETag", ""), response.text)
         return found if await asyncio.to_thread(lambda: found.is_readable) else None
 
     async def _query(self, body: bytes) -> list[Resource]:
@@ -164,13 +167,13 @@ class Collection:
     async def _ask(self, body: bytes) -> list[Resource]:
         found = await self._dav.multistatus("REPORT", self.about.url, body, depth=1)
         return [
-            self._kept(urljoin(self.about.url, r.href), r.text("D:getetag") or "", text)
+            self._find_cached(urljoin(self.about.url, r.href), r.text("D:getetag") or "", text)
             for r in found
             if (text := r.text("C:calendar-data")) is not None
         ]
 
-    def _kept(self, href: str, etag: str, text: str) -> Resource:
-        """The object, already parsed when it was read in the same state before."""
+    def _find_cached(self, href: str, etag: str, text: str) -> Resource:
+        """Return the object, already parsed when it was read in the same state before."""
         text = text.replace("\r\n", "\n")
         before = self._known.get(href)
         if before is not None and before.etag == etag and before.text == text:

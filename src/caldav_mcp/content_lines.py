@@ -1,6 +1,6 @@
 """iCalendar text as a tree of content lines, for edits that leave everything else exactly as it was.
 
-A parser that understands properties also rewrites them. Events of other programs carry properties nobody here knows,
+A parser that understands properties also rewrites them. Events of other programs carry properties unknown here,
 so an update replaces lines by name and copies all other lines verbatim.
 """
 
@@ -30,7 +30,7 @@ class Component:
         return tuple(part for part in self.parts if isinstance(part, str) and line_name(part) == name)
 
     def having(self, lines: Iterable[str]) -> Component:
-        """The same with lines in place of all lines of the same names; new ones go before nested components."""
+        """Return the same with lines in place of all lines of the same names; new ones go before nested components."""
         added = tuple(lines)
         return self.lacking({line_name(line) for line in added}).adding(added)
 
@@ -44,7 +44,7 @@ class Component:
         return replace(self, parts=(*self.parts[:first], *lines, *self.parts[first:]))
 
     def with_components(self, change: Callable[[Component], Component | None]) -> Component:
-        """The same with each nested component put through `change`; None drops it."""
+        """Return the same with each nested component put through `change`; None drops it."""
         changed = (change(part) if isinstance(part, Component) else part for part in self.parts)
         return replace(self, parts=tuple(part for part in changed if part is not None))
 
@@ -55,7 +55,7 @@ class Component:
 def read_lines(text: str) -> Component:
     """Parse iCalendar text; raises `ValueError` when BEGIN and END do not match."""
     stack: list[tuple[str, list[str | Component]]] = [("", [])]
-    for line in unfolded(text):
+    for line in unfold(text):
         upper = line.upper()
         if upper.startswith("BEGIN:"):
             stack.append((upper[6:].strip(), []))
@@ -72,13 +72,13 @@ def read_lines(text: str) -> Component:
     return top[0]
 
 
-def unfolded(text: str) -> list[str]:
-    """The content lines of iCalendar text, without folding and empty lines."""
+def unfold(text: str) -> list[str]:
+    """Return the content lines of iCalendar text, without folding and empty lines."""
     return [line for line in re.sub(r"\r?\n[ \t]", "", text).replace("\r\n", "\n").split("\n") if line]
 
 
 def write_lines(component: Component) -> str:
-    return "".join(f"{_folded(line)}\r\n" for line in _flat(component))
+    return "".join(f"{_fold(line)}\r\n" for line in _flat(component))
 
 
 def _flat(component: Component) -> Iterable[str]:
@@ -97,20 +97,20 @@ def line_name(line: str) -> str:
 
 
 def text_line(name: str, value: str) -> str:
-    """A property holding text; control characters that iCalendar cannot carry are left out."""
+    """Return a property holding text; control characters that iCalendar cannot carry are left out."""
     whole = value.encode(errors="replace").decode()
     clean = _CONTROL.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))
     return f"{name}:" + "".join(_TEXT_ESCAPES.get(character, character) for character in clean)
 
 
 def parameter(name: str, value: str) -> str:
-    """A quoted parameter, `;NAME="value"`; what cannot stand in one is replaced."""
+    """Return a quoted parameter, `;NAME="value"`; what cannot stand in one is replaced."""
     whole = value.encode(errors="replace").decode()
     clean = _CONTROL.sub("", whole).replace("\n", " ").replace('"', "'")
     return f';{name}="{clean}"'
 
 
-def _folded(line: str) -> str:
+def _fold(line: str) -> str:
     """Fold at 75 octets without cutting a character."""
     if len(line.encode()) <= 75:
         return line

@@ -49,8 +49,8 @@ class Dav:
 
     Each try of a request has `time_limit` seconds in all. Reads are tried up to three times when the server answers 5xx
     or hangs up, and follow redirects within the same domain, where the password belongs (but never from https to http,
-    where everybody could read it). Writes are sent once, because nobody can tell here whether the first one arrived. Of
-    an answer no more than `longest_answer` bytes are taken in.
+    where everybody could read it). Writes are sent once, because the first one may have arrived. Of an answer no
+    more than `longest_answer` bytes are taken in.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Dav:
     async def request(
         self, method: str, url: str, *, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
-        """Send one request; raises the `ServiceError` that a failure or an error status stands for."""
+        """Send one request; raises the `ServiceError` of a failure or an error status."""
         repeatable = method in _REPEATABLE
         pauses = list(_PAUSES) if repeatable else []
         hops = _MOST_HOPS if repeatable else 0
@@ -93,7 +93,7 @@ class Dav:
                 response = await self._once(method, url, body, headers or {})
                 elsewhere = _elsewhere(response) if hops else None
                 if elsewhere is None:
-                    return _checked(response)
+                    return _check_status(response)
             except (ConnectionLost, ServerTrouble):
                 if not pauses:
                     raise
@@ -144,7 +144,7 @@ class Dav:
         )
 
 
-def _checked(response: httpx.Response) -> httpx.Response:
+def _check_status(response: httpx.Response) -> httpx.Response:
     status = response.status_code
     if status < 300:
         return response
@@ -166,8 +166,10 @@ def _elsewhere(response: httpx.Response) -> str | None:
 
 
 def _domain(host: str) -> str:
-    """The part of a host's name that belongs to one owner: `icloud.com` of `p34-caldav.icloud.com`. Where the last but
-    one label is short (`co.uk`) it takes one more; an address of numbers belongs to itself."""
+    """Return the part of a host's name that belongs to one owner: `icloud.com` of `p34-caldav.icloud.com`.
+
+    Where the last but one label is short (`co.uk`) it takes one more; an address of numbers belongs to itself.
+    """
     labels = host.lower().split(".")
     if labels[-1].isdecimal() or ":" in host:
         return host
@@ -175,7 +177,7 @@ def _domain(host: str) -> str:
 
 
 def _public(url: str) -> str:
-    """The address without any user name or password in it."""
+    """Return the address without any user name or password in it."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 

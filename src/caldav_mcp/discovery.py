@@ -11,7 +11,7 @@ from caldav_mcp.content_lines import read_lines
 from caldav_mcp.dav import Dav
 from caldav_mcp.errors import BadRequest, Forbidden, NotDav, NotFound
 from caldav_mcp.guests import address_of
-from caldav_mcp.multistatus import DavResponse, propfind, qualified
+from caldav_mcp.multistatus import DavResponse, propfind, qualify
 from caldav_mcp.times import zone_named
 
 _OF_CALENDAR = (
@@ -36,14 +36,13 @@ class Account:
 
 
 async def discover(dav: Dav, url: str, *, time_zone: str, name: str, key: str | None = None) -> Account:
-    """Find the calendars at an address that is a calendar itself, or leads to an account's calendars: at the address,
-    or else at the server's well-known one.
+    """Find the calendars at an address, or else at the server's well-known one.
 
-    The main calendar is the one at the address, else the one called `name`, else the server's default for invitations,
-    else the first that may be written to. `time_zone` counts where a calendar names none. Raises `NotFound` when there
-    is no calendar.
+    The address is a calendar itself, or leads to an account's calendars. The main calendar is the one at the
+    address, else the one called `name`, else the server's default for invitations, else the first that may be written
+    to. `time_zone` counts where a calendar names none. Raises `NotFound` when there is no calendar.
     """
-    here = await _named(dav, url)
+    here = await _look_up(dav, url)
     if here is not None and _is_calendar(here):
         return Account((_about(here, url, time_zone, key),), await _addresses(dav, here))
     principal = None if here is None else here.href_in("D:current-user-principal")
@@ -60,10 +59,10 @@ async def discover(dav: Dav, url: str, *, time_zone: str, name: str, key: str | 
     calendars = {r.href: _about(r, r.href, time_zone, None) for r in listed if _is_calendar(r)}
     if not calendars:
         raise NotFound(f"The account at {url} has no calendar for events")
-    return await _ordered(dav, account, list(calendars.values()), name)
+    return await _sort_calendars(dav, account, list(calendars.values()), name)
 
 
-async def _ordered(dav: Dav, account: DavResponse, calendars: list[About], name: str) -> Account:
+async def _sort_calendars(dav: Dav, account: DavResponse, calendars: list[About], name: str) -> Account:
     default = await _default(dav, account)
     main = sorted(calendars, key=lambda a: (a.name != name, a.url != default, not a.writable, a.url))
     certain = main[0].name == name or main[0].url == default or sum(a.writable for a in main) < 2
@@ -71,7 +70,7 @@ async def _ordered(dav: Dav, account: DavResponse, calendars: list[About], name:
 
 
 async def _default(dav: Dav, account: DavResponse) -> str | None:
-    """The calendar to which the server adds invitations (RFC 6638), which is the person's main one."""
+    """Return the calendar to which the server adds invitations (RFC 6638), which is the person's main one."""
     inbox = account.href_in("C:schedule-inbox-URL")
     if inbox is None:
         return None
@@ -80,7 +79,7 @@ async def _default(dav: Dav, account: DavResponse) -> str | None:
     return None if default is None else _as_folder(default)
 
 
-async def _named(dav: Dav, url: str) -> DavResponse | None:
+async def _look_up(dav: Dav, url: str) -> DavResponse | None:
     """Return what the server has at the address itself.
 
     Raises `NotFound` for an address with a path and nothing there: it was mistyped, and a search might end at another
@@ -98,7 +97,7 @@ async def _named(dav: Dav, url: str) -> DavResponse | None:
 
 
 async def _look(dav: Dav, url: str, *names: str) -> DavResponse | None:
-    """The properties of one address; None when nobody there speaks of properties at all (a web page, nothing)."""
+    """Return the properties of one address; None if there are none at all (a web page, nothing)."""
     try:
         found = await dav.multistatus("PROPFIND", url, propfind(*names), depth=0)
     except (NotFound, Forbidden, BadRequest, NotDav):
@@ -113,8 +112,8 @@ async def _addresses(dav: Dav, here: DavResponse) -> tuple[str, ...]:
 
 
 def _mail_addresses(principal: DavResponse) -> tuple[str, ...]:
-    element = principal.properties.get(qualified("C:calendar-user-address-set"))
-    hrefs = [] if element is None else [h.text or "" for h in element.iter(qualified("D:href"))]
+    element = principal.properties.get(qualify("C:calendar-user-address-set"))
+    hrefs = [] if element is None else [h.text or "" for h in element.iter(qualify("D:href"))]
     return tuple(address_of(h).lower() for h in hrefs if h.lower().startswith("mailto:"))
 
 
@@ -122,7 +121,7 @@ def _is_calendar(found: DavResponse) -> bool:
     """Check whether it can hold events. Nextcloud lists calendars in its bin among the others."""
     if not found.contains("D:resourcetype", "C:calendar") or found.contains("D:resourcetype", "NC:deleted-calendar"):
         return False
-    kinds = found.properties.get(qualified("C:supported-calendar-component-set"))
+    kinds = found.properties.get(qualify("C:supported-calendar-component-set"))
     return kinds is None or not len(kinds) or any(kind.get("name") == "VEVENT" for kind in kinds)
 
 
@@ -139,7 +138,7 @@ def _about(found: DavResponse, url: str, time_zone: str, key: str | None) -> Abo
         zone=_zone(found.text("C:calendar-timezone")) or ZoneInfo(time_zone),
         color=found.text("A:calendar-color"),
         description=found.text("C:calendar-description"),
-        writable=qualified(told) not in found.properties or any(found.contains(told, p) for p in _WRITING),
+        writable=qualify(told) not in found.properties or any(found.contains(told, p) for p in _WRITING),
     )
 
 
@@ -148,7 +147,7 @@ def _as_folder(url: str) -> str:
 
 
 def _zone(timezone: str | None) -> ZoneInfo | None:
-    """The IANA zone that a `calendar-timezone` property names, if it names one."""
+    """Return the IANA zone that a `calendar-timezone` property names, if it names one."""
     if not timezone:
         return None
     try:

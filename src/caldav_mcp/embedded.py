@@ -47,7 +47,7 @@ _TOO_OFTEN = (
 class EmbeddedRadicale:
     """A running CalDAV server on 127.0.0.1 that keeps its files under one folder.
 
-    Nobody is asked for a password: the socket is not reachable from other machines, nor for other web pages.
+    No password is needed: the socket is not reachable from other machines, nor for other web pages.
     """
 
     def __init__(self, folder: Path, port: int = 0) -> None:
@@ -89,20 +89,20 @@ class EmbeddedRadicale:
 def _own_machine_only(app: WSGIApplication) -> WSGIApplication:
     """Refuse what a foreign web page sends here: another `Origin`, or a `Host` that is not this machine."""
 
-    def guarded(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         sent = [f"//{environ.get('HTTP_HOST', '')}", environ.get("HTTP_ORIGIN", "//localhost")]
         if all(urlsplit(address).hostname in _LOOPBACK for address in sent):
             return app(environ, start_response)
         start_response("403 Forbidden", [("Content-Type", "text/plain"), ("Content-Length", "0")])
         return []
 
-    return guarded
+    return respond
 
 
 def _in_good_time(app: Application) -> WSGIApplication:
     """Refuse an object whose recurrence Radicale could not compute in good time, before Radicale tries."""
 
-    def guarded(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         length = environ.get("CONTENT_LENGTH") or "0"
         if environ["REQUEST_METHOD"] != "PUT" or not length.isdecimal() or int(length) > _LONGEST_BODY:
             return app(environ, start_response)
@@ -114,7 +114,7 @@ def _in_good_time(app: Application) -> WSGIApplication:
         start_response("403 Forbidden", headers)
         return [_TOO_OFTEN]
 
-    return guarded
+    return respond
 
 
 def _is_computed_in_time(body: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""What can go wrong, and the words a calling program reads about it.
+"""Errors, and the sentences that a calling program reads about them.
 
     CalendarError
     ├── ToolError            a finished sentence, shown as it is
@@ -9,7 +9,7 @@
         ├── MarksLost        it does not keep what we have to find in an event again
         ├── ServerTrouble    it answered 5xx
         │   └── NotDav       it answered something else than a CalDAV server does, or sends us away
-        ├── ConnectionLost   it did not answer because nobody is there
+        ├── ConnectionLost   it did not answer because no server is there
         └── NoAnswer         it did not answer in time
 
 The texts are those of google-calendar-mcp 2.6.3, because for its callers the text is the only signal. Most tools show
@@ -26,7 +26,7 @@ class CalendarError(Exception):
 
 
 class ToolError(CalendarError):
-    """A sentence for the caller, complete as it stands."""
+    """A sentence for the caller, complete by itself."""
 
 
 class ServiceError(CalendarError):
@@ -127,7 +127,7 @@ class NoAnswer(ServiceError):
 
 
 def invalid_arguments(tool: str, issues: list[str]) -> ToolError:
-    """The refusal of arguments that do not fit the tool's declaration."""
+    """Return the refusal of arguments that do not fit the tool's declaration."""
     return ToolError(
         f"MCP error -32602: Input validation error: Invalid arguments for tool {tool}: {'; '.join(issues)}"
     )

@@ -37,7 +37,7 @@ _UNSAID = {
 
 @dataclass(frozen=True)
 class Showing:
-    """What an event's JSON says besides the event itself.
+    """Context of an event's JSON.
 
     `calendar_id` is the calendar as the caller named it, `owners` the lower-case addresses that are the calendar's
     owner (the first one is shown as creator), `link` the event's address, `etag` the state it was read in.
@@ -85,7 +85,7 @@ def event_json(
         "reminders": read_reminders(event),
         "eventType": "default",
         **read_extras(event),
-        "extendedProperties": _extended(event),
+        "extendedProperties": _dump_properties(event),
         "otherProperties": read_others(event),
         "etag": showing.etag,
         "calendarId": showing.calendar_id,
@@ -103,7 +103,7 @@ def only_fields(event: dict[str, Any], fields: list[str] | None) -> dict[str, An
 
 
 def updated_text(event: icalendar.Component) -> str | None:
-    """When the event was last changed, with our own milliseconds as long as nobody else changed it since."""
+    """Return the time of the last change, with our own milliseconds unless another program changed it since."""
     own, stamped = text(event, UPDATED), _stamp(event, "LAST-MODIFIED") or _stamp(event, "DTSTAMP")
     return own if own is not None and stamped is not None and own[:19] == stamped[:19] else stamped
 
@@ -121,7 +121,7 @@ def _recurrence(event: icalendar.Component) -> list[str] | None:
     return [str(event.content_line(name, value)) for name in _RULES for value in values(event, name)] or None
 
 
-def _extended(event: icalendar.Component) -> dict[str, dict[str, str]] | None:
+def _dump_properties(event: icalendar.Component) -> dict[str, dict[str, str]] | None:
     kinds = {"private": read_properties(event, PRIVATE), "shared": read_properties(event, SHARED)}
     return {kind: pairs for kind, pairs in kinds.items() if pairs} or None
 

@@ -54,7 +54,7 @@ def _within(seconds: float, text: str, question: dict[str, Any]) -> str:
         # Again and again, in case the first time it comes where exceptions are swallowed.
         signal.setitimer(signal.ITIMER_PROF, seconds, 0.2)
         try:
-            return _expanded(text, question)
+            return _expand(text, question)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
     except (_TimeIsUp, TooMany, MemoryError):
@@ -64,7 +64,7 @@ def _within(seconds: float, text: str, question: dict[str, Any]) -> str:
         return "unreadable"
 
 
-def _expanded(text: str, question: dict[str, Any]) -> str:
+def _expand(text: str, question: dict[str, Any]) -> str:
     earliest, latest = (bound and datetime.fromisoformat(bound) for bound in question["bounds"])
     resource = Resource("", "", text)
     if not resource.is_readable:

@@ -22,7 +22,7 @@ _COMMENT, _GUESTS = "X-RESPONSE-COMMENT", "X-NUM-GUESTS"
 
 
 def address_of(value: Any) -> str:
-    """The e-mail address of an ATTENDEE or ORGANIZER value, without `mailto:`."""
+    """Return the e-mail address of an ATTENDEE or ORGANIZER value, without `mailto:`."""
     text = str(value)
     return text[7:] if text.lower().startswith("mailto:") else text
 

@@ -48,8 +48,8 @@ def new_id() -> str:
 
 
 def id_of(uid: str) -> str:
-    """The event id of a calendar object's UID."""
-    if is_legal(uid) and _decoded(uid) is None:
+    """Return the event id of a calendar object's UID."""
+    if is_legal(uid) and _decode(uid) is None:
         return uid
     data = uid.encode()
     if len(data) > _LONGEST_ENCODED:
@@ -58,8 +58,8 @@ def id_of(uid: str) -> str:
 
 
 def uid_of(event_id: str) -> str:
-    """The UID that an event id stands for (for a hashed id: the id itself, see `is_hashed`)."""
-    decoded = _decoded(event_id)
+    """Return the UID of an event id (for a hashed id: the id itself, see `is_hashed`)."""
+    decoded = _decode(event_id)
     return event_id if decoded is None else decoded
 
 
@@ -69,7 +69,7 @@ def is_hashed(event_id: str) -> bool:
 
 
 def instance_id(series_id: str, original_start: datetime | date) -> str:
-    """The id of one occurrence: `<series>_<UTC start>`, or `<series>_<date>` for an all-day one."""
+    """Return the id of one occurrence: `<series>_<UTC start>`, or `<series>_<date>` for an all-day one."""
     if isinstance(original_start, datetime):
         return f"{series_id}_{original_start.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     return f"{series_id}_{original_start:%Y%m%d}"
@@ -81,7 +81,7 @@ def split_instance(event_id: str) -> tuple[str, str | None]:
     return (event_id, None) if match is None else (match[1], match[2])
 
 
-def _decoded(event_id: str) -> str | None:
+def _decode(event_id: str) -> str | None:
     if not event_id.startswith(_ENCODED) or len(event_id) == len(_ENCODED):
         return None
     digits = event_id[len(_ENCODED) :]
@@ -90,7 +90,7 @@ def _decoded(event_id: str) -> str | None:
     except (binascii.Error, UnicodeDecodeError):
         return None
     is_the_encoding = _base32hex(uid.encode()) == digits
-    return uid if is_the_encoding and not (is_legal(uid) and _decoded(uid) is None) else None
+    return uid if is_the_encoding and not (is_legal(uid) and _decode(uid) is None) else None
 
 
 def _base32hex(data: bytes) -> str:

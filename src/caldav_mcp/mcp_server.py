@@ -26,7 +26,7 @@ NAME, VERSION = "google-calendar", "2.6.3"
 
 
 def mcp_server(tools: CalendarTools) -> Server[Any]:
-    """A server object for any transport of the SDK."""
+    """Return a server object for any transport of the SDK."""
 
     async def list_tools(_context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=_TOOLS)

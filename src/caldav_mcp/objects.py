@@ -101,7 +101,7 @@ def start_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
 
 
 def end_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
-    """The end from DTEND or DURATION; without either a day lasts one day and a time no time."""
+    """Return the end from DTEND or DURATION; without either a day lasts one day and a time no time."""
     start = start_of(event, calendar_zone)
     if "DTEND" in event:
         return moment_of(event, "DTEND", calendar_zone)
@@ -115,7 +115,7 @@ def end_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
 
 
 def moment_of(event: icalendar.Component, name: str, calendar_zone: ZoneInfo) -> Moment:
-    """A date or time property of an event. Floating times are read in the calendar's zone."""
+    """Return a date or time property of an event. Floating times are read in the calendar's zone."""
     value = first(event, name)
     when = value.dt
     if not isinstance(when, datetime):
@@ -126,7 +126,7 @@ def moment_of(event: icalendar.Component, name: str, calendar_zone: ZoneInfo) ->
 
 
 def _zone_name(value: Any, when: datetime) -> str | None:
-    """The IANA name of a time's zone; None when it was written in one that has no such name."""
+    """Return the IANA name of a time's zone; None when it was written in one that has no such name."""
     name = value.params.get(OWN_ZONE) or getattr(when.tzinfo, "key", None)
     if name is None and when.tzinfo is UTC:
         return "UTC"

@@ -1,4 +1,4 @@
-"""What a calendar object shows in a span of time: the event, or the occurrences of the series."""
+"""Occurrences of a calendar object in a span of time: the event, or the occurrences of the series."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def occurrences(
     """Return everything of an object that ends after `earliest` and starts before `latest`, but what is cancelled.
 
     Without a `latest` only the first occurrences of a series, as many as can be listed. A series whose rule is wrong
-    shows its first occurrence only. This takes as long as it takes: `expanding` is what keeps to a budget. Raises
+    shows its first occurrence only. This takes as long as it takes: `expansion` keeps to a budget. Raises
     `TooMany` for a series that fills its days.
     """
     shown = []
@@ -65,7 +65,7 @@ def occurrences(
 
 
 def own_occurrence(resource: Resource, stamp: str, zone: ZoneInfo) -> Occurrence | None:
-    """Return the occurrence of that original start if it was changed by itself, and so stands in the object."""
+    """Return the occurrence of that original start if it was changed by itself and is therefore in the object."""
     own = next((event for event in resource.events if stamp_of(event, zone) == stamp), None)
     if own is None:
         return None
@@ -87,7 +87,7 @@ def stamp_of(event: icalendar.Component, zone: ZoneInfo) -> str | None:
 
 
 def removed_stamps(resource: Resource, zone: ZoneInfo) -> set[str]:
-    """The stamps of occurrences that were taken out of a series."""
+    """Return the stamps of occurrences that were taken out of a series."""
     stamps = set()
     for removed in (entry.dt for value in values(resource.master, "EXDATE") for entry in value.dts):
         if isinstance(removed, datetime):
@@ -101,23 +101,23 @@ def removed_stamps(resource: Resource, zone: ZoneInfo) -> set[str]:
 def _all(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
 ) -> Iterator[Occurrence]:
-    found = _expanded(resource, earliest, latest, zone) if resource.is_series else [resource.master]
+    found = _expand(resource, earliest, latest, zone) if resource.is_series else [resource.master]
     for event in found:
         yield Occurrence(resource, event, start_of(event, zone), end_of(event, zone), "RECURRENCE-ID" in event)
 
 
-def _expanded(
+def _expand(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
 ) -> list[icalendar.Component]:
     """Occurrences in order of their starts, some more than asked for: floating times have no exact place here."""
     try:
-        return _computed(resource, earliest, latest, zone)
+        return _compute_all(resource, earliest, latest, zone)
     except (ValueError, OverflowError) as error:
         _log.warning("the series %s cannot be expanded: %s", resource.href, error)
         return [resource.master]
 
 
-def _computed(
+def _compute_all(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
 ) -> list[icalendar.Component]:
     margin = _MARGIN if _is_floating(resource) else timedelta()

@@ -1,4 +1,4 @@
-"""What people enter in other CalDAV programs and Google has no field for, as content lines.
+"""Properties from other CalDAV programs that Google has no field for, as content lines.
 
 These are categories, a web address and the like, and alarms that are not so many minutes before the start. What
 programs note for themselves (X- properties) is not the person's.

@@ -38,7 +38,7 @@ def read_properties(event: icalendar.Component, name: str) -> dict[str, str]:
 def merge_properties(event: Component, name: str, given: dict[str, str]) -> Component:
     """Set keys, leave the others. As at Google, keys over 44 characters are dropped and values cut at 1024."""
     kept = {key: value[:_LONGEST_VALUE] for key, value in given.items() if len(key) <= _LONGEST_KEY}
-    return _replaced(event, name, _written(event, name) | kept)
+    return _replace_pairs(event, name, _read_pairs(event, name) | kept)
 
 
 def read_extras(event: icalendar.Component) -> dict[str, Any]:
@@ -47,14 +47,14 @@ def read_extras(event: icalendar.Component) -> dict[str, Any]:
 
 def set_extras(event: Component, given: dict[str, Any]) -> Component:
     """Keep Google-only fields (guest rights, source, ...) as JSON values."""
-    merged = _written(event, EXTRA) | {key: json.dumps(value) for key, value in given.items()}
-    return _replaced(event, EXTRA, merged)
+    merged = _read_pairs(event, EXTRA) | {key: json.dumps(value) for key, value in given.items()}
+    return _replace_pairs(event, EXTRA, merged)
 
 
-def _written(event: Component, name: str) -> dict[str, str]:
+def _read_pairs(event: Component, name: str) -> dict[str, str]:
     matches = (_PROPERTY.fullmatch(line) for line in event.lines(name))
     return {unquote(match[1]): unquote(match[2]) for match in matches if match}
 
 
-def _replaced(event: Component, name: str, pairs: dict[str, str]) -> Component:
+def _replace_pairs(event: Component, name: str, pairs: dict[str, str]) -> Component:
     return event.lacking({name}).adding(property_line(name, key, value) for key, value in pairs.items())

@@ -1,4 +1,4 @@
-"""What Radicale computes of an object that is put into a calendar, in a process of its own that may be stopped.
+"""Radicale's checks of an object that is put into a calendar, in a process of its own that may be stopped.
 
 Ends with 0 when Radicale is done with it in time, also when it is going to refuse it for another reason.
 """

@@ -1,4 +1,4 @@
-"""How much work the recurrence of a calendar object is, told from its text alone, before anything computes it.
+"""Cost of the recurrence of a calendar object, estimated from its text before anything computes it.
 
 A rule may match nothing until the year 9999, or every second since 1970, and the programs that compute rules do not
 stop by themselves. Nearly every rule that a person makes is of a few plain forms, which take milliseconds.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from caldav_mcp.content_lines import unfolded
+from caldav_mcp.content_lines import unfold
 
 LONGEST_TEXT = 8_000_000
 """Characters of an object that are parsed: an event with a large picture in it still is."""
@@ -32,7 +32,7 @@ _BY_PARTS = {
     "WEEKLY": frozenset({"BYDAY"}),
     "DAILY": frozenset({"BYDAY", "BYMONTH"}),
 }
-"""What may narrow a rule of each frequency. A rule of years or months that matches nothing ends after 8,000 years,
+"""Parts that may narrow a rule of each frequency. A rule of years or months without a match ends after 8,000 years,
 which is half a second; the parts for days and weeks match something each year."""
 
 
@@ -53,7 +53,7 @@ def repeats(text: str) -> bool:
 
 def without_recurrence(text: str) -> str:
     """Return the object as if nothing in it ever came again: its first event, in zones without changes."""
-    return "".join(f"{line}\r\n" for line in unfolded(text) if _name(line) not in _RULES)
+    return "".join(f"{line}\r\n" for line in unfold(text) if _name(line) not in _RULES)
 
 
 def _is_plain(text: str, *, zones_only: bool) -> bool:
@@ -82,7 +82,7 @@ def _is_plain(text: str, *, zones_only: bool) -> bool:
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each line, and whether it is part of a time zone."""
     in_zone = False
-    for line in unfolded(text):
+    for line in unfold(text):
         upper = line[:20].upper().rstrip()
         in_zone = in_zone or upper == "BEGIN:VTIMEZONE"
         yield line, in_zone

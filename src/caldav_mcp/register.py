@@ -1,7 +1,7 @@
-"""Which events this server has made or deleted, so that a deleted id stays taken for ever.
+"""Events that this server has made or deleted, so that a deleted id stays taken for ever.
 
-An event is deleted when the register knows its id and the calendar no longer has it, whoever removed it. So there is no
-second state to keep in step with the calendar: writing the register late, or never, cannot bring an event back.
+An event is deleted when the register knows its id and the calendar no longer has it. So there is no second state
+to keep in step with the calendar: writing the register late, or never, cannot bring an event back.
 """
 
 from __future__ import annotations

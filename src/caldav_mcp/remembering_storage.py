@@ -23,14 +23,14 @@ from radicale.item import Item, read_components
 from radicale.item.filter import TIMESTAMP_MAX, TIMESTAMP_MIN, simplify_prefilters
 from radicale.storage.multifilesystem import Collection, Storage
 
-from caldav_mcp.multistatus import qualified
+from caldav_mcp.multistatus import qualify
 from caldav_mcp.recurrence import is_plain, repeats, without_recurrence
 
 _log = logging.getLogger(__name__)
 
 
 class Stamp(NamedTuple):
-    """What tells one version of a file from the next: every write makes a new file."""
+    """Identity of a version of a file: every write makes a new file."""
 
     inode: int
     changed_at: int
@@ -38,8 +38,10 @@ class Stamp(NamedTuple):
 
 
 class UnexpandedItem(Item):
-    """An object whose recurrence is not plain: kept and given out as it is, and taken for its first event alone where
-    Radicale would compute something."""
+    """An object whose recurrence is not plain.
+
+    It is kept and given out as it is, and taken for its first event alone where Radicale would compute something.
+    """
 
     @property
     def vobject_item(self) -> Any:
@@ -127,11 +129,11 @@ class RememberingStorage(Storage):
 
 
 def _uid_asked_for(filters: list[ET.Element]) -> str | None:
-    """The text that a query wants every UID to contain, if it wants that and nothing else."""
-    asked = [prop for element in filters for prop in element.iter(qualified("C:prop-filter"))]
+    """Return the text that a query wants every UID to contain, if it wants that and nothing else."""
+    asked = [prop for element in filters for prop in element.iter(qualify("C:prop-filter"))]
     if len(asked) != 1 or asked[0].get("name") != "UID":
         return None
-    match = asked[0].find(qualified("C:text-match"))
+    match = asked[0].find(qualify("C:text-match"))
     if match is None or match.get("negate-condition") == "yes" or match.get("collation") != "i;octet":
         return None
     return match.text

@@ -1,7 +1,7 @@
 """Points in time as the tools take and give them.
 
 A `Moment` is either a calendar day or an instant with the event's own IANA zone. Results show the calendar's offset
-beside the event's zone, as Google does: `2027-05-04T22:00:00+02:00` with `"timeZone": "America/New_York"`.
+together with the event's zone, as Google does: `2027-05-04T22:00:00+02:00` with `"timeZone": "America/New_York"`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DATE_FORM = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 @lru_cache(maxsize=256)
 def zone_named(name: str) -> ZoneInfo | None:
-    """The IANA zone of that name, or None when there is none."""
+    """Return the IANA zone of that name, or None when there is none."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -62,7 +62,7 @@ def day_moment(day: date, calendar_zone: ZoneInfo) -> Moment:
 
 
 def rfc3339(instant: datetime, zone: ZoneInfo) -> str:
-    """An instant in a zone, with its offset, whole seconds; `Z` for UTC."""
+    """Return an instant in a zone, with its offset, whole seconds; `Z` for UTC."""
     text = instant.astimezone(zone).replace(microsecond=0).isoformat()
     return text.replace("+00:00", "Z") if text.endswith("+00:00") else text
 

@@ -16,19 +16,19 @@ def values(event: icalendar.Component, name: str) -> list[Any]:
 
 
 def first(event: icalendar.Component, name: str) -> Any:
-    """The first value of a property, or None."""
+    """Return the first value of a property, or None."""
     found = values(event, name)
     return found[0] if found else None
 
 
 def text(event: icalendar.Component, name: str, change: Callable[[str], str] = str) -> str | None:
-    """A property's text, or None when it is absent or empty."""
+    """Return a property's text, or None when it is absent or empty."""
     found = first(event, name)
     return change(str(found)) if found is not None and str(found) else None
 
 
 def time_of(event: icalendar.Component, name: str) -> date | datetime:
-    """A date or time that is there; raises `KeyError` when it is not."""
+    """Return a date or time that is there; raises `KeyError` when it is not."""
     when: date | datetime = event.decoded(name)
     return when
 

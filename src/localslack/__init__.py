@@ -10,8 +10,8 @@ from localslack.people import DEFAULT_USERS, WorkspaceUser
 if TYPE_CHECKING:
     from localslack.config import WorkspaceConfig
     from localslack.faults import RATE_LIMITED, Fault
-    from localslack.listening import listening_socket
     from localslack.server import create_workspace
+    from localslack.sockets import listening_socket
     from localslack.workspace import Workspace
 
 __all__ = [
@@ -30,7 +30,7 @@ _HOMES = {
     "Workspace": "workspace",
     "WorkspaceConfig": "config",
     "create_workspace": "server",
-    "listening_socket": "listening",
+    "listening_socket": "sockets",
 }
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import uvicorn
 
 from localslack.config import WorkspaceConfig
-from localslack.listening import listening_socket
 from localslack.server import create_workspace
+from localslack.sockets import listening_socket
 
 _SAMPLE = Path(__file__).parent / "sample_manifest.json"
 

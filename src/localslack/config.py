@@ -1,4 +1,4 @@
-"""What a workspace is started with."""
+"""Settings of a workspace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What happens in channels: posting, changing, deleting, whispering; told to the app and to open pages."""
+"""Messages in channels: post, change, delete, whisper; the app and open pages are notified."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from localslack.socket_mode.event_delivery import EventDelivery
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
 from localslack.store.store import Store
-from localslack.text import compose, mentioned
+from localslack.text import compose, is_mentioned
 from localslack.timestamps import Timestamps
 
 
@@ -38,23 +38,23 @@ class Conversations:
 
     def say(self, user: str, channel: Channel, typed: str, thread_ts: str | None) -> StoredMessage:
         """Post what a person typed."""
-        text, blocks = self.composed(typed)
+        text, blocks = self.compose(typed)
         body = {"user": user, "client_msg_id": str(uuid4()), "team": TEAM_ID, "text": text, "blocks": blocks}
         return self.post(channel, body, thread_ts)
 
-    def composed(self, typed: str) -> tuple[str, list[dict[str, Any]]]:
-        """The `text` and `blocks` of what was typed, with the names of this workspace as mentions."""
+    def compose(self, typed: str) -> tuple[str, list[dict[str, Any]]]:
+        """Return the `text` and `blocks` of what was typed, with the names of this workspace as mentions."""
         names = {person.name.lower(): person.id for person in self._directory.people}
         return compose(typed, {**names, self._directory.app.bot_name.lower(): BOT_USER_ID})
 
     def post(self, channel: Channel, fields: Mapping[str, Any], thread_ts: str | None) -> StoredMessage:
         """Post a message with these fields for all members."""
         with self._store.database.transaction():
-            message = self._stored(channel, fields, thread_ts, only_for=None)
+            message = self._store_message(channel, fields, thread_ts, only_for=None)
             parent = None if thread_ts is None else self._store.messages.get(channel.id, thread_ts)
             parent_user = None if parent is None else parent.body.get("user")
             self.emit(events.message_posted(channel, message, parent_user), in_channel=channel)
-            if not channel.is_im and mentioned(message.body["text"], BOT_USER_ID):
+            if not channel.is_im and is_mentioned(message.body["text"], BOT_USER_ID):
                 self.emit(events.app_mentioned(channel, message), in_channel=channel)
             self._show(channel, message)
             if parent is not None:
@@ -64,7 +64,7 @@ class Conversations:
     def whisper(self, channel: Channel, user: str, fields: Mapping[str, Any], thread_ts: str | None) -> StoredMessage:
         """Post an ephemeral message: only this person sees it, and there is no event for it."""
         with self._store.database.transaction():
-            message = self._stored(channel, fields, thread_ts, only_for=user)
+            message = self._store_message(channel, fields, thread_ts, only_for=user)
             self._show(channel, message)
         return message
 
@@ -116,19 +116,19 @@ class Conversations:
         """Add a reaction; False when this user had given it already."""
         with self._store.database.transaction():
             added = self._store.messages.react(message.channel, message.ts, name, user)
-            return added and self._reacted("reaction_added", message, name, user)
+            return added and self._change_reaction("reaction_added", message, name, user)
 
     def unreact(self, message: StoredMessage, name: str, user: str) -> bool:
         """Take a reaction back; False when there was none."""
         with self._store.database.transaction():
             removed = self._store.messages.unreact(message.channel, message.ts, name, user)
-            return removed and self._reacted("reaction_removed", message, name, user)
+            return removed and self._change_reaction("reaction_removed", message, name, user)
 
     def tell_channel(self, channel: Channel, frame: dict[str, Any]) -> None:
         self._tell(channel, None, frame)
 
     def for_reader(self, message: StoredMessage) -> dict[str, Any]:
-        """The message object as a page shows it."""
+        """Return the message object as a page shows it."""
         return self.for_readers([message])[0]
 
     def for_readers(self, messages: list[StoredMessage]) -> list[dict[str, Any]]:
@@ -140,7 +140,7 @@ class Conversations:
         reactions = self._store.messages.reactions(channel)
         return [_with_marks(message, marks, reactions) for message in messages]
 
-    def _stored(
+    def _store_message(
         self, channel: Channel, fields: Mapping[str, Any], thread_ts: str | None, *, only_for: str | None
     ) -> StoredMessage:
         ts = self._clock.next()
@@ -151,7 +151,7 @@ class Conversations:
         self._store.messages.add(message)
         return message
 
-    def _reacted(self, kind: str, message: StoredMessage, name: str, user: str) -> bool:
+    def _change_reaction(self, kind: str, message: StoredMessage, name: str, user: str) -> bool:
         channel = self._channel(message)
         self.emit(events.reaction(kind, user, name, message, self._clock.next()), in_channel=channel)
         self._show(channel, message)

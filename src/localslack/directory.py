@@ -1,4 +1,4 @@
-"""Who is who: the team, the app, its bot and the people, as the objects the Web API hands out."""
+"""Directory: the team, the app, its bot and the people, as the objects the Web API hands out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Directory:
         return next((person for person in self.people if person.id == user_id), None)
 
     def user_object(self, user_id: str, now: datetime) -> dict[str, Any] | None:
-        """The `user` object of `users.info`, or None for an id nobody has; `tz_offset` is that of `now`."""
+        """Return the `user` object of `users.info`, or None for an unknown id; `tz_offset` is that of `now`."""
         if user_id == BOT_USER_ID:
             return self._user(user_id, self.app.bot_name, self.app.name, "UTC", now, is_bot=True)
         person = self.person(user_id)
@@ -53,7 +53,7 @@ class Directory:
         }
 
     def bot_marks(self) -> Mapping[str, Any]:
-        """The fields that mark a message as written by the bot."""
+        """Return the fields that mark a message as written by the bot."""
         return {
             "user": BOT_USER_ID,
             "bot_id": BOT_ID,
@@ -90,5 +90,5 @@ class Directory:
 
 
 def direct_channel_id(person: WorkspaceUser) -> str:
-    """The id of the direct message channel between a person and the bot."""
+    """Return the id of the direct message channel between a person and the bot."""
     return f"D{person.id[1:]}"

@@ -1,4 +1,4 @@
-"""What the workspace refuses, for the app and for the person."""
+"""Refusals of the workspace, for the app and for the person."""
 
 from typing import Any
 
@@ -24,4 +24,4 @@ def bad_arguments(*messages: str) -> SlackError:
 
 
 class Refusal(Exception):
-    """What a person tried cannot be done; the text is the sentence they read."""
+    """Refusal of a person's action; the text is the sentence they read."""

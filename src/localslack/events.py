@@ -15,7 +15,7 @@ _MESSAGE_SUBSCRIPTIONS = {"im": "message.im", "channel": "message.channels", "gr
 
 
 def event_callback(event: Event, event_time: int) -> dict[str, Any]:
-    """The outer payload of one event."""
+    """Return the outer payload of one event."""
     return {
         "type": "event_callback",
         "token": "unused",
@@ -41,7 +41,7 @@ def event_callback(event: Event, event_time: int) -> dict[str, Any]:
 
 
 def subscription(event: Event) -> str:
-    """The manifest's name for what this event is subscribed to with."""
+    """Return the manifest's name for what this event is subscribed to with."""
     return _MESSAGE_SUBSCRIPTIONS[event["channel_type"]] if event["type"] == "message" else str(event["type"])
 
 

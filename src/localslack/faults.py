@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Fault:
-    """How one Web API call fails.
+    """Failure of one Web API call.
 
     `status` is the HTTP status, `error` the code in the body, `retry_after` the seconds of a `Retry-After` header;
     with `after_effect` the call is carried out first and only its answer is replaced.
@@ -26,7 +26,7 @@ class Faults:
         self._planned: dict[str, deque[Fault]] = {}
 
     def plan(self, method: str, fault: Fault, times: int = 1) -> None:
-        """The next calls of this method (`chat.postMessage`) fail like this, one fault a call."""
+        """Let the next calls of this method (`chat.postMessage`) fail like this, one fault a call."""
         self._planned.setdefault(method, deque()).extend([fault] * times)
 
     def take(self, method: str) -> Fault | None:

@@ -1,4 +1,4 @@
-"""What Slack's own client checks before it submits a form, with the sentence beside the field."""
+"""Checks of Slack's own client before it submits a form, with the sentence for each field."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
 def field_errors(blocks: Sequence[Mapping[str, Any]], values: Values) -> dict[str, str]:
-    """A sentence for each input block that cannot be submitted as it is, by block_id."""
+    """Return a sentence for each input block that cannot be submitted as it is, by block_id."""
     errors: dict[str, str] = {}
     for block in blocks:
         if block.get("type") != "input":

@@ -1,4 +1,4 @@
-"""What a person has entered: the `state.values` of a surface, from its blocks and what the page sent."""
+"""Entered values: the `state.values` of a surface, from its blocks and what the page sent."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,13 +31,13 @@ def state_values(blocks: Sequence[Mapping[str, Any]], entered: Any) -> Values:
     return values
 
 
-def accepted(element: Mapping[str, Any], field: str, value: Any) -> Any:
-    """The value as the app gets it (options as the app gave them), or None for what this element cannot have."""
+def accept_value(element: Mapping[str, Any], field: str, value: Any) -> Any:
+    """Return the value as the app gets it (options as the app gave them), or None for what this element cannot have."""
     match field:
         case "selected_option":
-            return _offered(element, value)
+            return _find_option(element, value)
         case "selected_options":
-            return _all(_offered(element, one) for one in value) if isinstance(value, list) else None
+            return _all(_find_option(element, one) for one in value) if isinstance(value, list) else None
         case "selected_date":
             return value if _is_date(value) else None
         case "selected_time":
@@ -58,14 +58,14 @@ def _value(placed: PlacedElement, field: str, entered: Any) -> Any:
     block = entered.get(placed.block_id) if isinstance(entered, dict) else None
     given = block.get(placed.action_id) if isinstance(block, dict) else None
     if isinstance(given, dict):
-        value = accepted(placed.element, field, given.get(field))
+        value = accept_value(placed.element, field, given.get(field))
     else:
         value = placed.element.get(INITIAL_FIELD.get(field, ""))
     return [] if value is None and field.endswith("s") else value
 
 
-def _offered(element: Mapping[str, Any], chosen: Any) -> dict[str, Any] | None:
-    """The option of the element that has the chosen one's value; an external select offers what it was given."""
+def _find_option(element: Mapping[str, Any], chosen: Any) -> dict[str, Any] | None:
+    """Return the option of the element that has the chosen one's value; an external select offers what it was given."""
     if not isinstance(chosen, dict):
         return None
     if "options" not in element and "option_groups" not in element:

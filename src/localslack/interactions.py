@@ -30,7 +30,7 @@ _ECHOED = (
 
 
 def common(kind: str, person: WorkspaceUser, trigger_id: str | None) -> Payload:
-    """The fields that every interaction has."""
+    """Return the fields that every interaction has."""
     payload: Payload = {
         "type": kind,
         "token": "unused",

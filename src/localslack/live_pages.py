@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from localslack.outgoing import Outgoing
+from localslack.frames import FrameQueue
 from localslack.store.database import Database, dump
 
 
@@ -14,7 +14,7 @@ class LivePages:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._pages: dict[str, list[Outgoing]] = {}
+        self._pages: dict[str, list[FrameQueue]] = {}
 
     def tell(self, users: list[str], frame: dict[str, Any]) -> None:
         text = dump(frame)
@@ -35,7 +35,7 @@ class LivePages:
     async def serve(self, socket: WebSocket, user: str) -> None:
         """Run one page's socket until the page goes away."""
         await socket.accept()
-        page = Outgoing(socket)
+        page = FrameQueue(socket)
         pump = asyncio.create_task(page.pump())
         self._pages.setdefault(user, []).append(page)
         try:

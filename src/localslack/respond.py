@@ -15,7 +15,7 @@ from localslack.workspace import Workspace
 
 
 async def answer_response_url(workspace: Workspace, request: Request) -> Response:
-    """The sink behind response URLs; errors come with HTTP 404 for a dead URL, 400 for a bad message."""
+    """Return the sink behind response URLs; errors come with HTTP 404 for a dead URL, 400 for a bad message."""
     try:
         arguments = await read_arguments(request)
     except SlackError as error:

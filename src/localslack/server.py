@@ -16,8 +16,8 @@ from starlette.websockets import WebSocket
 
 from localslack.config import WorkspaceConfig
 from localslack.errors import Refusal
-from localslack.page import acting, sessions, showing, submitting, talking
-from localslack.page.asking import is_own_page, page_address
+from localslack.page import actions, messages, sessions, submissions, views
+from localslack.page.requests import is_own_page, page_address
 from localslack.respond import answer_response_url
 from localslack.web_api.dispatch import answer_call
 from localslack.web_api.files import receive_upload, serve_file
@@ -31,22 +31,22 @@ _NOT_STORED = "The workspace could not save that. Is the disk full? Please try a
 PageEndpoint = Callable[[Workspace, Request], Awaitable[dict[str, Any]]]
 
 _READS: dict[str, PageEndpoint] = {
-    "state": showing.state,
-    "messages": showing.messages,
-    "home": showing.home,
-    "modals": showing.modals,
+    "state": views.state,
+    "messages": views.messages,
+    "home": views.home,
+    "modals": views.modals,
 }
 _DEEDS: dict[str, PageEndpoint] = {
-    "message": talking.post,
-    "edit": talking.edit,
-    "delete": talking.delete,
-    "slash": talking.slash,
-    "action": acting.act,
-    "suggest": acting.suggest,
-    "shortcut": acting.use_shortcut,
-    "home_opened": acting.open_home,
-    "view_submit": submitting.submit,
-    "view_close": submitting.close,
+    "message": messages.post,
+    "edit": messages.edit,
+    "delete": messages.delete,
+    "slash": messages.slash,
+    "action": actions.act,
+    "suggest": actions.suggest,
+    "shortcut": actions.use_shortcut,
+    "home_opened": actions.open_home,
+    "view_submit": submissions.submit,
+    "view_close": submissions.close,
     "react": sessions.react,
     "stop": sessions.stop,
     "rename": sessions.rename,

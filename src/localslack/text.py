@@ -1,4 +1,4 @@
-"""What a person typed, as Slack hands it on: escaped, with mentions, and as rich text."""
+"""Typed text, as Slack hands it on: escaped, with mentions, and as rich text."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ def escape(text: str) -> str:
 
 
 def compose(typed: str, ids_by_name: Mapping[str, str]) -> tuple[str, list[dict[str, Any]]]:
-    """The `text` and `blocks` of a message that a person typed.
+    """Return the `text` and `blocks` of a message that a person typed.
 
     `@name` and `<@ID>` of somebody known become mentions; all else is literal.
     """
@@ -34,7 +34,7 @@ def compose(typed: str, ids_by_name: Mapping[str, str]) -> tuple[str, list[dict[
     return "".join(text), [block]
 
 
-def mentioned(text: str, user: str) -> bool:
+def is_mentioned(text: str, user: str) -> bool:
     return f"<@{user}>" in text
 
 

@@ -8,7 +8,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class Timestamps:
-    """Gives out `seconds.microseconds` strings that never repeat, even when the clock stands still or goes back."""
+    """Source of `seconds.microseconds` strings that never repeat, even if the clock stops or goes back."""
 
     def __init__(self, now: Callable[[], datetime], last: str | None) -> None:
         self.now = now
@@ -19,5 +19,5 @@ class Timestamps:
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
     def seconds(self) -> int:
-        """The clock's reading in whole seconds since the epoch."""
+        """Return the clock's reading in whole seconds since the epoch."""
         return (self.now() - _EPOCH) // timedelta(seconds=1)

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 
 def read_json(given: str | bytes) -> Any:
-    """The value of a JSON text; raises `ValueError` for what is none, or could not be stored or sent on.
+    """Return the value of a JSON text; raises `ValueError` for what is none, or could not be stored or sent on.
 
     Half a surrogate pair and numbers that are not finite are such; Python's own parser lets both through.
     """

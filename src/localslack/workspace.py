@@ -75,7 +75,7 @@ class Workspace:
         self.hub.drop()
 
     def response_url(self, target: ResponseTarget) -> str:
-        """A fresh URL at which the app may answer this interaction."""
+        """Return a fresh URL at which the app may answer this interaction."""
         token = secrets.token_urlsafe(18)
         self.store.response_urls.add(token, target, self.clock.seconds())
         return f"{self.config.public_url}/respond/{token}"
@@ -112,7 +112,7 @@ class Workspace:
         return found and {name: value for name, value in found.items() if name != "since"}
 
     def clear_status(self, channel: Channel, reply: StoredMessage) -> None:
-        """A reply by the app ends the status line that its thread was showing."""
+        """Clear the status line of a thread, because the app replied."""
         session = self.store.sessions.get(channel.id, reply.root_ts)
         if session is not None and session.get("shown"):
             self.set_status(channel, reply.root_ts, "", status="active")

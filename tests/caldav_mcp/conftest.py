@@ -4,13 +4,13 @@ from pathlib import Path
 import pytest
 from tests.caldav_mcp.making import AtTheTools, OtherProgram, opened
 
-from caldav_mcp import embedded, expanding
+from caldav_mcp import embedded, expansion
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine may take its time to start a process; the limits on computing time stay."""
-    monkeypatch.setattr(expanding, "_PATIENCE", 60)
+    monkeypatch.setattr(expansion, "_PATIENCE", 60)
     monkeypatch.setattr(embedded, "_PATIENCE", 60)
 
 

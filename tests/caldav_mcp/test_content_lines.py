@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caldav_mcp.content_lines import Component, read_lines, text_line, unfolded, write_lines
+from caldav_mcp.content_lines import Component, read_lines, text_line, unfold, write_lines
 from caldav_mcp.private_values import PRIVATE, merge_properties, read_properties
 
 EVENT = Component("VEVENT", ("UID:x", "SUMMARY:Old", Component("VALARM", ("TRIGGER:-PT5M",))))
@@ -46,7 +46,7 @@ def test_names_are_matched_whatever_their_case() -> None:
 
 
 def test_bare_newlines_and_tabs_fold_too() -> None:
-    assert unfolded("A:1\n 2\n\t3\r\nB:4\n") == ["A:123", "B:4"]
+    assert unfold("A:1\n 2\n\t3\r\nB:4\n") == ["A:123", "B:4"]
 
 
 @pytest.mark.parametrize("text", ["BEGIN:VEVENT\nEND:VALARM", "BEGIN:VEVENT", "END:VEVENT", "UID:x", ""])

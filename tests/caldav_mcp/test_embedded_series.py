@@ -9,7 +9,7 @@ import pytest
 from tests.caldav_mcp.making import AtTheTools, OtherProgram, opened
 from tests.factories.recurrences import EACH_MINUTE, NEVER, TRAPS, series
 
-from caldav_mcp import embedded, expanding
+from caldav_mcp import embedded, expansion
 
 QUERY = """<?xml version="1.0"?><C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop>
 <D:getetag/><C:calendar-data>{expand}</C:calendar-data></D:prop><C:filter><C:comp-filter name="VCALENDAR">
@@ -22,7 +22,7 @@ LUNCH = '<C:prop-filter name="SUMMARY"><C:text-match>Lunch</C:text-match></C:pro
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The traps have no end: they may as well be stopped early."""
-    monkeypatch.setattr(expanding, "SECONDS", 0.3)
+    monkeypatch.setattr(expansion, "SECONDS", 0.3)
     monkeypatch.setattr(embedded, "_CHECK_SECONDS", 0.5)
 
 

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from caldav_mcp.editing import time_line
+from caldav_mcp.edits import time_line
 from caldav_mcp.errors import BadRequest
 from caldav_mcp.times import Moment, read_bound, read_time, rfc3339, time_problem
 

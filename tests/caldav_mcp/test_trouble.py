@@ -19,7 +19,7 @@ from caldav_mcp.dav import LONGEST_ANSWER, Dav
 from caldav_mcp.embedded import EmbeddedRadicale
 from caldav_mcp.errors import NoAnswer, ServiceError, TooMuch
 from caldav_mcp.multistatus import make_calendar
-from caldav_mcp.rewriting import zone_object
+from caldav_mcp.rewrites import zone_object
 
 NAMED = {"calendarId": "primary", "eventId": "planfocus00001"}
 FULL: dict[Fault, str] = {

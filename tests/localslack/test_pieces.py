@@ -11,7 +11,7 @@ from tests.localslack.making import MANIFEST, Clock
 
 from localslack.manifest import EVENT_SCOPES, read_manifest
 from localslack.store.database import Database
-from localslack.text import compose, mentioned
+from localslack.text import compose, is_mentioned
 from localslack.timestamps import Timestamps
 from localslack.triggers import Triggers
 
@@ -54,7 +54,7 @@ def test_timestamps_go_on_after_the_last_one_stored() -> None:
 def test_what_is_typed_becomes_text_and_rich_text(typed: str, text: str, elements: list[dict[str, str]]) -> None:
     section = {"type": "rich_text_section", "elements": elements}
     assert compose(typed, NAMES) == (text, [{"type": "rich_text", "elements": [section]}])
-    assert mentioned(text, "U2") is ("planner" in typed.lower())
+    assert is_mentioned(text, "U2") is ("planner" in typed.lower())
 
 
 def test_an_app_gets_the_events_it_subscribes_to_and_may_have() -> None:

@@ -30,7 +30,7 @@ from fateforger.workers.lanes import FOREVER, LANES, SENDING, TURN, Backoff, Pol
 from fateforger.workers.people import Ownership, PersonalData
 from fateforger.workers.supervisor import Supervisor
 from localslack import Workspace, WorkspaceConfig, create_workspace
-from localslack.listening import listening_socket
+from localslack.sockets import listening_socket
 
 BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
 DEADLINE = 60.0

@@ -1,1 +1,1 @@
-"""The day beside the chat: a read-only page that keeps itself up to date."""
+"""The day next to the chat: a read-only page that keeps itself up to date."""

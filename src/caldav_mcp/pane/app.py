@@ -31,7 +31,7 @@ _HEADERS = {
 
 
 def pane_app(calendars: Calendars, changes: Changes) -> Starlette:
-    """An application without state of its own, to be mounted anywhere. All its addresses are relative."""
+    """Return an application without state of its own, to be mounted anywhere. All its addresses are relative."""
 
     def zone_of(request: Request) -> ZoneInfo:
         name = request.query_params.get("tz")

@@ -46,7 +46,7 @@ class Changes:
         self._closed = False
 
     def close(self) -> None:
-        """Nobody waits any longer: the server is about to stop."""
+        """End all waiting, because the server is about to stop."""
         self._closed = True
         self._advance()
 
@@ -57,7 +57,7 @@ class Changes:
         self._advance()
 
     async def from_now_on(self, zone: ZoneInfo) -> News:
-        """The news so far, for a page that reads the calendar next: what it does not find there yet will be news."""
+        """Return the news so far, for a page that reads the calendar next."""
         if self._state is None:
             await self._look()
         return self.current(zone)
@@ -68,7 +68,7 @@ class Changes:
         return News(f"{self._era}-{self._count}", self._written, day, self._is_reachable)
 
     async def after(self, version: str, zone: ZoneInfo, patience: float) -> News:
-        """The news as soon as they differ from `version`, else what there is after `patience` seconds."""
+        """Return the news as soon as they differ from `version`, else what there is after `patience` seconds."""
         deadline = asyncio.get_running_loop().time() + patience
         while not self._closed:
             await self._look()
@@ -93,14 +93,14 @@ class Changes:
                 state = await self._collection.state()
             except ServiceError:
                 # The page says so; looking goes on, because a calendar that is away may come back.
-                self._reached(is_reachable=False)
+                self._note_reachable(is_reachable=False)
                 return
-            self._reached(is_reachable=True)
+            self._note_reachable(is_reachable=True)
             if self._state is not None and state != self._state:
                 self._advance()
             self._state = state
 
-    def _reached(self, *, is_reachable: bool) -> None:
+    def _note_reachable(self, *, is_reachable: bool) -> None:
         if is_reachable != self._is_reachable:
             self._is_reachable = is_reachable
             self._advance()

@@ -10,7 +10,7 @@ from caldav_mcp.occurrences import Occurrence
 from caldav_mcp.pane.layout import side_by_side
 from caldav_mcp.times import rfc3339_milliseconds
 from caldav_mcp.tools.calendars import Calendars, Named
-from caldav_mcp.tools.reading import in_order, left_out, occurrence_json
+from caldav_mcp.tools.read import in_order, left_out, occurrence_json
 
 _LONGEST_TITLE, _LONGEST_TEXT = 1_000, 20_000
 """Characters that the page draws of a title, and of notes."""
@@ -43,14 +43,16 @@ async def day_json(calendars: Calendars, day: date, zone: ZoneInfo) -> dict[str,
         "minutes": _minutes(end - start),
         "hours": _hours(start, end, zone),
         "allDay": [
-            _shown(calendars, named, o, zone) | _span_words(o, day) for o in found if _fills_days(o) and _covers(o, day)
+            _dump_event(calendars, named, o, zone) | _span_words(o, day)
+            for o in found
+            if _fills_days(o) and _covers(o, day)
         ],
-        "events": _timed(calendars, named, timed, start, end, zone),
+        "events": _dump_timed(calendars, named, timed, start, end, zone),
         "leftOut": [event["summary"] for event in left_out(expansion)],
     }
 
 
-def _timed(
+def _dump_timed(
     calendars: Calendars, named: Named, found: list[Occurrence], start: datetime, end: datetime, zone: ZoneInfo
 ) -> list[dict[str, Any]]:
     last = _minutes(end - start)
@@ -61,7 +63,7 @@ def _timed(
         spans.append((min(top, last - _SHORTEST), max(bottom, min(top, last - _SHORTEST) + _SHORTEST)))
     shown = []
     for occurrence, span, place in zip(found, spans, side_by_side(spans), strict=True):
-        event = _shown(calendars, named, occurrence, zone)
+        event = _dump_event(calendars, named, occurrence, zone)
         event |= {"top": span[0], "bottom": span[1], **place._asdict()}
         event |= {"fromBefore": occurrence.start.instant < start, "goesOn": occurrence.end.instant > end}
         event |= _edges(occurrence, start.astimezone(zone).date(), zone)
@@ -69,7 +71,7 @@ def _timed(
     return shown
 
 
-def _shown(calendars: Calendars, named: Named, occurrence: Occurrence, zone: ZoneInfo) -> dict[str, Any]:
+def _dump_event(calendars: Calendars, named: Named, occurrence: Occurrence, zone: ZoneInfo) -> dict[str, Any]:
     event = occurrence_json(calendars, named, occurrence)
     own: dict[str, Any] = next((guest for guest in event.get("attendees", []) if guest.get("self")), {})
     return {
@@ -114,7 +116,7 @@ def _edges(occurrence: Occurrence, day: date, zone: ZoneInfo) -> dict[str, str]:
 
 
 def _long(occurrence: Occurrence, zone: ZoneInfo) -> str:
-    """An event's time in words, with both days when there are two."""
+    """Return an event's time in words, with both days when there are two."""
     if occurrence.start.day is not None and occurrence.end.day is not None:
         last = occurrence.end.day - timedelta(days=1)
         first = _day_words(occurrence.start.day)

@@ -1,4 +1,4 @@
-"""Where the events of one day stand side by side."""
+"""Columns for the events of one day."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def side_by_side(spans: Sequence[tuple[int, int]]) -> list[Place]:
     """Give overlapping spans (start, end; any unit) their own columns.
 
     Spans that touch each other directly or through others form a group and share its number of columns. Each takes the
-    first free column, then widens over columns that stay free beside it.
+    first free column, then widens over columns that stay free next to it.
     """
     order = sorted(range(len(spans)), key=lambda n: (spans[n][0], -spans[n][1], n))
     places: dict[int, Place] = {}
@@ -27,15 +27,15 @@ def side_by_side(spans: Sequence[tuple[int, int]]) -> list[Place]:
     for n in order:
         start, end = spans[n]
         if group and start >= group_end:
-            places |= _placed(group, spans)
+            places |= _place_group(group, spans)
             group = []
         group.append(n)
         group_end = end if len(group) == 1 else max(group_end, end)
-    places |= _placed(group, spans)
+    places |= _place_group(group, spans)
     return [places[n] for n in range(len(spans))]
 
 
-def _placed(group: list[int], spans: Sequence[tuple[int, int]]) -> dict[int, Place]:
+def _place_group(group: list[int], spans: Sequence[tuple[int, int]]) -> dict[int, Place]:
     column_of: dict[int, int] = {}
     ends: list[int] = []
     for n in group:
@@ -48,8 +48,8 @@ def _placed(group: list[int], spans: Sequence[tuple[int, int]]) -> dict[int, Pla
 
 def _width(n: int, column_of: dict[int, int], spans: Sequence[tuple[int, int]], columns: int) -> int:
     start, end = spans[n]
-    beside = [
+    following = [
         column for other, column in column_of.items()
         if column > column_of[n] and spans[other][0] < end and start < spans[other][1]
     ]  # fmt: skip
-    return min(beside, default=columns) - column_of[n]
+    return min(following, default=columns) - column_of[n]

@@ -1,6 +1,6 @@
 """Declaring and reading tool arguments, with the wording callers of the real server know.
 
-Each `Kind` knows its JSON schema and how to read a value. What nobody declared is left out without a word, at any
+Each `Kind` knows its JSON schema and how to read a value. Undeclared arguments are left out without a word, at any
 depth; `null` is a wrong type like any other.
 """
 
@@ -44,7 +44,7 @@ class Declaration:
         return structure(self.arguments, self.required).schema
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The declared arguments that were given; raises `ToolError` with every complaint."""
+        """Return the declared arguments that were given; raises `ToolError` with every complaint."""
         known, complaints = _read_fields(self.arguments, self.required, given, "")
         complaints = complaints or self.whole(known)
         if complaints:
@@ -53,7 +53,7 @@ class Declaration:
 
 
 def text(problem: Callable[[str], str | None] = lambda _: None, **schema: Any) -> Kind:
-    """A string; `problem` says what is wrong with it."""
+    """Return a string; `problem` says what is wrong with it."""
 
     def read(value: Any, path: str) -> Reading:
         if not isinstance(value, str):
@@ -95,10 +95,10 @@ def number(minimum: float | None = None, maximum: float | None = None) -> Kind:
 
 
 def array(of: Kind) -> Kind:
-    """A list; a string holding a JSON list of strings counts as one."""
+    """Return a list; a string holding a JSON list of strings counts as one."""
 
     def read(value: Any, path: str) -> Reading:
-        value = _listed(value)
+        value = _parse_list(value)
         if not isinstance(value, list):
             return value, [_wrong("array", value, path)]
         readings = [of.read(entry, f"{path}.{n}") for n, entry in enumerate(value)]
@@ -132,7 +132,7 @@ def calendars() -> Kind:
     """One calendar (id or name), or up to 50 different ones."""
 
     def read(value: Any, path: str) -> Reading:
-        value = _listed(value)
+        value = _parse_list(value)
         if isinstance(value, str):
             return value, []
         if not isinstance(value, list) or not all(isinstance(entry, str) and entry for entry in value):
@@ -171,7 +171,7 @@ def _read_fields(
     return {name: value for name, (value, _) in readings.items()}, complaints
 
 
-def _listed(value: Any) -> Any:
+def _parse_list(value: Any) -> Any:
     if not isinstance(value, str) or not value.strip().startswith("["):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Which calendars there are, and how a caller names them."""
+"""The calendars, and the names that callers give them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Calendars:
         return self.collections[0]
 
     def one(self, name: str, account: str | None, access: Literal["read", "write"]) -> Named:
-        """The calendar of a call for one calendar. Raises `ToolError` or `NotFound` as the real server does."""
+        """Return the calendar of a call for one calendar. Raises `ToolError` or `NotFound` as the real server does."""
         check_account(account)
         found = self.find(name)
         if found is None and account is not None and not _is_id(name):
@@ -62,7 +62,7 @@ class Calendars:
         return Named(name if _is_id(name) else found.about.calendar_id, found)
 
     def several(self, names: list[str], account: str | None) -> list[Named]:
-        """The calendars of a listing, all of which must be known."""
+        """Return the calendars of a listing, all of which must be known."""
         check_account(account)
         wanted = [name for name in names if name.strip()]
         if not wanted:
@@ -87,7 +87,7 @@ class Calendars:
         return Showing(named.shown, about.zone, self.owners, resource.href, resource.etag or None)
 
     def find(self, name: str) -> Collection | None:
-        """The calendar of that id or name (exactly, else whatever the case of its letters), or None."""
+        """Return the calendar of that id or name (exactly, else whatever the case of its letters), or None."""
         if name == "primary":
             return self.primary
         tests: tuple[Callable[[Collection], bool], ...] = (

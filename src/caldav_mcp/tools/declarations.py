@@ -1,5 +1,7 @@
-"""What each tool takes. `ifMatch` and `otherProperties` are ours: the real server ignores them like any argument that
-it does not know."""
+"""Arguments of each tool.
+
+`ifMatch` and `otherProperties` are our additions: the real server ignores them like any argument that it does not know.
+"""
 
 from __future__ import annotations
 

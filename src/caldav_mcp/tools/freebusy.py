@@ -13,7 +13,7 @@ from caldav_mcp.guests import read_attendees
 from caldav_mcp.occurrences import Occurrence
 from caldav_mcp.times import read_bound, rfc3339, zone_named
 from caldav_mcp.tools.calendars import Calendars, check_account
-from caldav_mcp.tools.reading import occurrences_in
+from caldav_mcp.tools.read import occurrences_in
 from caldav_mcp.values import text
 
 _LONGEST = timedelta(days=90)

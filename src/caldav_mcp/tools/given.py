@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from caldav_mcp.colors import EVENT_COLORS
-from caldav_mcp.editing import Changes
+from caldav_mcp.edits import Changes
 from caldav_mcp.errors import BadRequest
 from caldav_mcp.times import GivenTime, Moment, read_time
 from caldav_mcp.tools.declarations import EXTRA_FIELDS
@@ -17,7 +17,7 @@ _RULE = re.compile(r"(RRULE|EXRULE|RDATE|EXDATE)[:;][^\r\n]+", re.IGNORECASE)
 
 
 def read_times(given: dict[str, Any], zone: ZoneInfo) -> tuple[GivenTime | None, GivenTime | None]:
-    """The `start` and `end` arguments; None for one that is not given."""
+    """Return the `start` and `end` arguments; None for one that is not given."""
     time_zone = given.get("timeZone")
     start = read_time(given["start"], time_zone, zone, "start") if "start" in given else None
     end = read_time(given["end"], time_zone, zone, "end") if "end" in given else None

@@ -10,7 +10,7 @@ from caldav_mcp.errors import ToolError
 from caldav_mcp.occurrences import MOST, Occurrence
 from caldav_mcp.times import Moment
 from caldav_mcp.tools.calendars import Calendars, Named
-from caldav_mcp.tools.reading import occurrence_json, occurrences_in
+from caldav_mcp.tools.read import occurrence_json, occurrences_in
 
 _BLOCKING, _SIMILAR = 0.95, 0.7
 _SAME = "This appears to be a duplicate. Consider updating the existing event instead."
@@ -30,7 +30,7 @@ class Proposal:
 async def overlaps(
     calendars: Calendars, named: Named, proposal: Proposal, given: dict[str, Any], *, duplicates: bool
 ) -> dict[str, Any]:
-    """The `duplicates`, `conflicts` and `warnings` of an answer; empty when there are none.
+    """Return the `duplicates`, `conflicts` and `warnings` of an answer; empty when there are none.
 
     Nothing is looked for with an empty `calendarsToCheck`, nor for all-day events. Raises `ToolError` when an event
     with the same title is there already and duplicates are not allowed.

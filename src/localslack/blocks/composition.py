@@ -5,12 +5,12 @@ from localslack.blocks.rules import Rule, array, boolean, choice, one_field, one
 
 
 def plain(maximum: int) -> Rule:
-    """A `plain_text` object of at most this many characters."""
+    """Return the rule for a `plain_text` object of at most this many characters."""
     return one_of({"plain_text": shape({"text": string(maximum)}, {"emoji": boolean})})
 
 
 def words(maximum: int) -> Rule:
-    """A `plain_text` or `mrkdwn` object of at most this many characters."""
+    """Return the rule for a `plain_text` or `mrkdwn` object of at most this many characters."""
     return one_of(
         {
             "plain_text": shape({"text": string(maximum)}, {"emoji": boolean}),

@@ -57,11 +57,11 @@ def _initial_among_options(value: Any, at: str, findings: Findings) -> None:
 
 
 def _list(value: Any) -> list[Any]:
-    """The value if it is a list; what else it is has been found wrong already."""
+    """Return the value if it is a list; what else it is has been found wrong already."""
     return value if isinstance(value, list) else []
 
 
-def _ordered(low: str, high: str) -> Rule:
+def _check_order(low: str, high: str) -> Rule:
     def rule(value: Any, at: str, findings: Findings) -> None:
         try:
             wrong = float(value[low]) > float(value[high])
@@ -78,13 +78,13 @@ def _element(required: Mapping[str, Rule], optional: Mapping[str, Rule], *more: 
 
 
 def _chooser(required: Mapping[str, Rule], optional: Mapping[str, Rule], *more: Rule) -> Rule:
-    """An element with a placeholder that can ask for confirmation."""
+    """Return the rule for an element with a placeholder that can ask for confirmation."""
     common = {"placeholder": PLACEHOLDER, "confirm": CONFIRM, "focus_on_load": boolean}
     return _element(required, {**common, **optional}, *more)
 
 
-def _typed(required: Mapping[str, Rule], optional: Mapping[str, Rule], *more: Rule) -> Rule:
-    """An element that a person types into."""
+def _input_element(required: Mapping[str, Rule], optional: Mapping[str, Rule], *more: Rule) -> Rule:
+    """Return the rule for an element that a person types into."""
     common = {"placeholder": PLACEHOLDER, "dispatch_action_config": DISPATCH_CONFIG, "focus_on_load": boolean}
     return _element(required, {**common, **optional}, *more)
 
@@ -168,7 +168,7 @@ ELEMENTS: Mapping[str, Rule] = {
     ),
     "channels_select": _chooser({}, {"initial_channel": CHANNEL_ID, **_RESPONSE_URL}),
     "multi_channels_select": _chooser({}, {"initial_channels": array(CHANNEL_ID), **_AT_MOST}),
-    "plain_text_input": _typed(
+    "plain_text_input": _input_element(
         {},
         {
             "initial_value": string(_LENGTH, minimum=0),
@@ -176,16 +176,16 @@ ELEMENTS: Mapping[str, Rule] = {
             "min_length": integer(0, _LENGTH),
             "max_length": integer(1, _LENGTH),
         },
-        _ordered("min_length", "max_length"),
+        _check_order("min_length", "max_length"),
     ),
-    "number_input": _typed(
+    "number_input": _input_element(
         {"is_decimal_allowed": boolean},
         {"initial_value": _NUMBER, "min_value": _NUMBER, "max_value": _NUMBER},
-        _ordered("min_value", "max_value"),
+        _check_order("min_value", "max_value"),
     ),
-    "email_text_input": _typed({}, {"initial_value": string()}),
-    "url_text_input": _typed({}, {"initial_value": string()}),
-    "rich_text_input": _typed({}, {"initial_value": rich_text}),
+    "email_text_input": _input_element({}, {"initial_value": string()}),
+    "url_text_input": _input_element({}, {"initial_value": string()}),
+    "rich_text_input": _input_element({}, {"initial_value": rich_text}),
     "file_input": _element({}, {"filetypes": array(string()), "max_files": integer(1, LIMITS["file_input.files"])}),
     "image": shape(
         {"alt_text": string(LIMITS["image.alt_text"])},

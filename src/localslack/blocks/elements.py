@@ -59,7 +59,7 @@ ACTION_FIELD: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class PlacedElement:
-    """An interactive element and the block it stands in."""
+    """An interactive element and its block."""
 
     block: Mapping[str, Any]
     element: Mapping[str, Any]
@@ -93,7 +93,7 @@ def find_element(blocks: Sequence[Mapping[str, Any]], block_id: str, action_id: 
 
 
 def with_ids(blocks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The blocks with a block_id and action_id wherever the app left one out."""
+    """Return the blocks with a block_id and action_id wherever the app left one out."""
     return [_with_ids(block) for block in blocks]
 
 

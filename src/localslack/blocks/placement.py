@@ -1,4 +1,4 @@
-"""Which elements may stand in which block."""
+"""Elements that each block may hold."""
 
 from collections.abc import Mapping
 

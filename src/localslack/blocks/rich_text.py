@@ -65,5 +65,5 @@ RICH_TEXT = shape({"elements": PARTS}, {"block_id": string(LIMITS["block_id"])})
 
 
 def rich_text(value: Any, at: str, findings: Findings) -> None:
-    """A rich text block inside another block."""
+    """Return the rule for a rich text block inside another block."""
     one_of({"rich_text": RICH_TEXT})(value, at, findings)

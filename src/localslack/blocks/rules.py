@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Findings:
-    """What is wrong with a payload, each with a JSON pointer to where."""
+    """Mistakes in a payload, each with a JSON pointer to its place."""
 
     def __init__(self) -> None:
         self.messages: list[str] = []
@@ -16,7 +16,7 @@ class Findings:
 
 
 Rule = Callable[[Any, str, Findings], None]
-"""Looks at a value that stands at a JSON pointer and adds what it finds."""
+"""Check of the value at a JSON pointer, which adds the mistakes that it finds."""
 
 
 def string(maximum: int | None = None, *, minimum: int = 1, pattern: str | None = None) -> Rule:
@@ -89,7 +89,7 @@ def shape(
     optional: Mapping[str, Rule] | None = None,
     *more: Rule,
 ) -> Rule:
-    """An object with these fields and no others (`type` is read elsewhere), and what `more` asks of it as a whole."""
+    """Return the rule for an object with these fields and no others besides `type`; `more` are rules for all of it."""
     needed = required or {}
     known = {**needed, **(optional or {})}
 
@@ -112,7 +112,7 @@ def shape(
 
 
 def one_of(shapes: Mapping[str, Rule]) -> Rule:
-    """An object whose `type` chooses the rule for it."""
+    """Return the rule for an object whose `type` chooses its rule."""
 
     def rule(value: Any, at: str, findings: Findings) -> None:
         if not isinstance(value, dict):

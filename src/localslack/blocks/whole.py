@@ -54,7 +54,7 @@ def _tables(blocks: Blocks, at: str, findings: Findings) -> None:
 
 
 def _characters(value: Any) -> int:
-    """The characters of all texts inside a table."""
+    """Return the characters of all texts inside a table."""
     if isinstance(value, list):
         return sum(_characters(one) for one in value)
     if isinstance(value, dict):

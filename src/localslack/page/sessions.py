@@ -1,4 +1,4 @@
-"""What a person does with an agent session or a message's reactions: stop, rename, react."""
+"""Actions of a person on agent sessions and reactions: stop, rename, react."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from starlette.requests import Request
 
 from localslack import events
 from localslack.errors import Refusal
-from localslack.page.asking import asked, channel_of, message_of, person_of
+from localslack.page.requests import channel_of, message_of, person_of, read_body
 from localslack.workspace import Workspace
 
 MAX_TITLE = 200
@@ -14,7 +14,7 @@ MAX_TITLE = 200
 
 async def stop(workspace: Workspace, request: Request) -> dict[str, Any]:
     """Press Stop: the app is asked to stop, and it alone ends the session's status."""
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     channel = channel_of(workspace, me, given.get("channel"))
     thread_ts = str(given.get("thread_ts"))
@@ -27,7 +27,7 @@ async def stop(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 
 async def rename(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     channel = channel_of(workspace, me, given.get("channel"))
     thread_ts, title = str(given.get("thread_ts")), str(given.get("title", "")).strip()
@@ -45,7 +45,7 @@ async def rename(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 async def react(workspace: Workspace, request: Request) -> dict[str, Any]:
     """Give a reaction, or take it back when it was given before."""
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     message = message_of(workspace, me, channel_of(workspace, me, given.get("channel")), given.get("ts"))
     if message.only_for is not None:

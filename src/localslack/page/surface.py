@@ -8,7 +8,7 @@ from localslack import interactions
 from localslack.blocks.elements import PlacedElement, find_element
 from localslack.errors import Refusal
 from localslack.form_state import state_values
-from localslack.page.asking import channel_of, message_of
+from localslack.page.requests import channel_of, message_of
 from localslack.people import WorkspaceUser
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
@@ -50,7 +50,7 @@ Surface = MessageSurface | ViewSurface
 
 
 def surface_of(workspace: Workspace, person: WorkspaceUser, named: object) -> Surface:
-    """The surface a page names; raises `Refusal` when it is not there for this person."""
+    """Return the surface a page names; raises `Refusal` when it is not there for this person."""
     given = named if isinstance(named, dict) else {}
     match given.get("type"):
         case "message":
@@ -75,7 +75,7 @@ def open_view(workspace: Workspace, person: WorkspaceUser, view_id: object) -> d
 
 
 def placed_in(workspace: Workspace, surface: Surface, given: Mapping[str, Any]) -> PlacedElement:
-    """The element a page names by block_id and action_id, as it is there or was there last."""
+    """Return the element a page names by block_id and action_id, as it is there or was there last."""
     named = str(given.get("block_id")), str(given.get("action_id"))
     placed = find_element(surface.blocks, *named) or workspace.replaced.find(surface.place, *named)
     if placed is None:
@@ -84,7 +84,7 @@ def placed_in(workspace: Workspace, surface: Surface, given: Mapping[str, Any]) 
 
 
 def where(workspace: Workspace, person: WorkspaceUser, surface: Surface, entered: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of an action's payload that says where it happened, what had been entered there and where to answer.
+    """Return the part of an action's payload about its place: the surface, its entered values, and where to answer.
 
     What was entered in a view is kept with it, so that it is there again after a restart.
     """
@@ -99,7 +99,7 @@ def where(workspace: Workspace, person: WorkspaceUser, surface: Surface, entered
 
 
 def glimpse(surface: Surface, entered: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for options looked up while typing: nothing is kept and there is nowhere to answer."""
+    """Return the same for options looked up while typing: nothing is kept and there is nowhere to answer."""
     match surface:
         case MessageSurface(channel, message):
             return interactions.on_message(channel, message, state_values(surface.blocks, entered))

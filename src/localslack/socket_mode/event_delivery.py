@@ -22,7 +22,7 @@ class EventDelivery:
         self._envelopes = Envelopes(database)
         self._hub = hub
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        hub.on_acknowledged.append(self._acknowledged)
+        hub.on_acknowledged.append(self._acknowledge)
         hub.on_connections_changed.append(self._connections_changed)
 
     def add(self, payload: dict[str, Any]) -> None:
@@ -52,12 +52,12 @@ class EventDelivery:
                 "retry_reason": "timeout" if retry else "",
             }
         )
-        self._after(self.ack_seconds, envelope.id, self._unanswered)
+        self._after(self.ack_seconds, envelope.id, self._handle_timeout)
 
     def _after(self, seconds: float, envelope_id: str, then: Any) -> None:
         self._timers[envelope_id] = asyncio.get_running_loop().call_later(seconds, then, envelope_id)
 
-    def _unanswered(self, envelope_id: str) -> None:
+    def _handle_timeout(self, envelope_id: str) -> None:
         self._timers.pop(envelope_id, None)
         envelope = self._envelopes.get(envelope_id)
         if envelope is None:
@@ -76,7 +76,7 @@ class EventDelivery:
             if envelope is not None:
                 self._database.after_commit(lambda: self._transmit(envelope))
 
-    def _acknowledged(self, envelope_id: str, _payload: Any) -> None:
+    def _acknowledge(self, envelope_id: str, _payload: Any) -> None:
         timer = self._timers.pop(envelope_id, None)
         if timer is not None:
             timer.cancel()
@@ -84,7 +84,7 @@ class EventDelivery:
 
     def _connections_changed(self) -> None:
         if not self._hub.connected:
-            # Nobody is left who could acknowledge; all of it goes out again to whoever connects next.
+            # No connection is left to acknowledge; all of it goes out again to the next one.
             self.close()
             return
         with self._database.transaction():

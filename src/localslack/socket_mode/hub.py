@@ -9,7 +9,7 @@ from typing import Any, Literal
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from localslack.directory import APP_ID
-from localslack.outgoing import Outgoing
+from localslack.frames import FrameQueue
 from localslack.store.database import dump
 
 MAX_CONNECTIONS = 10
@@ -25,7 +25,7 @@ class SocketHub:
     def __init__(self, public_url: str) -> None:
         self._url = "ws" + public_url.removeprefix("http") + "/link/"
         self._tickets: set[str] = set()
-        self._connections: list[Outgoing] = []
+        self._connections: list[FrameQueue] = []
         self._turn = 0
         self.on_acknowledged: list[Acknowledgement] = []
         self.on_connections_changed: list[Callable[[], None]] = []
@@ -39,7 +39,7 @@ class SocketHub:
         return len(self._connections)
 
     def issue_url(self) -> str:
-        """A WebSocket URL that opens one connection."""
+        """Return a WebSocket URL that opens one connection."""
         ticket = secrets.token_urlsafe(18)
         self._tickets.add(ticket)
         return f"{self._url}?ticket={ticket}&app_id={APP_ID}"
@@ -70,7 +70,7 @@ class SocketHub:
             return
         self._tickets.discard(ticket)
         await socket.accept()
-        outgoing = Outgoing(socket)
+        outgoing = FrameQueue(socket)
         pump = asyncio.create_task(outgoing.pump())
         try:
             if len(self._connections) >= MAX_CONNECTIONS:
@@ -84,7 +84,7 @@ class SocketHub:
             outgoing.finish()
             await pump
 
-    def _join(self, connection: Outgoing) -> None:
+    def _join(self, connection: FrameQueue) -> None:
         self._connections.append(connection)
         connection.put(
             dump(
@@ -99,7 +99,7 @@ class SocketHub:
         for listener in self.on_connections_changed:
             listener()
 
-    def _leave(self, connection: Outgoing) -> None:
+    def _leave(self, connection: FrameQueue) -> None:
         if connection in self._connections:
             self._connections.remove(connection)
             for listener in self.on_connections_changed:

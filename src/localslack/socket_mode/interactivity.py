@@ -19,7 +19,7 @@ class Interactivity:
         self.ack_seconds = ack_seconds
         self._hub = hub
         self._pending: dict[str, asyncio.Future[Any]] = {}
-        hub.on_acknowledged.append(self._acknowledged)
+        hub.on_acknowledged.append(self._acknowledge)
 
     async def ask(self, kind: Literal["interactive", "slash_commands"], payload: Mapping[str, Any]) -> dict[str, Any]:
         """Send one interaction and return what the app acknowledged it with (empty for a bare acknowledgement).
@@ -41,12 +41,12 @@ class Interactivity:
         return payload_back if isinstance(payload_back, dict) else {}
 
     def notify(self, payload: Mapping[str, Any]) -> None:
-        """Send an interaction nobody waits for; that it was not acknowledged changes nothing for the person."""
+        """Send an interaction without waiting; a missing acknowledgement changes nothing for the person."""
         if self._hub.connected:
             frame = {"envelope_id": str(uuid4()), "type": "interactive", "payload": payload}
             self._hub.send({**frame, "accepts_response_payload": False})
 
-    def _acknowledged(self, envelope_id: str, payload: Any) -> None:
+    def _acknowledge(self, envelope_id: str, payload: Any) -> None:
         pending = self._pending.get(envelope_id)
         if pending is not None and not pending.done():
             pending.set_result(payload)

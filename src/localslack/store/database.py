@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS files (
 class Database:
     """One connection, used from one thread at a time; what a transaction wrote survives a crash of the machine.
 
-    Effects outside the file (frames to sockets) are given to `after_commit`, so that nobody is told of what was
+    Effects outside the file (frames to sockets) are given to `after_commit`, so that no client hears of what was
     rolled back.
     """
 

@@ -10,7 +10,7 @@ from localslack.store.database import Database, dump
 
 @dataclass(frozen=True)
 class StoredMessage:
-    """A Slack message object with where it stands; `only_for` is the one reader of an ephemeral message."""
+    """A Slack message object with its place; `only_for` is the one reader of an ephemeral message."""
 
     channel: str
     ts: str
@@ -69,7 +69,7 @@ class Messages:
         return [_message(row) for row in rows]
 
     def thread(self, channel: str, root_ts: str) -> list[StoredMessage]:
-        """The parent, if it still stands, and its replies, oldest first."""
+        """Return the parent, unless it was deleted, and its replies, oldest first."""
         rows = self._database.rows(
             f"SELECT {_COLUMNS} FROM messages WHERE channel = ?1"  # noqa: S608 - a constant
             " AND ((ts = ?2 AND thread_ts IS NULL) OR thread_ts = ?2) ORDER BY ts",
@@ -121,7 +121,7 @@ class Messages:
         )
 
     def reactions(self, channel: str) -> dict[str, list[dict[str, Any]]]:
-        """The `reactions` field of every message in the channel that has one, by ts."""
+        """Return the `reactions` field of every message in the channel that has one, by ts."""
         rows: Sequence[tuple[Any, ...]] = self._database.rows(
             "SELECT ts, name, user FROM reactions WHERE channel = ? ORDER BY ordinal", channel
         )

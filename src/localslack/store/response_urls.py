@@ -1,4 +1,4 @@
-"""Where the app may answer an interaction without a token: half an hour long and five times."""
+"""URLs for answers to an interaction without a token: for half an hour, five times."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ USES = 5
 
 @dataclass(frozen=True)
 class ResponseTarget:
-    """What a response URL answers to: a person in a channel and, after a click, the message that was clicked."""
+    """Target of a response URL: a person in a channel and, after a click, the message that was clicked."""
 
     channel: str
     user: str

@@ -7,7 +7,7 @@ from localslack.store.database import Database, dump
 
 
 class Sessions:
-    """Keyed by channel and thread; the empty thread stands for the channel itself."""
+    """Keyed by channel and thread; an empty thread means the channel itself."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

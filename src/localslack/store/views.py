@@ -17,16 +17,16 @@ class Views:
         return None if row is None else json.loads(row[0])
 
     def stack(self, user: str) -> list[dict[str, Any]]:
-        """The person's open modals, bottom to top."""
+        """Return the person's open modals, bottom to top."""
         rows = self._database.rows("SELECT body FROM views WHERE user = ? AND depth IS NOT NULL ORDER BY depth", user)
         return [json.loads(body) for (body,) in rows]
 
     def get(self, view_id: str) -> tuple[str, dict[str, Any]] | None:
-        """The view and whose it is."""
-        return self._found("id", view_id)
+        """Return the view and whose it is."""
+        return self._find("id", view_id)
 
     def by_external_id(self, external_id: str) -> tuple[str, dict[str, Any]] | None:
-        return self._found("external_id", external_id)
+        return self._find("external_id", external_id)
 
     def put_home(self, user: str, view: dict[str, Any]) -> None:
         with self._database.transaction():
@@ -62,6 +62,6 @@ class Views:
             dump(view),
         )
 
-    def _found(self, column: str, value: str) -> tuple[str, dict[str, Any]] | None:
+    def _find(self, column: str, value: str) -> tuple[str, dict[str, Any]] | None:
         row = self._database.row(f"SELECT user, body FROM views WHERE {column} = ?", value)  # noqa: S608 - our word
         return None if row is None else (row[0], json.loads(row[1]))

@@ -46,7 +46,7 @@ class Arguments:
             raise bad_arguments(f"must be an integer [json-pointer:/{name}]") from None
 
     def structure(self, name: str, error: SlackError | None = None) -> Any:
-        """A nested value, given as JSON or as a string of JSON; None when absent."""
+        """Return a nested value, given as JSON or as a string of JSON; None when absent."""
         value = self._given.get(name)
         if not isinstance(value, str):
             return value

@@ -19,7 +19,7 @@ DEFAULT_PAGE = 100
 
 def open_channel(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     if "channel" in arguments:
-        return {"channel": _described(workspace, channel_of(workspace, arguments))}
+        return {"channel": _describe_channel(workspace, channel_of(workspace, arguments))}
     users = [user for user in arguments.text("users").split(",") if user]
     if not users:
         raise SlackError("users_list_not_supplied")
@@ -29,19 +29,19 @@ def open_channel(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any
     channel = None if person is None else workspace.store.channels.get(direct_channel_id(person))
     if channel is None:
         raise SlackError("user_not_found")
-    described = _described(workspace, channel) if arguments.flag("return_im") else {"id": channel.id}
+    described = _describe_channel(workspace, channel) if arguments.flag("return_im") else {"id": channel.id}
     return {"no_op": True, "already_open": True, "channel": described}
 
 
 def info(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    return {"channel": _described(workspace, channel_of(workspace, arguments))}
+    return {"channel": _describe_channel(workspace, channel_of(workspace, arguments))}
 
 
 def list_channels(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     kinds = {kind.strip() for kind in arguments.text("types", "public_channel").split(",")}
     channels = [c for c in workspace.store.channels.of_member(BOT_USER_ID) if _kind(c) in kinds]
     return {
-        "channels": [_described(workspace, channel) for channel in channels],
+        "channels": [_describe_channel(workspace, channel) for channel in channels],
         "response_metadata": {"next_cursor": ""},
     }
 
@@ -105,7 +105,7 @@ def _kind(channel: Channel) -> str:
     return "im" if channel.is_im else "private_channel" if channel.is_private else "public_channel"
 
 
-def _described(workspace: Workspace, channel: Channel) -> dict[str, Any]:
+def _describe_channel(workspace: Workspace, channel: Channel) -> dict[str, Any]:
     described: dict[str, Any] = {
         "id": channel.id,
         "created": channel.created,

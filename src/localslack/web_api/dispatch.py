@@ -34,7 +34,7 @@ async def answer_call(workspace: Workspace, request: Request) -> Response:
     name = request.path_params["method"]
     fault = workspace.faults.take(name)
     if fault is not None and not fault.after_effect:
-        return _failed(fault)
+        return _build_failure(fault)
     try:
         body = _call(workspace, request, name, await read_arguments(request))
     except SlackError as error:
@@ -43,7 +43,7 @@ async def answer_call(workspace: Workspace, request: Request) -> Response:
         _LOG.exception("the workspace's database refused a write")
         body = SlackError("internal_error").body()
     if fault is not None:
-        return _failed(fault)
+        return _build_failure(fault)
     headers = {
         "x-oauth-scopes": ",".join(workspace.directory.app.scopes),
         "x-slack-req-id": request.headers.get("x-request-id", "local"),
@@ -51,7 +51,7 @@ async def answer_call(workspace: Workspace, request: Request) -> Response:
     return JSONResponse(body, headers=headers)
 
 
-def _failed(fault: Fault) -> Response:
+def _build_failure(fault: Fault) -> Response:
     headers = None if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
     return JSONResponse({"ok": False, "error": fault.error}, status_code=fault.status, headers=headers)
 

@@ -17,7 +17,7 @@ from localslack.workspace import Workspace
 
 MAX_BYTES = 50_000_000
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""What a browser shows and never runs."""
+"""Types that a browser shows and never runs."""
 
 
 def get_upload_url(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
@@ -50,7 +50,7 @@ def complete_upload(workspace: Workspace, arguments: Arguments) -> Mapping[str, 
     given = arguments.structure("files")
     if not isinstance(given, list) or not given or not all(isinstance(one, dict) for one in given):
         raise bad_arguments("must provide an array of files [json-pointer:/files]")
-    files = [_completed(workspace, one) for one in given]
+    files = [_complete_file(workspace, one) for one in given]
     if "channel_id" in arguments:
         channel = joined_channel(workspace, arguments, "channel_id")
         thread_ts = thread_of(workspace, channel, arguments)
@@ -92,7 +92,7 @@ def serve_file(workspace: Workspace, request: Request) -> Response:
     return Response(content, media_type=file["mimetype"], headers=headers)
 
 
-def _completed(workspace: Workspace, given: Mapping[str, Any]) -> dict[str, Any]:
+def _complete_file(workspace: Workspace, given: Mapping[str, Any]) -> dict[str, Any]:
     file = workspace.store.files.get(str(given.get("id")))
     if file is None or workspace.store.files.content(file["id"]) is None:
         raise SlackError("file_not_found")

@@ -9,7 +9,7 @@ from localslack.workspace import Workspace
 
 
 def channel_of(workspace: Workspace, arguments: Arguments, name: str = "channel") -> Channel:
-    """The channel an argument names: an id, `#name`, or a person's id for their direct messages."""
+    """Return the channel an argument names: an id, `#name`, or a person's id for their direct messages."""
     given = arguments.text(name)
     person = workspace.directory.person(given)
     channel = workspace.store.channels.get(direct_channel_id(person) if person else given)
@@ -29,7 +29,7 @@ def joined_channel(workspace: Workspace, arguments: Arguments, name: str = "chan
 
 
 def message_of(workspace: Workspace, channel: Channel, ts: str, missing: str = "message_not_found") -> StoredMessage:
-    """A message that everyone in the channel sees; ephemeral ones cannot be named by an app."""
+    """Return a message that everyone in the channel sees; ephemeral ones cannot be named by an app."""
     message = workspace.store.messages.get(channel.id, ts)
     if message is None or message.only_for is not None:
         raise SlackError(missing)
@@ -37,7 +37,7 @@ def message_of(workspace: Workspace, channel: Channel, ts: str, missing: str = "
 
 
 def thread_of(workspace: Workspace, channel: Channel, arguments: Arguments) -> str | None:
-    """The `thread_ts` argument, checked: it must name the parent of a thread, never a reply."""
+    """Return the `thread_ts` argument, checked: it must name the parent of a thread, never a reply."""
     thread_ts = arguments.optional_text("thread_ts")
     if thread_ts is None:
         return None

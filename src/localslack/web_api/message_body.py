@@ -1,4 +1,4 @@
-"""What an app may put into a message, checked and made ready to store."""
+"""Content of an app's message, checked and made ready to store."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ MAX_ATTACHMENTS = 100
 
 
 def read_body(workspace: Workspace, arguments: Arguments) -> dict[str, Any]:
-    """The `text`, `blocks`, `attachments` and `metadata` of a call; those not given are left out.
+    """Return the `text`, `blocks`, `attachments` and `metadata` of a call; those not given are left out.
 
     Raises `SlackError` with Slack's code for whatever is not allowed, except length of text, which depends on
     the method.

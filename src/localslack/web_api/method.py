@@ -1,4 +1,4 @@
-"""How a Web API method is declared."""
+"""Declaration of a Web API method."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

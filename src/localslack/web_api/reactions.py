@@ -16,19 +16,19 @@ _NAME = re.compile(r"[a-z0-9_+'-]+(::skin-tone-[2-6])?")
 
 
 def add(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    if not workspace.conversations.react(_named(workspace, arguments), _emoji(arguments), BOT_USER_ID):
+    if not workspace.conversations.react(_find_message(workspace, arguments), _emoji(arguments), BOT_USER_ID):
         raise SlackError("already_reacted")
     return {}
 
 
 def remove(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    if not workspace.conversations.unreact(_named(workspace, arguments), _emoji(arguments), BOT_USER_ID):
+    if not workspace.conversations.unreact(_find_message(workspace, arguments), _emoji(arguments), BOT_USER_ID):
         raise SlackError("no_reaction")
     return {}
 
 
 def get(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    message = _named(workspace, arguments)
+    message = _find_message(workspace, arguments)
     return {
         "type": "message",
         "channel": message.channel,
@@ -36,7 +36,7 @@ def get(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     }
 
 
-def _named(workspace: Workspace, arguments: Arguments) -> StoredMessage:
+def _find_message(workspace: Workspace, arguments: Arguments) -> StoredMessage:
     if "channel" not in arguments or "timestamp" not in arguments:
         raise SlackError("no_item_specified")
     return message_of(workspace, channel_of(workspace, arguments), arguments.text("timestamp"))

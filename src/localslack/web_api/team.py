@@ -77,7 +77,7 @@ def users_profile_get(workspace: Workspace, arguments: Arguments) -> Mapping[str
 
 
 def _user(workspace: Workspace, user_id: str) -> dict[str, Any]:
-    """The user as this app may see them: the e-mail address only with its scope."""
+    """Return the user as this app may see them: the e-mail address only with its scope."""
     user = workspace.directory.user_object(user_id, workspace.clock.now())
     if user is None:
         raise SlackError("user_not_found")

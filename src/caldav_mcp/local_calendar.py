@@ -25,7 +25,7 @@ from caldav_mcp.multistatus import make_calendar, set_timezone
 from caldav_mcp.pane.app import pane_app
 from caldav_mcp.pane.changes import Changes
 from caldav_mcp.register import Register
-from caldav_mcp.rewriting import zone_object
+from caldav_mcp.rewrites import zone_object
 from caldav_mcp.times import zone_named
 from caldav_mcp.tools import CalendarTools
 from caldav_mcp.tools.calendars import Calendars
@@ -33,7 +33,7 @@ from caldav_mcp.tools.calendars import Calendars
 
 @dataclass(frozen=True)
 class LocalCalendarConfig:
-    """Where the calendar is kept.
+    """Place of the calendar.
 
     `data_dir` holds the embedded store and the register of ids; `time_zone` is an IANA name. With `caldav_url` (a
     calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port. One
@@ -117,7 +117,7 @@ async def open_local_calendar(config: LocalCalendarConfig, *, now: Callable[[], 
             async with _parts(config, now) as parts:
                 ready.set_result(parts)
                 await stop.wait()
-        except Exception as error:  # nothing ends here: whoever waits for the start gets it, or the task raises it
+        except Exception as error:  # nothing ends here: the waiting caller gets it, or the task raises it
             if ready.done():
                 raise
             ready.set_exception(error)
@@ -162,7 +162,7 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
 
 
 async def find_calendars(config: LocalCalendarConfig) -> Account:
-    """The calendars at the configured CalDAV address, without opening anything. Raises a `ServiceError`."""
+    """Return the calendars at the configured CalDAV address, without opening anything. Raises a `ServiceError`."""
     url = config.caldav_url or ""
     async with _remote(config, url) as dav:
         return await _remote_account(dav, config, url)
@@ -178,7 +178,7 @@ async def _remote_account(dav: Dav, config: LocalCalendarConfig, url: str) -> Ac
 
 
 async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig, now: datetime) -> Account:
-    """The embedded store's calendar, made when it is not there yet, in the configured zone."""
+    """Return the embedded store's calendar, made when it is not there yet, in the configured zone."""
     timezone = zone_object(config.time_zone, now)
     xml = {"Content-Type": "application/xml; charset=utf-8"}
 
@@ -199,7 +199,7 @@ async def _embedded_account(dav: Dav, url: str, config: LocalCalendarConfig, now
 
 
 def _address(url: str, config: LocalCalendarConfig) -> tuple[str, str | None, str | None]:
-    """The address without the name and password that may stand in it, and which ones to use."""
+    """Return the address without the name and password that may stand in it, and which ones to use."""
     parts = urlsplit(url)
     bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     username = unquote(parts.username) if parts.username else None

@@ -8,9 +8,9 @@ from caldav_mcp.errors import Gone, NotFound, PreconditionFailed
 from caldav_mcp.ids import split_instance
 from caldav_mcp.objects import Resource, is_cancelled, start_of
 from caldav_mcp.occurrences import removed_stamps
-from caldav_mcp.rewriting import without_occurrence
+from caldav_mcp.rewrites import without_occurrence
 from caldav_mcp.tools.calendars import Calendars, Named
-from caldav_mcp.tools.retrying import guarded
+from caldav_mcp.tools.retry import retry_write
 
 
 async def delete_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
@@ -32,7 +32,7 @@ async def delete_event(calendars: Calendars, given: dict[str, Any]) -> dict[str,
         else:
             await _delete_occurrence(calendars, named, resource, stamp)
 
-    await guarded(attempt, repeat="ifMatch" not in given)
+    await retry_write(attempt, repeat="ifMatch" not in given)
     message = "Event deleted successfully"
     return {"success": True, "eventId": event_id, "calendarId": named.shown, "message": message}
 

@@ -1,4 +1,4 @@
-"""What a person presses: elements of blocks, shortcuts, the Home tab, and options looked up while typing."""
+"""Actions of a person: elements of blocks, shortcuts, the Home tab, and options looked up while typing."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +9,8 @@ from localslack import events, interactions
 from localslack.blocks.elements import ACTION_FIELD
 from localslack.directory import direct_channel_id
 from localslack.errors import Refusal
-from localslack.form_state import accepted
-from localslack.page.asking import asked, channel_of, message_of, part, person_of
+from localslack.form_state import accept_value
+from localslack.page.requests import channel_of, message_of, part, person_of, read_body
 from localslack.page.surface import glimpse, placed_in, surface_of, where
 from localslack.store.response_urls import ResponseTarget
 from localslack.workspace import Workspace
@@ -19,7 +19,7 @@ _NOT_OFFERED = "That choice is no longer offered. Please choose again."
 
 
 async def act(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     surface = surface_of(workspace, me, given.get("surface"))
     action = part(given, "action")
@@ -34,7 +34,7 @@ async def act(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 
 def _chosen(element: Mapping[str, Any], action: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the action that say what was chosen; raises `Refusal` for what the element does not offer."""
+    """Return the action's fields for the choice; raises `Refusal` for one that the element does not offer."""
     kind = str(element["type"])
     field = ACTION_FIELD[kind]
     given = action.get(field)
@@ -48,14 +48,14 @@ def _chosen(element: Mapping[str, Any], action: Mapping[str, Any]) -> dict[str, 
         return {"value": vote["value"], "text": vote["text"]}
     if given is None:
         return {field: [] if field.endswith("s") else None}
-    value = accepted(element, field, given)
+    value = accept_value(element, field, given)
     if value is None:
         raise Refusal(_NOT_OFFERED)
     return {field: value}
 
 
 async def suggest(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     surface = surface_of(workspace, me, given.get("surface"))
     placed = placed_in(workspace, surface, given)
@@ -73,7 +73,7 @@ async def suggest(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 
 async def use_shortcut(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     shortcuts = {shortcut.callback_id: shortcut for shortcut in workspace.directory.app.shortcuts}
     shortcut = shortcuts.get(str(given.get("callback_id")))
@@ -96,7 +96,7 @@ async def use_shortcut(workspace: Workspace, request: Request) -> dict[str, Any]
 
 
 async def open_home(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     tab = "messages" if given.get("tab") == "messages" else "home"
     home = workspace.store.views.home(me.id)

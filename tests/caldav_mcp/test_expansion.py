@@ -11,8 +11,8 @@ import pytest
 from tests.caldav_mcp.making import AtTheTools, OtherProgram
 from tests.factories.recurrences import EACH_MINUTE, TRAPS, ZONE_OF_SECONDS, series
 
-from caldav_mcp import expanding
-from caldav_mcp.expanding import Expander, Expansion, _asked, shown_title
+from caldav_mcp import expansion
+from caldav_mcp.expansion import Expander, Expansion, _ask_process, shown_title
 from caldav_mcp.objects import Resource
 from caldav_mcp.occurrences import Occurrence, occurrences
 from caldav_mcp.recurrence import is_plain
@@ -37,7 +37,7 @@ async def expanded(*resources: Resource, by: Expander | None = None) -> Expansio
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The traps have no end: they may as well be stopped early."""
-    monkeypatch.setattr(expanding, "SECONDS", 0.3)
+    monkeypatch.setattr(expansion, "SECONDS", 0.3)
 
 
 @pytest.mark.usefixtures("quick")
@@ -49,9 +49,9 @@ async def test_every_trap_is_left_out_and_the_day_is_there() -> None:
     assert not any(trap.is_plain for trap in (*traps, zone))
     assert not zone.may_be_parsed
     for trap in (*traps, zone):
-        expansion = await expanded(trap, daily)
-        assert [shown_title(left) for left in expansion.left_out] == [trap.href]
-        assert [found.resource.href for found in expansion.found] == ["daily"]
+        outcome = await expanded(trap, daily)
+        assert [shown_title(left) for left in outcome.left_out] == [trap.href]
+        assert [found.resource.href for found in outcome.found] == ["daily"]
 
 
 @pytest.mark.usefixtures("quick")
@@ -60,20 +60,20 @@ async def test_what_was_stopped_is_not_tried_again_until_it_changes(
 ) -> None:
     """The day is read every few seconds; the log names the object once."""
     asked: list[int] = []
-    really = expanding._answers
+    really = expansion._answers
 
     def counted(question: str, number: int) -> list[str | None]:
         asked.append(number)
         return really(question, number)
 
-    monkeypatch.setattr(expanding, "_answers", counted)
+    monkeypatch.setattr(expansion, "_answers", counted)
     expander = Expander()
     trap = stored(series("x", "Trap", EACH_MINUTE))
     fine = stored(series("y", "Fine", "RRULE:FREQ=HOURLY;UNTIL=20260401T000000Z", start=":20260301T080000Z"), "y")
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            expansion = await expanded(trap, fine, by=expander)
-            assert (len(expansion.found), len(expansion.left_out)) == (24, 1)
+            outcome = await expanded(trap, fine, by=expander)
+            assert (len(outcome.found), len(outcome.left_out)) == (24, 1)
     assert asked == [2]
     assert [record.getMessage().split()[3] for record in caplog.records] == ["x"]
     await expanded(stored(series("x", "Trap", "RRULE:FREQ=HOURLY")), by=expander)
@@ -85,12 +85,12 @@ async def test_a_process_that_does_not_answer_leaves_its_objects_out(monkeypatch
     expander = Expander()
     first, second = (stored(series(n, n, "RRULE:FREQ=HOURLY", start=":20260301T080000Z"), n) for n in "ab")
     with monkeypatch.context() as patched:
-        patched.setattr(expanding, "_PATIENCE", 0.01)
+        patched.setattr(expansion, "_PATIENCE", 0.01)
         assert (await expanded(first, second, by=expander)).left_out == (first, second)
-    expansion = await expanded(first, second, by=expander)
-    assert (len(expansion.found), expansion.left_out) == (24, (first,))
-    rested = time.monotonic() + expanding._REST
-    monkeypatch.setattr(expanding, "_now", lambda: rested)
+    outcome = await expanded(first, second, by=expander)
+    assert (len(outcome.found), outcome.left_out) == (24, (first,))
+    rested = time.monotonic() + expansion._REST
+    monkeypatch.setattr(expansion, "_now", lambda: rested)
     assert len((await expanded(first, second, by=expander)).found) == 48
 
 
@@ -120,7 +120,7 @@ def test_the_process_finds_what_is_found_here(text: str) -> None:
     resource = stored(text)
     assert not resource.is_plain
     here = occurrences(resource, MONDAY, MONDAY + DAY, BERLIN)
-    ((there, refused_for),) = _asked([resource], MONDAY, MONDAY + DAY, BERLIN)
+    ((there, refused_for),) = _ask_process([resource], MONDAY, MONDAY + DAY, BERLIN)
     assert here
     assert not refused_for
     assert sorted(map(facts, there.found), key=str) == sorted(map(facts, here), key=str)

@@ -9,7 +9,7 @@ from caldav_mcp.errors import BadRequest, Conflict, Forbidden, PreconditionFaile
 from caldav_mcp.event_json import event_json
 from caldav_mcp.guests import UNTOLD
 from caldav_mcp.ids import check_new_id, new_id, uid_of
-from caldav_mcp.rewriting import new_object
+from caldav_mcp.rewrites import new_object
 from caldav_mcp.tools.calendars import Calendars, Named
 from caldav_mcp.tools.given import check_span, read_changes, read_times
 from caldav_mcp.tools.overlaps import Proposal, overlaps
@@ -40,7 +40,7 @@ async def create_event(calendars: Calendars, given: dict[str, Any]) -> dict[str,
 async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -> dict[str, Any]:
     key, collection = named.collection.about.key, named.collection
     if await calendars.register.recall(key, event_id) is not None:
-        raise _taken(event_id)
+        raise _build_taken_error(event_id)
     uid = uid_of(event_id)
     try:
         stored = await collection.create(collection.href_for(uid), text)
@@ -48,7 +48,7 @@ async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -
         there = await collection.find(event_id)
         if there is not None:
             await calendars.register.remember(key, event_id, there.text)
-            raise _taken(event_id) from None
+            raise _build_taken_error(event_id) from None
         if isinstance(refusal, BadRequest | Forbidden):
             raise
         await collection.state()
@@ -58,5 +58,5 @@ async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -
     return event_json(stored.master, event_id, calendars.showing(named, stored))
 
 
-def _taken(event_id: str) -> ToolError:
+def _build_taken_error(event_id: str) -> ToolError:
     return ToolError(f"Event ID '{event_id}' already exists. Please use a different ID.")

@@ -45,9 +45,9 @@ class Changes:
         return self.start is not None or self.end is not None or self.recurrence is not None
 
 
-def changed(event: Component, changes: Changes, now: datetime) -> Component:
-    """The event with the given fields set, marked as changed now."""
-    return stamped(_with_lists(_with_lines(event, changes), changes), now, moved=changes.moves)
+def change_event(event: Component, changes: Changes, now: datetime) -> Component:
+    """Return the event with the given fields set, marked as changed now."""
+    return stamp_event(_with_lists(_with_lines(event, changes), changes), now, moved=changes.moves)
 
 
 def _with_lines(event: Component, changes: Changes) -> Component:
@@ -83,8 +83,8 @@ def _with_lists(event: Component, changes: Changes) -> Component:
     return add_others(event, changes.others)
 
 
-def stamped(event: Component, now: datetime, *, moved: bool) -> Component:
-    """The event marked as changed now, never earlier than it was marked before; SEQUENCE counts its moves."""
+def stamp_event(event: Component, now: datetime, *, moved: bool) -> Component:
+    """Return the event marked as changed now, never earlier than it was marked before; SEQUENCE counts its moves."""
     before = [line.partition(":")[2] for line in event.lines(UPDATED)]
     if before and before[0] >= rfc3339_milliseconds(now):
         now = datetime.fromisoformat(before[0]) + timedelta(milliseconds=1)
@@ -96,7 +96,7 @@ def stamped(event: Component, now: datetime, *, moved: bool) -> Component:
 
 
 def time_line(name: str, moment: Moment) -> str:
-    """A date or time property. Where a local time happens twice, the second one can only be written in UTC."""
+    """Return a date or time property. Where a local time happens twice, the second one can only be written in UTC."""
     if moment.day is not None:
         return f"{name};VALUE=DATE:{moment.day:%Y%m%d}"
     zone = zone_named(moment.zone)

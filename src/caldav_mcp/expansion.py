@@ -1,4 +1,4 @@
-"""What a calendar's objects show in a span of time, within a budget of time and number for each of them.
+"""Occurrences of a calendar's objects in a span of time, within a budget of time and number for each of them.
 
 Objects of plain recurrence are expanded in a thread. All others are expanded in a process that is given a second of
 computing time for each of them, and is killed when it does not keep to it. What exceeds its budget is left out.
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from caldav_mcp.content_lines import unfolded
+from caldav_mcp.content_lines import unfold
 from caldav_mcp.objects import Resource, end_of, start_of
 from caldav_mcp.occurrences import Occurrence, TooMany, around, occurrences, own_occurrence, stamp_of
 from caldav_mcp.recurrence import repeats
@@ -48,7 +48,7 @@ _Key = tuple[str, datetime | None, datetime | None, str]
 
 @dataclass(frozen=True)
 class Expansion:
-    """What there is to show, and the objects that were left out."""
+    """The events to show, and the objects that were left out."""
 
     found: tuple[Occurrence, ...] = ()
     left_out: tuple[Resource, ...] = ()
@@ -108,7 +108,7 @@ class Expander:
         new = [r for r in resources if key(r) not in self._known and self._refused.get(r.text, now) <= now]
         fresh: dict[_Key, Expansion] = {}
         if new:
-            answers = await asyncio.to_thread(_asked, new, earliest, latest, zone)
+            answers = await asyncio.to_thread(_ask_process, new, earliest, latest, zone)
             for resource, (expansion, refused_for) in zip(new, answers, strict=True):
                 fresh[key(resource)] = expansion
                 if refused_for:
@@ -123,10 +123,9 @@ class Expander:
 
 
 def shown_title(resource: Resource) -> str:
-    """Return the title of an object's first event as it can be shown, without computing anything of it. What is
-    private has none."""
+    """Return the title of an object's first event, read from its text; private events have none."""
     title, in_event = "", False
-    for line in unfolded(resource.text):
+    for line in unfold(resource.text):
         name, _, value = line.partition(":")
         match name.partition(";")[0].upper():
             case "BEGIN" if value.strip().upper() == "VEVENT":
@@ -164,14 +163,16 @@ def _expand_plain(
 
 
 def _is_calm(earliest: datetime | None, latest: datetime | None) -> bool:
-    """Check whether plain rules have few occurrences in a span of time, and few before it. Of an open span the first
-    ones are listed."""
+    """Check whether plain rules have few occurrences in a span of time, and few before it.
+
+    Of an open span the first ones are listed.
+    """
     if earliest is None or latest is None:
         return earliest is latest
     return latest - earliest <= _LONGEST_SPAN and latest.year < _LAST_YEAR
 
 
-def _asked(
+def _ask_process(
     resources: Sequence[Resource], earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
 ) -> list[tuple[Expansion, float]]:
     """Return for each object what the process found, and for how many seconds it is not to be tried again."""
@@ -202,14 +203,17 @@ def _answers(question: str, number: int) -> list[str | None]:
 
 
 def _read(resource: Resource, answer: str | None, zone: ZoneInfo) -> tuple[Expansion, float]:
-    """An answer is a calendar of all occurrences; `unreadable` or `endless` for what has none, `late` for what the
-    process was killed over; None when there was no time left."""
+    """Parse an answer of the process into the expansion and the seconds it took.
+
+    The answer is a calendar of all occurrences; `unreadable` or `endless` for an object that has none, `late` if the
+    process was killed over it, None if there was no time left.
+    """
     if answer == "unreadable":
         _log.warning("calendar object %s cannot be read", resource.href)
         return Expansion(), 0
     if answer is None or answer in _REFUSALS:
         return Expansion((), (resource,)), _REFUSALS.get(answer or "", 0)
-    if not resource.is_readable:  # parses it, here in a thread, so that nobody has to on the loop
+    if not resource.is_readable:  # parses it, here in a thread, so that the loop does not have to
         return Expansion(), 0
     found = tuple(
         Occurrence(resource, event, start_of(event, zone), end_of(event, zone), "RECURRENCE-ID" in event)

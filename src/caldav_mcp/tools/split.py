@@ -9,7 +9,7 @@ from caldav_mcp.errors import BadRequest, ToolError, invalid_arguments
 from caldav_mcp.event_json import event_json
 from caldav_mcp.ids import new_id, uid_of
 from caldav_mcp.objects import Resource, end_of, start_of
-from caldav_mcp.rewriting import copied, ended_before
+from caldav_mcp.rewrites import copy_series, ended_before
 from caldav_mcp.times import Moment, read_bound
 from caldav_mcp.tools.calendars import Calendars, Named
 from caldav_mcp.tools.given import check_span, read_changes, read_times
@@ -38,7 +38,7 @@ async def continue_series(
     check_span(new_start, new_end)
     event_id = new_id()
     changes = replace(read_changes(given), start=new_start, end=new_end)
-    text = copied(resource, uid_of(event_id), changes, now)
+    text = copy_series(resource, uid_of(event_id), changes, now)
     await named.collection.replace(resource, ended_before(resource, split, now))
     stored = await named.collection.create(named.collection.href_for(uid_of(event_id)), text)
     await calendars.register.remember(named.collection.about.key, event_id, stored.text)

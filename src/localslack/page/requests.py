@@ -17,8 +17,8 @@ from localslack.workspace import Workspace
 NO_MESSAGE = "That message is no longer there."
 
 
-async def asked(request: Request) -> dict[str, Any]:
-    """The JSON object a page posted.
+async def read_body(request: Request) -> dict[str, Any]:
+    """Return the JSON object a page posted.
 
     Only JSON is read: another site's page cannot send it here without the browser asking first.
     """
@@ -40,7 +40,7 @@ def is_own_page(socket: WebSocket) -> bool:
 
 
 def part(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """An object inside what the page posted; empty when there is none."""
+    """Return an object inside what the page posted; empty when there is none."""
     value = given.get(name)
     return value if isinstance(value, dict) else {}
 
@@ -53,7 +53,7 @@ def page_address(request: Request) -> str:
 
 
 def person_of(workspace: Workspace, user_id: object) -> WorkspaceUser:
-    """The person the page acts as; the first one when it names nobody."""
+    """Return the person the page acts as; the first one if it names none."""
     person = workspace.directory.person(str(user_id)) if user_id else workspace.directory.people[0]
     if person is None:
         raise Refusal("There is nobody with that id in this workspace. Please reload the page.")
@@ -61,7 +61,7 @@ def person_of(workspace: Workspace, user_id: object) -> WorkspaceUser:
 
 
 def channel_of(workspace: Workspace, person: WorkspaceUser, channel_id: object) -> Channel:
-    """A channel the person is in; others do not exist for them."""
+    """Return a channel the person is in; others do not exist for them."""
     channel = workspace.store.channels.get(str(channel_id))
     if channel is None or not workspace.store.channels.has_member(channel.id, person.id):
         raise Refusal("That channel isn't there for you. Please choose another one.")
@@ -69,7 +69,7 @@ def channel_of(workspace: Workspace, person: WorkspaceUser, channel_id: object) 
 
 
 def message_of(workspace: Workspace, person: WorkspaceUser, channel: Channel, ts: object) -> StoredMessage:
-    """A message the person can see."""
+    """Return a message the person can see."""
     message = workspace.store.messages.get(channel.id, str(ts))
     if message is None or message.only_for not in (None, person.id):
         raise Refusal(NO_MESSAGE)

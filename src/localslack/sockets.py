@@ -4,9 +4,9 @@ import socket
 
 
 def listening_socket(port: int = 0) -> socket.socket:
-    """A socket listening on 127.0.0.1, for `uvicorn.Server.serve(sockets=[...])`; port 0 takes a free one.
+    """Return a socket listening on 127.0.0.1, for `uvicorn.Server.serve(sockets=[...])`; port 0 takes a free one.
 
-    Whoever connects before the server runs waits instead of being refused.
+    A client that connects before the server runs waits instead of being refused.
 
     The protocol is named because asyncio switches Nagle's algorithm off only on sockets that name it, and without
     that each answer of two writes costs 40 ms.

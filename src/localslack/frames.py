@@ -7,7 +7,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 _MAX_WAITING = 10_000
 
 
-class Outgoing:
+class FrameQueue:
     """The sending half of a socket; a reader that falls hopelessly behind is cut off and starts afresh."""
 
     def __init__(self, socket: WebSocket) -> None:

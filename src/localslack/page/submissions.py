@@ -10,7 +10,7 @@ from localslack.blocks.elements import VALUE_FIELD, placed_elements
 from localslack.blocks.surfaces import check_view
 from localslack.errors import Refusal, SlackError
 from localslack.form_checks import field_errors
-from localslack.page.asking import asked, part, person_of
+from localslack.page.requests import part, person_of, read_body
 from localslack.page.surface import open_view
 from localslack.people import WorkspaceUser
 from localslack.store.response_urls import ResponseTarget
@@ -20,7 +20,7 @@ _UNUSABLE = "The planner's answer to this form could not be used. Please try aga
 
 
 async def submit(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     view = open_view(workspace, me, given.get("view_id"))
     view = workspace.modals.remember(view, part(given, "state"))
@@ -38,7 +38,7 @@ async def submit(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 async def close(workspace: Workspace, request: Request) -> dict[str, Any]:
     """Close the top modal, or with `clear` the whole stack; the app hears of those that ask for it."""
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     view = open_view(workspace, me, given.get("view_id"))
     clear = bool(given.get("clear")) or view["clear_on_close"]
@@ -57,7 +57,7 @@ async def close(workspace: Workspace, request: Request) -> dict[str, Any]:
 def _carry_out(
     workspace: Workspace, person: WorkspaceUser, view: Mapping[str, Any], answer: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Do what the app answered a submission with; returns the errors to show beside the fields."""
+    """Do what the app answered a submission with; returns the errors to show at the fields."""
     try:
         match answer.get("response_action"):
             case None:

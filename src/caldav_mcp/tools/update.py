@@ -7,7 +7,7 @@ from typing import Any
 
 import icalendar
 
-from caldav_mcp.editing import Changes
+from caldav_mcp.edits import Changes
 from caldav_mcp.errors import (
     BadRequest,
     Forbidden,
@@ -20,14 +20,14 @@ from caldav_mcp.event_json import event_json
 from caldav_mcp.guests import read_organizer
 from caldav_mcp.ids import instance_id, split_instance
 from caldav_mcp.objects import Resource, end_of, start_of
-from caldav_mcp.rewriting import with_changes, with_occurrence
+from caldav_mcp.rewrites import with_changes, with_occurrence
 from caldav_mcp.times import read_bound
 from caldav_mcp.tools.calendars import Calendars, Named
 from caldav_mcp.tools.given import check_span, read_changes, read_times
 from caldav_mcp.tools.overlaps import Proposal, overlaps
-from caldav_mcp.tools.reading import buried_event, occurrence_json
-from caldav_mcp.tools.retrying import guarded
-from caldav_mcp.tools.splitting import continue_series
+from caldav_mcp.tools.read import buried_event, occurrence_json
+from caldav_mcp.tools.retry import retry_write
+from caldav_mcp.tools.split import continue_series
 
 _ORGANIZERS_ONLY = "Shared properties can only be changed by the organizer of the event."
 
@@ -40,7 +40,7 @@ async def update_event(calendars: Calendars, given: dict[str, Any]) -> dict[str,
     """
     named = calendars.one(given["calendarId"], given.get("account"), "write")
     try:
-        return await guarded(lambda: _attempt(calendars, named, given), repeat="ifMatch" not in given)
+        return await retry_write(lambda: _attempt(calendars, named, given), repeat="ifMatch" not in given)
     except NotFound as error:
         looks_first = "attendees" in given or (_has_times(given) and given.get("checkConflicts") is not False)
         raise ToolError(error.bare if looks_first or "modificationScope" in given else error.full) from error
@@ -70,7 +70,7 @@ async def _attempt(calendars: Calendars, named: Named, given: dict[str, Any]) ->
 
 
 def _target(named: Named, given: dict[str, Any]) -> str:
-    """The id to change: with `thisEventOnly` that of the occurrence."""
+    """Return the id to change: with `thisEventOnly` that of the occurrence."""
     event_id: str = given["eventId"]
     if given.get("modificationScope") != "thisEventOnly" or split_instance(event_id)[1] is not None:
         return event_id
@@ -81,7 +81,7 @@ def _target(named: Named, given: dict[str, Any]) -> str:
 async def _update_whole(
     calendars: Calendars, named: Named, resource: Resource, given: dict[str, Any]
 ) -> dict[str, Any]:
-    changes, warnings = await _planned(calendars, named, resource.master, resource.event_id, given)
+    changes, warnings = await _plan_changes(calendars, named, resource.master, resource.event_id, given)
     stored = await named.collection.replace(resource, with_changes(resource, changes, calendars.now()))
     await calendars.register.remember(named.collection.about.key, stored.event_id, stored.text)
     calendars.wrote(start_of(stored.master, named.collection.about.zone))
@@ -95,7 +95,7 @@ async def _update_occurrence(
     if occurrence is None:
         raise NotFound
     shown_id = f"{resource.event_id}_{stamp}"
-    changes, warnings = await _planned(calendars, named, occurrence.event, shown_id, given)
+    changes, warnings = await _plan_changes(calendars, named, occurrence.event, shown_id, given)
     text = with_occurrence(resource, occurrence.event, changes, calendars.now())
     stored = await named.collection.replace(resource, text)
     await calendars.register.remember(named.collection.about.key, stored.event_id, stored.text)
@@ -106,10 +106,10 @@ async def _update_occurrence(
     return {"event": occurrence_json(calendars, named, renewed), **warnings}
 
 
-async def _planned(
+async def _plan_changes(
     calendars: Calendars, named: Named, event: icalendar.Component, event_id: str, given: dict[str, Any]
 ) -> tuple[Changes, dict[str, Any]]:
-    """The changes to make, and the warnings about what the new time overlaps."""
+    """Return the changes to make, and the warnings about what the new time overlaps."""
     changes = replace(_times(named, event, given), **_fields(given))
     _check_organizer(event, calendars.owners, changes)
     if not _has_times(given) or given.get("checkConflicts") is False:
@@ -127,7 +127,7 @@ def _fields(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _times(named: Named, event: icalendar.Component, given: dict[str, Any]) -> Changes:
-    """The new start and end as far as they differ; an end that hangs on the start is pinned when the start moves."""
+    """Return the new start and end if they differ; an end that depends on the start is kept when the start moves."""
     if not _has_times(given):
         return Changes()
     zone = named.collection.about.zone
@@ -145,7 +145,7 @@ def _times(named: Named, event: icalendar.Component, given: dict[str, Any]) -> C
 
 
 def _check_organizer(event: icalendar.Component, owners: tuple[str, ...], changes: Changes) -> None:
-    """An invitation belongs to its organizer: only what everybody has of their own may be changed."""
+    """Refuse to change fields of an invitation that belong to its organizer."""
     if read_organizer(event, owners).get("self"):
         return
     own = {"color_id", "reminders", "private", "transparency", "visibility"}

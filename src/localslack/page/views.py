@@ -1,4 +1,4 @@
-"""What the page reads: the workspace, messages, Home and open modals."""
+"""Data that the page reads: the workspace, messages, Home and open modals."""
 
 from dataclasses import asdict
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from starlette.requests import Request
 
 from localslack.directory import APP_ID, BOT_USER_ID, TEAM_ID, direct_channel_id
-from localslack.page.asking import channel_of, person_of
+from localslack.page.requests import channel_of, person_of
 from localslack.people import WorkspaceUser
 from localslack.workspace import Workspace
 
@@ -46,7 +46,7 @@ async def state(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 
 async def messages(workspace: Workspace, request: Request) -> dict[str, Any]:
-    """A channel's top level (which then counts as read), or one thread with what its agent session says."""
+    """Return a channel's top level (which then counts as read), or one thread with what its agent session says."""
     me = person_of(workspace, request.query_params.get("user"))
     channel = channel_of(workspace, me, request.query_params.get("channel"))
     thread_ts = request.query_params.get("thread_ts")

@@ -10,7 +10,7 @@ from functools import lru_cache
 import icalendar
 
 from caldav_mcp.content_lines import Component, line_name, read_lines, write_lines
-from caldav_mcp.editing import RECURRENCE_LINES, Changes, changed, stamped, utc_text
+from caldav_mcp.edits import RECURRENCE_LINES, Changes, change_event, stamp_event, utc_text
 from caldav_mcp.objects import Resource
 from caldav_mcp.times import zone_named
 from caldav_mcp.values import time_of
@@ -20,24 +20,24 @@ _PRODUCT = ("VERSION:2.0", "PRODID:-//fateforger//local calendar//EN")
 
 
 def new_object(uid: str, changes: Changes, now: datetime) -> str:
-    """The iCalendar text of a new event."""
+    """Return the iCalendar text of a new event."""
     head = (f"UID:{uid}", f"CREATED:{utc_text(now)}", "STATUS:CONFIRMED")
-    event = changed(Component("VEVENT", head), changes, now).having(["SEQUENCE:0"])
-    return _written(Component("VCALENDAR", (*_PRODUCT, event)))
+    event = change_event(Component("VEVENT", head), changes, now).having(["SEQUENCE:0"])
+    return _write_calendar(Component("VCALENDAR", (*_PRODUCT, event)))
 
 
 def with_changes(resource: Resource, changes: Changes, now: datetime) -> str:
-    """The event changed, or the whole series. A series that starts anew lets go of its changed occurrences."""
+    """Return the event changed, or the whole series. A series with a new start loses its changed occurrences."""
 
     def change(part: Component) -> Component | None:
         if part == series:
-            return changed(part, changes, now)
+            return change_event(part, changes, now)
         is_stale = part.name == "VEVENT" and (changes.start is not None or changes.recurrence is not None)
         return None if is_stale else part
 
     calendar = read_lines(resource.text)
     series = _series(calendar)
-    return _written(calendar.with_components(change))
+    return _write_calendar(calendar.with_components(change))
 
 
 def with_occurrence(resource: Resource, occurrence: icalendar.Component, changes: Changes, now: datetime) -> str:
@@ -46,46 +46,46 @@ def with_occurrence(resource: Resource, occurrence: icalendar.Component, changes
     series, own = _series(calendar), _own(calendar, occurrence)
     if own is None:
         own = _as_occurrence(series, occurrence)
-        return _written(calendar.with_component(changed(own, replace(changes, recurrence=None), now)))
-    renewed = changed(own, replace(changes, recurrence=None), now)
-    return _written(calendar.with_components(lambda part: renewed if part == own else part))
+        return _write_calendar(calendar.with_component(change_event(own, replace(changes, recurrence=None), now)))
+    renewed = change_event(own, replace(changes, recurrence=None), now)
+    return _write_calendar(calendar.with_components(lambda part: renewed if part == own else part))
 
 
 def without_occurrence(resource: Resource, occurrence: icalendar.Component, now: datetime) -> str:
-    """The series with one occurrence taken out."""
+    """Return the series with one occurrence taken out."""
     calendar = read_lines(resource.text)
     series, own = _series(calendar), _own(calendar, occurrence)
     line = _like(series, "DTSTART", "EXDATE", time_of(occurrence, "RECURRENCE-ID"))
-    thinned = stamped(series.adding([line]), now, moved=True)
+    thinned = stamp_event(series.adding([line]), now, moved=True)
 
     def change(part: Component) -> Component | None:
         return thinned if part == series else None if part == own else part
 
-    return _written(calendar.with_components(change))
+    return _write_calendar(calendar.with_components(change))
 
 
 def ended_before(resource: Resource, first_left_out: datetime, now: datetime) -> str:
-    """The series with no occurrence at or after an instant; what was changed there is gone with it."""
+    """Return the series with no occurrence at or after an instant; what was changed there is gone with it."""
     until = utc_text(first_left_out - timedelta(seconds=1))
     calendar = read_lines(resource.text)
     series = _series(calendar)
     rules = [f"{_ENDINGS.sub('', rule)};UNTIL={until}" for rule in series.lines("RRULE")]
-    ended = stamped(series.having(rules), now, moved=True)
-    return _written(calendar.with_components(lambda part: ended if part == series else part))
+    ended = stamp_event(series.having(rules), now, moved=True)
+    return _write_calendar(calendar.with_components(lambda part: ended if part == series else part))
 
 
-def copied(resource: Resource, uid: str, changes: Changes, now: datetime) -> str:
-    """A new event with everything that a series has, and the changes: its continuation under another UID."""
+def copy_series(resource: Resource, uid: str, changes: Changes, now: datetime) -> str:
+    """Return a new event with everything that a series has, and the changes: its continuation under another UID."""
     calendar = read_lines(resource.text)
     series = _series(calendar)
     rules = [_ENDINGS.sub("", rule) if "UNTIL=" in rule.upper() else rule for rule in series.lines("RRULE")]
     bare = series.lacking({"EXDATE", "RDATE", "DURATION"}).having([f"UID:{uid}", f"CREATED:{utc_text(now)}", *rules])
-    event = changed(bare, changes, now).having(["SEQUENCE:0"])
-    return _written(Component("VCALENDAR", (*_PRODUCT, event)))
+    event = change_event(bare, changes, now).having(["SEQUENCE:0"])
+    return _write_calendar(Component("VCALENDAR", (*_PRODUCT, event)))
 
 
 def zone_object(zone: str, now: datetime) -> str:
-    """A calendar object with nothing but the rules of an IANA zone for the coming years."""
+    """Return a calendar object with nothing but the rules of an IANA zone for the coming years."""
     return write_lines(Component("VCALENDAR", (*_PRODUCT, _zone_component(zone, now.year - 1, now.year + 10))))
 
 
@@ -114,7 +114,7 @@ def _as_occurrence(series: Component, occurrence: icalendar.Component) -> Compon
 
 
 def _like(series: Component, model: str, name: str, when: date | datetime) -> str:
-    """A line `name` in the form (day, floating, UTC, zone) that the series' line `model` has."""
+    """Return a line `name` in the form (day, floating, UTC, zone) that the series' line `model` has."""
     line = (series.lines(model) or series.lines("DTSTART"))[0]
     head, _, value = line.partition(":")
     parameters = head[len(line_name(line)) :]
@@ -125,8 +125,8 @@ def _like(series: Component, model: str, name: str, when: date | datetime) -> st
     return f"{name}{parameters}:{when:%Y%m%dT%H%M%S}"
 
 
-def _written(calendar: Component) -> str:
-    """The text of a calendar, with a `VTIMEZONE` for each IANA zone that its events use and it lacks."""
+def _write_calendar(calendar: Component) -> str:
+    """Return the text of a calendar, with a `VTIMEZONE` for each IANA zone that its events use and it lacks."""
     present = {line.partition(":")[2] for part in calendar.components for line in part.lines("TZID")}
     used: dict[str, set[int]] = {}
     goes_on = False
@@ -144,7 +144,7 @@ def _written(calendar: Component) -> str:
 
 @lru_cache(maxsize=256)
 def _zone_component(zone: str, first_year: int, last_year: int) -> Component:
-    """The zone's rules for some years. Programs know IANA names themselves; the rules are for those that do not."""
+    """Return the zone's rules for some years, for programs that do not know IANA names."""
     first, last = (datetime(max(year, 1), 1, 1, tzinfo=UTC).date() for year in (first_year, min(last_year, 9999)))
     timezone = icalendar.Timezone.from_tzid(zone, first_date=first, last_date=last)
     timezone.pop("COMMENT", None)

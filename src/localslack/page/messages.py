@@ -1,4 +1,4 @@
-"""What a person says: messages, edits, deletions and slash commands."""
+"""Input of a person: messages, edits, deletions and slash commands."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from starlette.requests import Request
 from localslack import interactions
 from localslack.blocks.limits import MAX_TYPED
 from localslack.errors import Refusal, SlackError
-from localslack.page.asking import asked, channel_of, message_of, person_of
+from localslack.page.requests import channel_of, message_of, person_of, read_body
 from localslack.respond import answer_with
 from localslack.store.channels import Channel
 from localslack.store.response_urls import ResponseTarget
@@ -15,22 +15,22 @@ from localslack.workspace import Workspace
 
 
 async def post(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     channel = channel_of(workspace, me, given.get("channel"))
-    typed = _typed(given)
+    typed = _read_text(given)
     thread_ts = _thread(workspace, channel, given.get("thread_ts"))
     message = workspace.conversations.say(me.id, channel, typed, thread_ts)
     return {"ok": True, "message": workspace.conversations.for_reader(message)}
 
 
 async def edit(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     message = message_of(workspace, me, channel_of(workspace, me, given.get("channel")), given.get("ts"))
     if message.body.get("user") != me.id:
         raise Refusal("You can only edit your own messages.")
-    text, blocks = workspace.conversations.composed(_typed(given))
+    text, blocks = workspace.conversations.compose(_read_text(given))
     edited = {"user": me.id, "ts": workspace.clock.next()}
     changed = workspace.conversations.change(message, {"text": text, "blocks": blocks, "edited": edited})
     return {"ok": True, "message": workspace.conversations.for_reader(changed)}
@@ -38,7 +38,7 @@ async def edit(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 async def delete(workspace: Workspace, request: Request) -> dict[str, Any]:
     """Delete an own message, or dismiss one that only this person sees."""
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     message = message_of(workspace, me, channel_of(workspace, me, given.get("channel")), given.get("ts"))
     if message.only_for is None and message.body.get("user") != me.id:
@@ -48,7 +48,7 @@ async def delete(workspace: Workspace, request: Request) -> dict[str, Any]:
 
 
 async def slash(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await asked(request)
+    given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     channel = channel_of(workspace, me, given.get("channel"))
     command = str(given.get("command", "")).strip()
@@ -73,7 +73,7 @@ async def slash(workspace: Workspace, request: Request) -> dict[str, Any]:
     return {"ok": True}
 
 
-def _typed(given: dict[str, Any]) -> str:
+def _read_text(given: dict[str, Any]) -> str:
     typed = str(given.get("text", "")).strip()
     if not typed:
         raise Refusal("Please type something first.")

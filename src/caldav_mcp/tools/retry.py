@@ -11,7 +11,7 @@ _TRIES = 5
 T = TypeVar("T")
 
 
-async def guarded(attempt: Callable[[], Awaitable[T]], *, repeat: bool) -> T:
+async def retry_write(attempt: Callable[[], Awaitable[T]], *, repeat: bool) -> T:
     """Run a read-merge-write until no other write came in between, at most five times.
 
     With `repeat` false (the caller named the state it wants to change) the first stale state is the answer.

@@ -8,7 +8,7 @@ from typing import Any
 from caldav_mcp.collection import Collection
 from caldav_mcp.errors import BadRequest, internal
 from caldav_mcp.event_json import event_json, only_fields
-from caldav_mcp.expanding import Expansion, shown_title
+from caldav_mcp.expansion import Expansion, shown_title
 from caldav_mcp.ids import split_instance
 from caldav_mcp.objects import Resource
 from caldav_mcp.occurrences import MOST, Occurrence, removed_stamps
@@ -101,7 +101,7 @@ async def get_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, An
 
 
 async def shown_event(calendars: Calendars, named: Named, event_id: str) -> dict[str, Any] | None:
-    """An event as JSON, also a deleted one; None when there never was one."""
+    """Return an event as JSON, also a deleted one; None when there never was one."""
     series_id, stamp = split_instance(event_id)
     resource = await named.collection.find(series_id)
     if resource is None:
@@ -119,7 +119,7 @@ async def shown_event(calendars: Calendars, named: Named, event_id: str) -> dict
 
 
 async def buried_event(calendars: Calendars, named: Named, event_id: str) -> dict[str, Any] | None:
-    """A deleted event with its last known details; None when the id is unknown.
+    """Return a deleted event with its last known details; None when the id is unknown.
 
     A calendar that is gone as a whole is an error: then nothing can be said about its events. Raises `NotFound`.
     """
