@@ -1,7 +1,8 @@
 """Clients: other agents that may act for one person, their tokens, and the audit log of their calls.
 
 A token is ``ffa_KEY_SECRET``. Only a SHA-256 hash is stored. The secret has 256 random bits, so that one round of
-hashing is enough."""
+hashing is enough.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
             ┌──> APPROVED ──> UNDONE
 PENDING ────┼──> DENIED
             ├──> EXPIRED       a day went by, or the agent lost its access
-            └──> SUPERSEDED    the same agent made a newer one, or the state it was made for has changed"""
+            └──> SUPERSEDED    the same agent made a newer one, or the state it was made for has changed
+"""
 
 from __future__ import annotations
 

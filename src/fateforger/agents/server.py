@@ -1,7 +1,8 @@
 """The MCP server.
 
 It uses the low-level server of the SDK for two reasons: our own models check the arguments and report a mistake in one
-sentence, and a call has to be logged before anything parses it."""
+sentence, and a call has to be logged before anything parses it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ INSTRUCTIONS = (
 )
 
 
-def build_server(desk: CallHandler, token: str | None = None) -> Server[Any]:
+def build_server(handler: CallHandler, token: str | None = None) -> Server[Any]:
     """Return a server for any transport of the SDK.
 
     ``token`` belongs to the one client on stdin and stdout; over HTTP each request carries its own.
@@ -43,7 +44,7 @@ def build_server(desk: CallHandler, token: str | None = None) -> Server[Any]:
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
         bearer = token if context.request is None else read_bearer_token(context.request)
-        answer = await desk.call(params.name, params.arguments, bearer)
+        answer = await handler.call(params.name, params.arguments, bearer)
         return CallToolResult(
             content=[TextContent(type="text", text=answer.text)],
             structured_content=dict(answer.document),
@@ -81,14 +82,14 @@ def read_bearer_token(request: Request) -> str | None:
 class TokenMiddleware:
     """Admit requests with the token of a client; every call is checked again."""
 
-    def __init__(self, app: ASGIApp, desk: CallHandler) -> None:
+    def __init__(self, app: ASGIApp, handler: CallHandler) -> None:
         self._app = app
-        self._desk = desk
+        self._handler = handler
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                await self._desk.authenticate(read_bearer_token(Request(scope)))
+                await self._handler.authenticate(read_bearer_token(Request(scope)))
             except Refused as refused:
                 await _build_refusal(401, refused.message)(scope, receive, send)
                 return

@@ -1,7 +1,8 @@
 """Tools of the queue: creating, listing, claiming and finishing tasks.
 
 A task is done when its rules agree with the reported steps, or a look-up of facts proves it. If neither decides, the
-task waits for the person."""
+task waits for the person.
+"""
 
 from __future__ import annotations
 
@@ -152,8 +153,8 @@ def _check_steps(task: QueuedTask, steps: Sequence[Step]) -> tuple[Step, ...]:
 def _filter_states(step: Step, workflow: Workflow, task: QueuedTask) -> Step:
     """Return a step with only credible states.
 
-    Facts of the task itself decide. States that only the person or the session can confirm stay unknown, whoever claims
-    them.
+    Facts of the task itself decide. States that only the person or the session can confirm stay unknown, even if
+    claimed.
     """
     true, unknown = set[str](), set(step.unknown)
     for name in {

@@ -46,9 +46,9 @@ async def serve_stdio(settings: Settings) -> None:
     from fateforger.agents.server import build_server  # noqa: PLC0415  heavy
 
     token = None if settings.mcp_token is None else settings.mcp_token.get_secret_value()
-    async with open_call_handler(settings) as desk:
-        await desk.authenticate(token)
-        server = build_server(desk, token)
+    async with open_call_handler(settings) as handler:
+        await handler.authenticate(token)
+        server = build_server(handler, token)
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
@@ -63,14 +63,14 @@ async def serve_http(settings: Settings, host: str, port: int) -> AsyncIterator[
     from fateforger.app.web import WebServer  # noqa: PLC0415  heavy
 
     async with AsyncExitStack() as stack:
-        desk = await stack.enter_async_context(open_call_handler(settings))
-        server = build_server(desk)
+        handler = await stack.enter_async_context(open_call_handler(settings))
+        server = build_server(handler)
         app = server.streamable_http_app(json_response=True, stateless_http=True, host=host)
         await stack.enter_async_context(server.session_manager.run())
         web = WebServer(host, port)
         stack.callback(web.close)
         stack.push_async_callback(web.stop)
-        await web.start(TokenMiddleware(app, desk))
+        await web.start(TokenMiddleware(app, handler))
         yield f"{web.url}/mcp"
 
 

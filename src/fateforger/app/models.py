@@ -81,7 +81,7 @@ def check_settings(settings: Settings, model: str) -> Check:
 
 
 async def check_models(settings: Settings, model: str) -> tuple[Check, ...]:
-    """Ask each model once: does it answer, how strictly does it follow a JSON schema, and how fast is it?"""
+    """Ask each model once; check its answer, its adherence to a JSON schema, and its speed."""
     try:
         endpoint = build_endpoint(settings, model)
     except UserError:

@@ -64,7 +64,7 @@ def build_personal_data(settings: Settings, store: Store, clock: Clock, *, calen
 async def count_held(settings: Settings, user_id: str) -> Counts:
     """Return the number of stored items of each kind. Raises ``StoreError`` and ``BadInput``."""
     async with _open_personal_data(settings) as (_, found):
-        return await found.held(user_id)
+        return await found.count_held(user_id)
 
 
 async def export_person(settings: Settings, user_id: str) -> dict[str, Any]:

@@ -141,7 +141,7 @@ class HealthCheck:
     async def _answer(self, _request: Request) -> Response:
         well = {
             "database": await self._check_database(),
-            "slack": self.slack is not None and await self.slack.connected(),
+            "slack": self.slack is not None and await self.slack.is_connected(),
         }
         memory = None if self.indexing is None else self.indexing.trouble
         rules = None if self.memory is None else self.memory.trouble
@@ -311,21 +311,21 @@ class _BackgroundReader:
 async def open_app(settings: Settings) -> AsyncIterator[App]:
     """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError``."""
     async with AsyncExitStack() as stack:
-        ground = await _open_resources(stack, settings)
-        store, clock = ground.store, ground.clock
+        resources = await _open_resources(stack, settings)
+        store, clock = resources.store, resources.clock
         health = HealthCheck(store.sessions)
         around = await open_integrations(stack, settings, clock, health.route, store.quota)
         engine = submitter(settings, around.calendar, store.journal, clock, role="house")
-        planner = _build_services(ground, engine)
-        await _take_over_claims(ground)
+        planner = _build_services(resources, engine)
+        await _take_over_claims(resources)
         recovery = BackgroundTasks()
         stack.push_async_callback(recovery.close)
         recovery.start(_recover_transactions(engine), name="recovery")
         await asyncio.to_thread(warm_up)
-        slack = SlackApp(around.login, _build_slack_services(ground, planner, engine))
+        slack = SlackApp(around.login, _build_slack_services(resources, planner, engine))
         watched = _BackgroundReader(engine, around.watched, store.journal)
-        handlers = [*slack.handlers, *_build_handlers(ground, planner, watched)]
-        supervisor = Supervisor(store.jobs, handlers, owner=ground.replica, clock=clock)
+        handlers = [*slack.handlers, *_build_handlers(resources, planner, watched)]
+        supervisor = Supervisor(store.jobs, handlers, owner=resources.replica, clock=clock)
         planner.coordinator.on_message_due(partial(supervisor.wake, SENDING))
         store.constraints.on_write(partial(supervisor.wake, INDEXING))
         store.people.on_erase(partial(supervisor.wake, INDEXING))
@@ -333,8 +333,8 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         health.slack, health.indexing, health.memory = slack, planner.indexing, planner.memory
         place = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
         state = f"State: {'your database' if settings.database_url else settings.data_dir}."
-        owner = f"Owner of the calendar: {describe_owner(settings, await ground.ownership.owner())}"
-        code = await ground.ownership.offer_code()
+        owner = f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}"
+        code = await resources.ownership.offer_code()
         lines = (place, around.calendar_words, owner, describe_model(settings), state)
         yield App(around.page_url, around.caldav_url, lines, None if code is None else describe_claim(code))
 
@@ -348,13 +348,13 @@ async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resourc
     return _Resources(stack, settings, clock, store, ownership, read_replica_name(settings.data_dir))
 
 
-def _build_services(ground: _Resources, engine: CalendarSubmitter) -> _Services:
-    settings, clock, store = ground.settings, ground.clock, ground.store
+def _build_services(resources: _Resources, engine: CalendarSubmitter) -> _Services:
+    settings, clock, store = resources.settings, resources.clock, resources.store
     model = count_usage(build_model(settings), store, clock, settings)
     if model is not None:
-        ground.stack.push_async_callback(model.aclose)
+        resources.stack.push_async_callback(model.aclose)
     index = build_memory(settings)
-    ground.stack.push_async_callback(index.aclose)
+    resources.stack.push_async_callback(index.aclose)
     indexing = Indexer(store.constraints, index)
     memory = MemoryService(store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None)
     tools = Tools(
@@ -366,13 +366,13 @@ def _build_services(ground: _Resources, engine: CalendarSubmitter) -> _Services:
         rules=memory,
         model=model,
     )
-    tasks = QueueService(tools, ground.replica)
+    tasks = QueueService(tools, resources.replica)
     coordinator = PlanningCoordinator(
         sessions=store.sessions,
         submitter=engine,
         clock=clock,
         calendar_write=settings.calendar_write,
-        ownership=ground.ownership,
+        ownership=resources.ownership,
         model=model,
         memory=memory,
         tasks=tasks,
@@ -380,19 +380,19 @@ def _build_services(ground: _Resources, engine: CalendarSubmitter) -> _Services:
         proposals=ProposalService(store.proposals, store.jobs, clock),
         logbook=build_turn_log(settings, clock),
     )
-    ground.stack.push_async_callback(coordinator.aclose)
+    resources.stack.push_async_callback(coordinator.aclose)
     return _Services(coordinator, memory, WaitingTasks(tools), indexing)
 
 
-async def _take_over_claims(ground: _Resources) -> None:
+async def _take_over_claims(resources: _Resources) -> None:
     """Take over the claims of the previous program.
 
     This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
     of a person that was interrupted by its death.
     """
-    await ground.store.jobs.take_back(ground.replica)
-    await ground.store.tasks.take_back(ground.replica, now=ground.clock.now())
-    await ground.store.people.scrub()
+    await resources.store.jobs.take_back(resources.replica)
+    await resources.store.tasks.take_back(resources.replica, now=resources.clock.now())
+    await resources.store.people.scrub()
 
 
 async def _recover_transactions(engine: CalendarSubmitter) -> None:
@@ -404,8 +404,8 @@ async def _recover_transactions(engine: CalendarSubmitter) -> None:
         log.warning("an interrupted transaction stays open for now: %s", error.message)
 
 
-def _build_slack_services(ground: _Resources, planner: _Services, engine: CalendarSubmitter) -> Services:
-    settings, clock, store = ground.settings, ground.clock, ground.store
+def _build_slack_services(resources: _Resources, planner: _Services, engine: CalendarSubmitter) -> Services:
+    settings, clock, store = resources.settings, resources.clock, resources.store
     approvals = Approvals(
         proposals=store.proposals,
         sessions=store.sessions,
@@ -429,15 +429,15 @@ def _build_slack_services(ground: _Resources, planner: _Services, engine: Calend
     )
 
 
-def _build_handlers(ground: _Resources, planner: _Services, watched: _BackgroundReader) -> tuple[Handler, ...]:
+def _build_handlers(resources: _Resources, planner: _Services, watched: _BackgroundReader) -> tuple[Handler, ...]:
     """Return the handlers of the background work that needs no Slack."""
-    settings, store, clock = ground.settings, ground.store, ground.clock
+    settings, store, clock = resources.settings, resources.store, resources.clock
     sessions, jobs, constraints = store.sessions, store.jobs, store.constraints
     extract: Handler = SwitchedOff(EXTRACT.name)
     # A model client of its own, so that no turn waits for it.
     model = count_usage(build_model(settings), store, clock, settings)
     if model is not None:
-        ground.stack.push_async_callback(model.aclose)
+        resources.stack.push_async_callback(model.aclose)
         extract = build_extract_handler(build_interpreter(model), jobs, sessions, clock)
     watching: Handler = SwitchedOff(WATCHING.name)
     if settings.watch_seconds:

@@ -273,8 +273,10 @@ class WaitingReads:
 async def read_patiently(
     read: Callable[[], Awaitable[T]], wait: Callable[[Wait], Awaitable[None]], *, seconds: float
 ) -> T:
-    """Read; when the calendar says how long to wait, wait and read again, for so many seconds in all. Raises what the
-    read raises."""
+    """Read; if the calendar asks to wait, wait and read again, for so many seconds in all.
+
+    Raises what the read raises.
+    """
     while True:
         try:
             return await read()

@@ -1,7 +1,8 @@
 """Comparison of event fields: canonical forms, differences, and their wording.
 
 Titles and notes are compared without surrounding space and with one kind of line break; an empty colour is none;
-instants count in whole seconds, as calendars store them."""
+instants count in whole seconds, as calendars store them.
+"""
 
 from __future__ import annotations
 

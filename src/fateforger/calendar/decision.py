@@ -1,4 +1,4 @@
-"""Decision on one block, or on one event of ours that the plan has no block for.
+"""Decision on one block, or on one of our events that the plan has no block for.
 
 last known | calendar now     | plan             | decision
 -----------+------------------+------------------+------------------------------------------------------------
@@ -13,7 +13,8 @@ held       | changed, or more | has it no longer | release: it is the person's n
 removed    | shows it again   | has it no longer | release: the person brought it back
 held       | deleted          | has it no longer | forget
 nothing    | our mark, minted | has it no longer | delete: our create that landed after we gave it up
-nothing    | our mark only    | has it no longer | skip: another database may know it"""
+nothing    | our mark only    | has it no longer | skip: another database may know it
+"""
 
 from __future__ import annotations
 
@@ -348,7 +349,7 @@ def _is_unchanged(head: Head, block: DesiredBlock, event: EventImage) -> bool:
 
 
 def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool = False) -> Decision | None:
-    """Decide on a live event of ours without a block; return ``None`` for one that was released before.
+    """Decide on one of our live events without a block; return ``None`` for one that was released before.
 
     A ``spare`` is a second event of a block; the block's record is not about it.
     """
@@ -387,7 +388,7 @@ def _explain_keeping(owned: Owned) -> str | None:
 
 
 def is_untouched(owned: Owned) -> bool:
-    """Check whether an event of ours is exactly as we left it, in everything a person can change.
+    """Check whether one of our events is exactly as we left it, in everything a person can change.
 
     An event without a record is never known to be.
     """

@@ -2,7 +2,8 @@
 
 Safety checks are reasons to stop and ask before anything is written. A calendar that lost everything, or a plan that
 drops most of the day, is more likely a wrong calendar, a partial answer or a slip than an intention. An incomplete
-snapshot is an error instead of a question: nothing follows from it."""
+snapshot is an error instead of a question: nothing follows from it.
+"""
 
 from __future__ import annotations
 
@@ -269,7 +270,7 @@ def _find(blocks: Sequence[DesiredBlock], sides: Sides, ledger: Ledger) -> _Foun
 def _pair(
     pool: Sequence[DesiredBlock], free: Sequence[Owned], foreign: Sequence[EventImage], events: dict[str, Owned]
 ) -> dict[str, EventImage]:
-    """Pair the blocks that no key paired: with equal events of ours, then foreign ones, then similar ones of ours.
+    """Pair the blocks that no key paired: with our equal events, then foreign ones, then our similar ones.
 
     Fills ``events`` and returns the links to foreign events.
     """
@@ -308,7 +309,7 @@ def _stays_deleted(block: DesiredBlock, head: Head | None) -> bool:
 
 
 def _may_change_block(owned: Owned) -> bool:
-    """Check whether an event of ours may become another block of the plan."""
+    """Check whether one of our events may become another block of the plan."""
     return owned.obstacle is None and (owned.head is None or owned.head.standing is Standing.HELD)
 
 

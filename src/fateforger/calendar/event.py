@@ -1,4 +1,4 @@
-"""Events as they were read from a calendar, the ids and markers of ours, and all that a person added to them (K12)."""
+"""Events as they were read from a calendar, our ids and markers, and all that a person added to them (K12)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _read_reminders(shown: Mapping[str, Any]) -> tuple[tuple[str, int], ...] | N
 
 def _pick_fields(shown: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(shown, Mapping):
-        raise ValueError(f"{shown!r} is not an object")  # noqa: TRY004  a value of the wire, not of ours
+        raise ValueError(f"{shown!r} is not an object")  # noqa: TRY004  the value comes from the wire
     return {name: shown[name] for name in names if shown.get(name) not in {None, False, ""}}
 
 
@@ -137,14 +137,14 @@ def _get_address(guest: Mapping[str, Any]) -> str:
 def _get_mapping(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = raw.get(name) or {}
     if not isinstance(value, Mapping):
-        raise ValueError(f"{name} is not an object")  # noqa: TRY004  a value of the wire, not of ours
+        raise ValueError(f"{name} is not an object")  # noqa: TRY004  the value comes from the wire
     return value
 
 
 def _get_list(raw: Mapping[str, Any], name: str) -> tuple[Any, ...]:
     value = raw.get(name) or ()
     if not isinstance(value, list | tuple):
-        raise ValueError(f"{name} is not a list")  # noqa: TRY004  a value of the wire, not of ours
+        raise ValueError(f"{name} is not a list")  # noqa: TRY004  the value comes from the wire
     return tuple(value)
 
 
@@ -183,7 +183,7 @@ Instant = Annotated[datetime, AfterValidator(_require_aware)]
 
 
 class Marker(BaseModel):
-    """Private properties that make each write of ours recognizable in the event itself."""
+    """Private properties by which our writes are recognized in the event itself."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     key: str

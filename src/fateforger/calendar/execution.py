@@ -1,7 +1,8 @@
 """Execution of transactions: an intent before each call, a verdict after it, and the verification.
 
 Updates and creates come first, deletions last and only if nothing failed, so that a stop at any point leaves too much
-on the calendar rather than too little."""
+on the calendar rather than too little.
+"""
 
 from __future__ import annotations
 

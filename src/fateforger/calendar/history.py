@@ -10,7 +10,8 @@ how to go back to before a transaction:
                     | that are included even if they had nothing to write, since their targets are not in effect
 
 A command that was interrupted and repeated may have several transactions, which share its cause: going back to before
-one of them goes back to before the first."""
+one of them goes back to before the first.
+"""
 
 from __future__ import annotations
 

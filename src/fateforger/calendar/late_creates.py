@@ -1,7 +1,8 @@
 """Creates that reach the calendar after they were given up and undone (P4).
 
 A calendar may carry out a create long after the request. If we gave it up, the undo of its transaction found nothing to
-undo, and the event would stay. Its id was minted for that one create, so the journal identifies it."""
+undo, and the event would stay. Its id was minted for that one create, so the journal identifies it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ DEED = "late"
 """The ``deed`` in the context of a transaction that removed a late create."""
 NEXT = "The next apply or undo removes what you have not changed."
 _WATCHED_FOR = timedelta(days=7)
-"""How long after it was given up a create is looked for on other days."""
+"""Time after its failure during which a create is looked for on other days."""
 _LOOKED_AT = 50
 """Transactions that are searched for given-up creates."""
 _GIVEN_UP = {OpState.FAILED, OpState.SUPERSEDED}
@@ -44,7 +45,7 @@ class LateCreates:
 
 
 def may_be_late(snapshot: Snapshot, ledger: Ledger) -> bool:
-    """Check whether a snapshot has an event with an id of ours but without a record."""
+    """Check whether a snapshot has an event with one of our ids but without a record."""
     held = {head.event_id for head in ledger.heads}
     return any(not e.gone and OwnedId.is_one(e.id) and e.id not in held for e in snapshot.events)
 

@@ -28,7 +28,8 @@ that no second one is added, when
 The share is measured on the block because a person cannot be in two places: an hour of Deep work inside a workshop of a
 day has no time of its own. An event covers one block of its own title at most, but takes up the time of any number of
 blocks. Only the first two reasons apply to a background block, which overlaps by nature. Every covered block stays in
-the sync plan with its reason: nothing is dropped silently. A mere overlap is a warning."""
+the sync plan with its reason: nothing is dropped silently. A mere overlap is a warning.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ is not written before they answer. The two ends of a block belong together: if t
 mixture would end before it starts, the winning side gives both.
 
 A choice is about what the calendar showed at the time. Once the calendar shows something else it expires, and the
-person is asked again."""
+person is asked again.
+"""
 
 from __future__ import annotations
 

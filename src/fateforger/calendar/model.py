@@ -1,6 +1,7 @@
 """Values of a comparison: a day as planned and as read, our last writes, and ops between them.
 
-All times are aware instants; ``start``/``end`` of an all-day event are dates. Everything here is frozen."""
+All times are aware instants; ``start``/``end`` of an all-day event are dates. Everything here is frozen.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class DesiredDay(BaseModel):
 
 
 class Standing(StrEnum):
-    """The ownership of an event of ours."""
+    """The ownership of one of our events."""
 
     HELD = "held"
     """Ours, and on the calendar as far as we know."""

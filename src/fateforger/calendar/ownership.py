@@ -1,6 +1,7 @@
 """Ownership of events: the ids that we choose, and the proof that an event is ours.
 
-A block always gets the same id, and a used id is never used again."""
+A block always gets the same id, and a used id is never used again.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ class Proof(Enum):
 
 
 class Owned(NamedTuple):
-    """A live event of ours that belongs to the day. ``obstacle`` says why it must not be written to, if so."""
+    """One of our live events that belongs to the day. ``obstacle`` says why it must not be written to, if so."""
 
     event: EventImage
     key: str
@@ -131,7 +132,7 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
 
 
 def find_obstacle(event: EventImage, *, is_series: bool = False) -> str | None:
-    """Return the reason an event with an id of ours must not be written to, if any."""
+    """Return the reason an event with one of our ids must not be written to, if any."""
     if is_series or event.series_id is not None or event.raw.get("recurrence"):
         return "it repeats now"
     if event.event_type != "default" or not event.organized_by_me:

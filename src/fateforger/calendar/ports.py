@@ -1,7 +1,8 @@
 """Calendars, the durable record of writes to them, and the request quota.
 
 Reads raise an error of :mod:`fateforger.errors`. Writes never raise for an answer of the calendar: they return an
-:data:`Outcome`, because "unknown" is an answer that the engine has to deal with."""
+:data:`Outcome`, because "unknown" is an answer that the engine has to deal with.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ transaction  APPLYING <──> PAUSED
                 └────┬───────┘
                      └──> COMMITTED | PARTIAL <──> UNDONE    (back when the undo is undone)
 
-Any other transition is a bug."""
+Any other transition is a bug.
+"""
 
 from __future__ import annotations
 

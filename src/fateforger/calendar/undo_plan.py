@@ -15,7 +15,8 @@
 
 Several transactions are undone as one: each step is undone in memory, the latest first, and only the difference between
 the calendar now and the outcome becomes ops. The result is a sync plan like any other, so an undo is carried out,
-recovered and undone (a redo) like a submit."""
+recovered and undone (a redo) like a submit.
+"""
 
 from __future__ import annotations
 

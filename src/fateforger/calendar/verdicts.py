@@ -9,7 +9,8 @@ update | gone                                  | the person deleted it
 update | there                                 | not yet, for the fields that are still as before
 delete | gone                                  | it happened
 delete | unchanged since the decision          | not yet
-delete | anything else                         | the person changed it: it stays"""
+delete | anything else                         | the person changed it: it stays
+"""
 
 from __future__ import annotations
 

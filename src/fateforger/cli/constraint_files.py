@@ -198,8 +198,8 @@ def import_command(ctx: click.Context, source: str, as_json: bool, **where: str 
 @add_store_options
 def export_command(ctx: click.Context, user_id: str | None, target: str, as_json: bool, **where: str | None) -> None:
     """Every version of every constraint, one JSON line each, person by person in the order in which they were written.
-    An import of it into an empty place gives the same again."""
-
+    An import of it into an empty place gives the same again.
+    """
     people, lines, unreadable = run_with_constraints(ctx, where, lambda opened: _export(opened, user_id, target))
     if unreadable is not None:
         raise unreadable

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 )
 @add_store_options
 def reindex_command(ctx: click.Context, user_id: str | None, as_json: bool, **where: str | None) -> None:
-    """Make the search index anew from what is written down. A program that runs here does it in the background."""
+    """Build the search index again from what is written down. A program that runs here does it in the background."""
     count, done = _reindex(load_settings(ctx, **where), user_id, quiet=as_json)
     sentence = _describe_result(count, done=done, everybody=user_id is None)
     if as_json:
@@ -100,7 +100,8 @@ def list_command(
     **where: str | None,
 ) -> None:
     """The constraints of a person, each as it is now. With --about the search index is asked; where a program runs that
-    has it to itself, everything is listed."""
+    has it to itself, everything is listed.
+    """
     if about is not None and (everything or uid is not None):
         raise click.UsageError("--about is for what is in force; leave out --all and --uid.")
     settings = load_settings(ctx, **where)
@@ -330,7 +331,8 @@ _WORDS = {
 @add_store_options
 def story_command(ctx: click.Context, session: str, as_json: bool, **where: str | None) -> None:
     """List what was selected, extracted, stored and applied in the conversation SESSION, constraint by constraint. Its
-    id is in each line of the log about it."""
+    id is in each line of the log about it.
+    """
     chapters = asyncio.run(_read_story(load_settings(ctx, **where), session))
     if as_json:
         write_json({"session": session, "constraints": [_to_document(chapter) for chapter in chapters]})
@@ -385,7 +387,8 @@ def add_command(
 ) -> None:
     """Write down the constraint in RECORD, a file with a constraint_record as JSON, or -. Where the same constraint is
     there already, this is its next version. Without a scope it lasts, or with --session counts in that session. What
-    it contradicts gives way where that is clear, and is named where only the person can decide."""
+    it contradicts gives way where that is clear, and is named where only the person can decide.
+    """
     said = {"name": name, "description": words, "necessity": necessity}
     given = {field: value for field, value in said.items() if value is not None}
     if (record is None) == (name is None) or (given and record is not None):
@@ -442,7 +445,8 @@ def supersede_command(
     **where: str | None,
 ) -> None:
     """Let the constraint in RECORD (a file, or -) take the place of UID on the days of its dates. UID is put away if no
-    day is left to it; otherwise it stays in force on the others."""
+    day is left to it; otherwise it stays in force on the others.
+    """
     from fateforger.cli.constraint_changes import supersede  # noqa: PLC0415  heavy
 
     wanted = _check_record(read_document(record), session_id)

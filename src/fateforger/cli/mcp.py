@@ -156,7 +156,8 @@ def mcp_command(
     ctx: click.Context, now: str | None, data_dir: str | None, over_http: bool, host: str, port: int | None
 ) -> None:
     """Serve other agents over the Model Context Protocol: on stdin and stdout with the token in
-    FATEFORGER_MCP_TOKEN, or with --http at an address. It runs next to the main program, on the same data."""
+    FATEFORGER_MCP_TOKEN, or with --http at an address. It runs next to the main program, on the same data.
+    """
     given = {name: value for name, value in (("now", now), ("data_dir", data_dir)) if value is not None}
     if ctx.invoked_subcommand is not None:
         ctx.obj = {**(ctx.find_root().obj or {}), **given}

@@ -40,15 +40,15 @@ def up_command(
         for name in (signal.SIGINT, signal.SIGTERM):
             with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
                 loop.add_signal_handler(name, stop.set)
-        async with open_app(settings) as house:
-            for line in house.lines:
+        async with open_app(settings) as program:
+            for line in program.lines:
                 click.echo(f"  {line}")
-            if house.caldav_url:
-                click.echo(f"  CalDAV: {house.caldav_url}")
-            if house.claim:
-                click.echo(f"\n{house.claim}")
-            if house.page_url:
-                click.echo(f"\nReady: {house.page_url}\n")
+            if program.caldav_url:
+                click.echo(f"  CalDAV: {program.caldav_url}")
+            if program.claim:
+                click.echo(f"\n{program.claim}")
+            if program.page_url:
+                click.echo(f"\nReady: {program.page_url}\n")
                 click.echo("Open it and choose “Plan my day”. Stop with Ctrl-C; nothing is lost.")
             else:
                 click.echo("\nReady: type /timebox in Slack. Stop with Ctrl-C; nothing is lost.")

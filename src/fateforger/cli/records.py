@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 @click.pass_context
 def costs_command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool, days: int) -> None:
     """Show the use and cost of language models, by day and role. Days end at midnight in
-    FATEFORGER_TIME_ZONE; costs follow from FATEFORGER_MODEL_PRICES."""
+    FATEFORGER_TIME_ZONE; costs follow from FATEFORGER_MODEL_PRICES.
+    """
     spent = asyncio.run(_read_spent(load_settings(ctx, now=now, data_dir=data_dir), days))
     if as_json:
         write_json({"days": [_to_document(each) for each in spent], "total": _sum_spent(spent)})
@@ -119,7 +120,8 @@ _WIDEST = 60
 @as_json
 def replay_command(sources: tuple[str, ...], as_json: bool) -> None:
     """Run recorded turns (files of FATEFORGER_RECORD, or directories of them) again with the recorded answers; no model
-    and no calendar is asked. Exits with 0 when all go as they went, with 1 when one does not."""
+    and no calendar is asked. Exits with 0 when all go as they went, with 1 when one does not.
+    """
     from fateforger.conversation.recordings import parse_recorded_turn  # noqa: PLC0415  heavy
     from fateforger.conversation.turn_runs import replay  # noqa: PLC0415  heavy
 

@@ -199,9 +199,9 @@ def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool,
     day = read_plan(read_document(plan))
 
     async def run(settings: Settings) -> tuple[SyncPlan, tuple[str, ...]]:
-        async with open_resources(settings) as ground, show_progress() as told:
-            planned = await told.read_patiently(lambda: ground.submitter.preview(day, choices=_build_choices(keep)))
-            return planned, await told.read_patiently(ground.submitter.late)
+        async with open_resources(settings) as opened, show_progress() as told:
+            planned = await told.read_patiently(lambda: opened.submitter.preview(day, choices=_build_choices(keep)))
+            return planned, await told.read_patiently(opened.submitter.late)
 
     planned, late = _run(ctx, where, run)
     words = describe_plan(planned)
@@ -248,8 +248,9 @@ def apply_command(
 @click.option("--force", is_flag=True, help="Also take back what you changed yourself since.")
 @add_calendar_options
 def undo_command(ctx: click.Context, transaction: str | None, force: bool, as_json: bool, **where: str | None) -> None:
-    """Go back to before TRANSACTION, by default the latest write that stands: take back it and every later write of
-    its day. Undoing an undo does it again."""
+    """Go back to before TRANSACTION, by default the latest write in effect: take back it and every later write of
+    its day. Undoing an undo does it again.
+    """
     named = NEWEST if transaction in {None, "last"} else str(transaction)
 
     async def undo(submitter: CalendarSubmitter, cause: str, told: ProgressLines) -> SyncResult:
@@ -309,10 +310,10 @@ def _write(
     from fateforger.app.resources import open_resources  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> tuple[SyncResult, Attempt]:
-        async with open_resources(settings) as ground, show_progress() as told:
-            attempt = await begin_attempt(settings.data_dir, ground.submitter, request)
+        async with open_resources(settings) as opened, show_progress() as told:
+            attempt = await begin_attempt(settings.data_dir, opened.submitter, request)
             try:
-                return await act(ground.submitter, attempt.cause, told), attempt
+                return await act(opened.submitter, attempt.cause, told), attempt
             except UserError:
                 attempt.close()
                 raise

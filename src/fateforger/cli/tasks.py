@@ -336,7 +336,7 @@ LEASE_SECONDS = 60.0
 def pull_command(
     ctx: click.Context, task_id: str | None, user_id: str | None, as_json: bool, **where: str | None
 ) -> None:
-    """Take the next task in hand, or that one: it is nobody else's then, and waits until you say that it is done.
+    """Take the next task in hand, or that one: it is yours alone then, and waits until you say that it is done.
 
     What opens a thread, or changes a day's plan, is carried out in Slack only.
     """
@@ -419,7 +419,8 @@ def done_command(
     **where: str | None,
 ) -> None:
     """Say that a task that was pulled is done. Each acceptance criterion has to be met, and no rule of its workflow may
-    object to what was done for it."""
+    object to what was done for it.
+    """
 
     async def end(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
         command_id = f"door-{uuid4().hex}"

@@ -57,7 +57,8 @@ def check_command(
     """Check which rules of FILE a trace keeps, which it breaks, at which steps, and what to do about it.
 
     With --evaluate the states of FILE are looked up now: in what is --known, {"session":{FACT:bool},
-    "task":{FIELD:value},"stated":[KIND]}, and in the files and commands that the file FATEFORGER_FACTS allows."""
+    "task":{FIELD:value},"stated":[KIND]}, and in the files and commands that the file FATEFORGER_FACTS allows.
+    """
     if batch is not None:
         if file is not None or trace is not None or is_open or evaluate:
             raise click.UsageError("With --batch each line says its rules, its trace, and whether that is closed.")

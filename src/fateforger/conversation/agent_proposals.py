@@ -1,6 +1,7 @@
 """A person's answer to an agent's proposal, by button or in words.
 
-An approved proposal becomes an ordinary command of that person, once."""
+An approved proposal becomes an ordinary command of that person, once.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Effects of a turn, and the preview of the next write.
 
-This is the only module of the conversation that writes to the calendar (S60, S91)."""
+This is the only module of the conversation that writes to the calendar (S60, S91).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Redaction of recordings before they are stored; a redacted turn can still be replayed.
 
-Secrets are always removed, and people's words unless they are to be kept."""
+Secrets are always removed, and people's words unless they are to be kept.
+"""
 
 from __future__ import annotations
 

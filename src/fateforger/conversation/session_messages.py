@@ -1,7 +1,8 @@
 """Messages of a session after a turn: the card of its stage, its first message, and views next to the plan.
 
 Opening a view with a click posts it at the end of the thread; later changes update it in place. When it is closed, or
-opened again further down, one line remains of the message."""
+opened again further down, one line remains of the message.
+"""
 
 from __future__ import annotations
 

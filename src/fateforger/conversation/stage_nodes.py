@@ -1,6 +1,7 @@
 """The stages of a session before Refine, the commands that every stage accepts, and the dispatch to all stages.
 
-The draft of Stage 3 comes from the solver, and a model's draft is requested as an effect, so there is always a plan."""
+The draft of Stage 3 comes from the solver, and a model's draft is requested as an effect, so there is always a plan.
+"""
 
 from __future__ import annotations
 

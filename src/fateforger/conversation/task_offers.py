@@ -1,6 +1,7 @@
 """Other things to do on a day, from the queue, earlier sessions and an external task list.
 
-The external list is read in the background: no reply waits for it."""
+The external list is read in the background: no reply waits for it.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Runs of a turn: with a model, or from a recording with its recorded answers.
 
-AutoGen is imported with the first turn, so that programs that run none start quickly."""
+AutoGen is imported with the first turn, so that programs that run none start quickly.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Input, output and effects of a turn, and its first and last step.
 
-All values are frozen and survive JSON, so a turn can be replayed."""
+All values are frozen and survive JSON, so a turn can be replayed.
+"""
 
 from __future__ import annotations
 

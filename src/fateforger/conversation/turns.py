@@ -223,14 +223,14 @@ class Turns:
     tasks: QueueService | None
     outside: ExternalTaskList | None
     proposals: ProposalService | None = None
-    _underway: RunningTurns = field(init=False, default_factory=RunningTurns)
+    _running: RunningTurns = field(init=False, default_factory=RunningTurns)
 
     async def carry_out(self, command: SessionCommand, tell: ProgressCallback) -> None:
         """Carry out a command, once. If background work saved the session meanwhile, start again.
 
         Raises ``StoreError``.
         """
-        with self._underway.course(command) as course:
+        with self._running.course(command) as course:
             for attempt in range(1, TRIES + 1):
                 try:
                     async with self.drafts.turn(command.session_id):
@@ -243,7 +243,7 @@ class Turns:
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.stop`."""
-        return self._underway.stop(session_id, asked_at)
+        return self._running.stop(session_id, asked_at)
 
     async def _attempt(self, command: SessionCommand, course: RunningTurn, tell: ProgressCallback) -> None:
         before = await self.sessions.load(command.session_id)

@@ -26,9 +26,9 @@ from fateforger.drafting.problem import (
 )
 from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, Resolved
-from fateforger.planning.retiming import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 

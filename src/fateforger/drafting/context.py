@@ -14,7 +14,8 @@ In a rule over the order of the day, times, lengths, and counts translate exactl
 (all of one kind before all of the other), so a draft treats it as a preference; the rule's own judge decides once there
 is a plan. Other rules of this kind do not affect a draft.
 
-No event types means all blocks. A must is kept; a should or a preference may be broken, and is then reported."""
+No event types means all blocks. A must is kept; a should or a preference may be broken, and is then reported.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Meetings stay where they are (S121). The one thing comes first and early, then deep work, then shallow work, each in
 order of priority. Nothing overlaps, and everything left out is reported. Work without minutes gets a usual length, so a
-day without any numbers still plans (S106)."""
+day without any numbers still plans (S106).
+"""
 
 from __future__ import annotations
 
@@ -33,9 +34,9 @@ from fateforger.drafting.solver import STEPS, Solution, solve_context
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW, is_shutdown
 from fateforger.planning.grid import GRID, Busy, Stretch, busy_stretches, ceil, floor, gaps, instant, on_grid
 from fateforger.planning.plan import ET, TBPlan
-from fateforger.planning.retiming import USUAL_DEEP, USUAL_SHALLOW, is_shutdown
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 

@@ -1,7 +1,8 @@
 """Explanations: causes of the place of each block, and reasons and options for items without a place.
 
 A cause is named only when the block would begin at another time without it, all else unmoved. So each sentence is
-backed by a computation and can be tried. Most options are tried before they are offered."""
+backed by a computation and can be tried. Most options are tried before they are offered.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ from fateforger.drafting.model import Block, OptionKind, PlacementOption, Reason
 from fateforger.drafting.placement import Layout
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
 from fateforger.memory.vocabulary import format_day
+from fateforger.planning.block_times import LUNCH, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
-from fateforger.planning.retiming import LUNCH, task_of
 from fateforger.planning.timing import zone
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace

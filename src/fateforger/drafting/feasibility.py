@@ -5,7 +5,8 @@ right after the block before it. A state found impossible, with the same items l
 remembered.
 
 A minimal set of conflicting musts is found by QuickXplain: its members cannot all be kept, but without any one of them
-the rest can."""
+the rest can.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A clock value is ``09:30`` on the first day, a local date-time, or a date-time with offset. Minutes are elapsed.
 
-Each part of the default policy (S206-S208) can be declined with ``null`` or 0."""
+Each part of the default policy (S206-S208) can be declined with ``null`` or 0.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ from pydantic import (
 
 from fateforger.errors import BadInput
 from fateforger.memory.record import Clock, ConstraintRecord
+from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.plan import ET, TBPlan
-from fateforger.planning.retiming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.timing import ClockField, zone
 from fateforger.planning.validation import first_mistake
 from fateforger.text import join_words
@@ -50,7 +51,8 @@ LUNCH_DRIFT = 120
 
 class Lunch(BaseModel):
     """Starts near ``start``; it may move by ``drift`` minutes and shrink to ``shortest`` where meetings leave no
-    more."""
+    more.
+    """
 
     model_config = _FROZEN
     start: Clock = time(12, 30)
@@ -92,7 +94,8 @@ Type = Annotated[ET, BeforeValidator(lambda v: v.upper() if isinstance(v, str) e
 
 class Frame(BaseModel):
     """When planned time begins and ends, each day; an end before the start lies in the night that follows.
-    ``next_start``: when the day after begins, for the sleep between; by default as early as this one."""
+    ``next_start``: when the day after begins, for the sleep between; by default as early as this one.
+    """
 
     model_config = _FROZEN_BY_NAME
     start: ClockField
@@ -102,7 +105,8 @@ class Frame(BaseModel):
 
 class Immovable(BaseModel):
     """Something on the calendar. It stays where it is; what is not busy, and background, takes no time. With commutes
-    it also takes the way there and back, in minutes."""
+    it also takes the way there and back, in minutes.
+    """
 
     model_config = _FROZEN_BY_NAME
     id: Id | None = None
@@ -187,7 +191,8 @@ class Task(BaseModel):
 
 class Told(BaseModel):
     """A constraint that counts on these days, with the day the person said it. ``tasks`` narrows it to some tasks; for
-    sequencing they are the order. What ``constraints query`` prints can stand here as it is."""
+    sequencing they are the order. What ``constraints query`` prints can stand here as it is.
+    """
 
     model_config = _FROZEN_BY_NAME
     uid: str | None = Field(None, min_length=1, max_length=400)
@@ -223,7 +228,8 @@ class Pin(BaseModel):
 
 class Instance(BaseModel):
     """What is to be drafted. With ``now`` nothing is planned before it, and what of ``previous`` began before it stays.
-    ``days`` in a row share frame, policy and tasks."""
+    ``days`` in a row share frame, policy and tasks.
+    """
 
     model_config = _FROZEN_BY_NAME
     date: Date

@@ -1,6 +1,7 @@
 """Output values of a draft, and its wire form.
 
-All are frozen values, and all instants are aware."""
+All are frozen values, and all instants are aware.
+"""
 
 from __future__ import annotations
 

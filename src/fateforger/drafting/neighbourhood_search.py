@@ -3,7 +3,8 @@
 The same steps lead to the same plan on every machine. If time runs out first, the result is the best plan so far.
 
 A lower bound on the cost ends the search early. For it, each item lies at its cheapest place as if it were alone, and
-as much is left out as does not fit into the day."""
+as much is left out as does not fit into the day.
+"""
 
 from __future__ import annotations
 

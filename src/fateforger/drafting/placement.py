@@ -1,6 +1,7 @@
 """Placement under construction, as sets of slots, and its cost.
 
-The cost is defined only for placements that satisfy the hard rules; lower is better."""
+The cost is defined only for placements that satisfy the hard rules; lower is better.
+"""
 
 from __future__ import annotations
 

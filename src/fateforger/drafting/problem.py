@@ -35,7 +35,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What an item is for: a task, a pinned block, the person's own block, lunch, or the shutdown.
+    """Purpose of an item: a task, a pinned block, the person's own block, lunch, or the shutdown.
 
     ``over`` are the minutes by which its slots exceed its length. ``one`` marks the one thing.
     """

@@ -1,6 +1,7 @@
 """Solver: draft of an instance, and repair or refit of a plan in use.
 
-A repair makes the fewest moves, and the smallest of those, or explains why none is possible."""
+A repair makes the fewest moves, and the smallest of those, or explains why none is possible.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ from fateforger.drafting.neighbourhood_search import SearchResult, greedy_layout
 from fateforger.drafting.placement import Layout, points
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.violations import check_blocks
+from fateforger.planning.block_times import BlockPlace, task_of, to_timing
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
-from fateforger.planning.retiming import BlockPlace, task_of, to_timing
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
@@ -86,7 +87,7 @@ def _free_keys(item: Item, used: set[str]) -> Iterator[str]:
 
 
 def _number_pieces(blocks: list[Block], named: set[str], ids: list[str]) -> Iterator[Block]:
-    """Number the pieces of each task in their titles; earlier blocks keep their names."""
+    """Append its number to the title of each piece of a task; earlier blocks keep their names."""
     pieces: dict[str, list[Block]] = {}
     for block in sorted(blocks, key=lambda b: b.start):
         pieces.setdefault(block.id if block.id in ids else block.key, []).append(block)

@@ -1,7 +1,8 @@
 """Weights of the cost function: whole numbers, so that every machine computes the same sum.
 
 In descending weight: the one thing, shoulds, placed time by priority, the shape of a good day, preferences, as few
-pieces as possible, and, where nothing else decides, earlier starts."""
+pieces as possible, and, where nothing else decides, earlier starts.
+"""
 
 from __future__ import annotations
 

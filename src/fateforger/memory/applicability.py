@@ -3,7 +3,8 @@
 The same function serves retrieval, the memory card and the explanation. All filters are exact; similarity decides
 nothing.
 
-The constraints that apply are ranked and cut to a budget. Relevance is ranked, applicability is computed."""
+The constraints that apply are ranked and cut to a budget. Relevance is ranked, applicability is computed.
+"""
 
 from __future__ import annotations
 

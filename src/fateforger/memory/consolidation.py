@@ -5,7 +5,8 @@ which days it counts instead. If that leaves the old one no day, an event retire
 old one.
 
 A must never fades. Each finding causes at most an archive event, which can be undone; nothing is deleted and nothing is
-merged."""
+merged.
+"""
 
 from __future__ import annotations
 

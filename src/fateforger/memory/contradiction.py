@@ -1,7 +1,8 @@
 """Contradictions: constraints of one person that cannot both be followed, and the consequences.
 
 Detection is a matter of judgment, so it uses typed fields only. The consequences are deterministic and reversible: the
-newer constraint replaces the older one if it is at least as binding; otherwise the person is asked."""
+newer constraint replaces the older one if it is at least as binding; otherwise the person is asked.
+"""
 
 from __future__ import annotations
 

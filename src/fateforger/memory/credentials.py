@@ -1,6 +1,7 @@
 """Keys, tokens and passwords in a text, recognized by their fixed forms: they are never remembered.
 
-A password in plain words has no form; recognizing it takes a reader who understands the language."""
+A password in plain words has no form; recognizing it takes a reader who understands the language.
+"""
 
 from __future__ import annotations
 

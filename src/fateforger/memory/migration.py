@@ -5,7 +5,8 @@ constraints it replaces, since they would be in force again without it.
 
 Rows (Mem0 metadata, Notion and SQLite exports) are read tolerantly and written strictly. Nothing is guessed that would
 extend a constraint: unreadable input is an error. An undo archives the migrated constraints by new versions; nothing is
-deleted."""
+deleted.
+"""
 
 from __future__ import annotations
 

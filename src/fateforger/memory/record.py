@@ -2,7 +2,8 @@
 
 It has five groups: core, applicability (when), payload (what it asks for), lifecycle (what it replaces and how long it
 lives), and routing. ``aspect_classification`` gives its part of life and its dependence on others. Dates are calendar
-days of the planned day; clock times are in ``applicability.timezone``."""
+days of the planned day; clock times are in ``applicability.timezone``.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +161,8 @@ class ScalarParams(BaseModel):
 
 class Payload(BaseModel):
     """What it asks for. ``day_rule`` is a rule over the order of the day in the rule language, like ``BEFORE deep_work:
-    admin_done``; it is left out where there is none, so that documents without one stay as they are."""
+    admin_done``; it is left out where there is none, so that documents without one stay as they are.
+    """
 
     model_config = _FROZEN
     rule_kind: RuleKind | None = None
@@ -181,7 +183,8 @@ class Lifecycle(BaseModel):
 class Aspect(BaseModel):
     """The part of life it is about, and what it depends on: it applies only when each aspect of
     ``conditional_on_present`` is part of the day and none of ``conditional_on_absent``, and while it applies, what is
-    about ``excludes_aspect_ids`` does not. ``category`` is the domain; ``frame_slot`` names what one has one of."""
+    about ``excludes_aspect_ids`` does not. ``category`` is the domain; ``frame_slot`` names what one has one of.
+    """
 
     model_config = _FROZEN
     aspect_id: Label | None = None

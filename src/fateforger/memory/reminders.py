@@ -1,7 +1,8 @@
 """Reminders: the constraints that apply, in the person's words (S174, S195, S196).
 
 They are grouped under *Must follow* and *Consider*. Values only: a prompt shows the rows as a table, a card shows the
-sentences."""
+sentences.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class Reminder:
 
     @property
     def sentence(self) -> str:
-        """``On 2 March 2026 you said: “no calls before 10”.``"""
+        """The statement with its day, such as ``On 2 March 2026 you said: “no calls before 10”``."""
         return f"On {format_day(self.said_on)} {_SAID[self.source]}: “{self.words}”."
 
     @property

@@ -1,7 +1,8 @@
 """Constraints for a stage of planning, by typed facts of the day, and for a question, by the word index (S95).
 
 No text is compared. The index only supplies uids, so entries of it that are over, or another person's, are never
-returned."""
+returned.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Violations: the blocks of a day that break a constraint, and the blocks that it explains.
 
-Only typed fields are used. Meetings count as well in rules over the order of a day, but a plan never moves them."""
+Only typed fields are used. Meetings count as well in rules over the order of a day, but a plan never moves them.
+"""
 
 from __future__ import annotations
 

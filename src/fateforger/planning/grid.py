@@ -1,6 +1,7 @@
 """Five-minute grid of the clock, and stretches of time on it.
 
-A minute is an elapsed minute since the epoch, so a change of the clock has no effect on it."""
+A minute is an elapsed minute since the epoch, so a change of the clock has no effect on it.
+"""
 
 from __future__ import annotations
 

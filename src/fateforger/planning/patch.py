@@ -1,6 +1,7 @@
 """Typed changes to a plan: all or nothing, each with its inverse.
 
-Blocks are addressed by key; list positions exist only on the wire."""
+Blocks are addressed by key; list positions exist only on the wire.
+"""
 
 from __future__ import annotations
 

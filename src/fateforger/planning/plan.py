@@ -1,6 +1,7 @@
 """Plan of one day: its blocks in order, and their resolution to instants.
 
-These are the only plan models that a language model ever sees (S111)."""
+These are the only plan models that a language model ever sees (S111).
+"""
 
 from __future__ import annotations
 

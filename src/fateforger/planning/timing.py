@@ -4,7 +4,8 @@ The timing is one of four variants, discriminated on the field ``a``.
 
 A clock value is ``"09:30"`` (on the plan's day), a local date-time ``"2026-03-02T23:30"`` (another day), or a date-time
 with offset (one exact instant, for the hour that happens twice in autumn). A duration is ISO 8601 (``"PT45M"``),
-counted in elapsed time."""
+counted in elapsed time.
+"""
 
 from __future__ import annotations
 

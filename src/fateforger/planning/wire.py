@@ -1,7 +1,8 @@
 """Wire forms of a plan and of a patch, as a program or a model writes them.
 
 On the wire, a patch refers to blocks by list positions. A position refers to the list at that op, after the ops before
-it. This module alone translates positions to keys."""
+it. This module alone translates positions to keys.
+"""
 
 from __future__ import annotations
 

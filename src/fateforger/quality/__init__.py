@@ -1,3 +1,4 @@
 """Quality of a plan: its level, its findings, and fixes.
 
-All of this is advice: nothing here blocks a plan."""
+All of this is advice: nothing here blocks a plan.
+"""

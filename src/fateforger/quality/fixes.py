@@ -1,6 +1,7 @@
 """Fixes: remedies for a finding, the gentlest first, each tried before it is offered.
 
-Each candidate is applied and graded; only those that help and do no harm are offered."""
+Each candidate is applied and graded; only those that help and do no harm are offered.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from pydantic import ValidationError
 from fateforger.drafting.instance import LUNCH_DRIFT, LUNCH_TITLE, SHORTEST_LUNCH, Instance, Task
 from fateforger.drafting.model import UnplacedItem
 from fateforger.errors import UserError
+from fateforger.planning.block_times import SHUTDOWN, BlockPlace, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.patch import AddBlocks, Patch, apply
 from fateforger.planning.plan import ET, Resolved, TBPlan
-from fateforger.planning.retiming import SHUTDOWN, BlockPlace, task_of
 from fateforger.quality.moves import (
     Move,
     NewBlock,

@@ -9,7 +9,8 @@ early.
 - 4 *Ultra*: the one thing is named, deep work comes in two or three blocks of a good length, shallow work takes at
 most 30 %, there is room before deep work and after a meal, the day has an end, and every preference is kept.
 
-A declined part of the policy demands nothing."""
+A declined part of the policy demands nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +28,10 @@ from fateforger.drafting.instance import Instance, Policy, Task
 from fateforger.drafting.model import UnplacedItem, Violation
 from fateforger.drafting.violations import find_violations
 from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.block_times import task_of
 from fateforger.planning.grid import in_words
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
-from fateforger.planning.retiming import task_of
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")

@@ -16,10 +16,10 @@ from fateforger.drafting.solver import STEPS, refit_plan
 from fateforger.errors import BadInput
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.block_times import is_shutdown, keys_before, start_from, task_of
 from fateforger.planning.grid import Busy, in_words
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
-from fateforger.planning.retiming import is_shutdown, keys_before, start_from, task_of
 from fateforger.planning.timing import instant_of, zone
 from fateforger.quality.fixes import find_fixes
 from fateforger.quality.rubric import Fix, grade_plan

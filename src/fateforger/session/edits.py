@@ -15,9 +15,9 @@ from fateforger.drafting.solver import repair_plan
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity, RuleKind
+from fateforger.planning.block_times import BlockPlace, place_of, retime_blocks
 from fateforger.planning.patch import AddBlocks, Patch, RemoveBlock, UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, overlaps, resolve
-from fateforger.planning.retiming import BlockPlace, place_of, retime_blocks
 from fateforger.planning.timing import FixedStart
 from fateforger.planning.validation import first_mistake
 from fateforger.session import commands

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
+from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import ET
-from fateforger.planning.retiming import task_of
 from fateforger.session.day import day_window, day_words, is_over
 from fateforger.session.model import CatchUp, InputFacts, OfferedInput, Session, SessionStatus, Task
 from fateforger.session.placement import by_time

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from fateforger.drafting.explanations import explain_place
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.memory.violations import BlockRelation, Reason, find_reasons
+from fateforger.planning.block_times import USUAL_DEEP, task_of
 from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan
-from fateforger.planning.retiming import USUAL_DEEP, task_of
 from fateforger.session.cards import plain
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.day import Meeting, busy_meetings, on_calendar, weekday

@@ -11,9 +11,9 @@ from fateforger.drafting.instance import Task as Piece
 from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.solver import refit_plan
 from fateforger.errors import BadInput
+from fateforger.planning.block_times import fix_starts, keys_before, start_at, start_from, task_of, with_length
 from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
-from fateforger.planning.retiming import fix_starts, keys_before, start_at, start_from, task_of, with_length
 from fateforger.planning.timing import zone
 from fateforger.session.commands import AdjustFrame, DeferTask, RemoveTask, Replan, ResizeTask, SplitTask
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key

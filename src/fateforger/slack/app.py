@@ -34,7 +34,7 @@ from fateforger.slack.delivery import SENDING_JOB, Delivery, Dispatcher, build_s
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler, with_welcome
 from fateforger.slack.home import Home, PersonalDataHandler, with_home_refresh
-from fateforger.slack.inbox import Intake
+from fateforger.slack.inbox import PayloadMiddleware
 from fateforger.slack.notices import (
     ProposalCards,
     build_greeting_handler,
@@ -51,7 +51,7 @@ from fateforger.workers.turns import build_turn_handler
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the chat side needs of the rest of the program.
+    """Parts of the program that the chat side uses.
 
     ``clock`` has to tick, because retries and leases depend on it. ``painter`` renders pictures of days; it is ``None``
     where the settings switch them off.
@@ -93,8 +93,8 @@ class SlackApp:
         )
         forms = FormHandler(door, requests, client, ephemeral, background, timing=timing)
         home = Home(door, client, background)
-        self._intake = Intake(requests, forms, home, clock=clock)
-        self._app = new_app(client, self._intake)
+        self._middleware = PayloadMiddleware(requests, forms, home, clock=clock)
+        self._app = new_app(client, self._middleware)
         self._sockets: list[AsyncSocketModeHandler] = []
         delivery = Delivery(outbox, services.sessions, poster, ephemeral, audience, pictures, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
@@ -124,7 +124,7 @@ class SlackApp:
         """True if Bolt runs as an OAuth app, which is a misconfiguration."""
         return self._app.oauth_flow is not None
 
-    async def connected(self) -> bool:
+    async def is_connected(self) -> bool:
         """Check whether a socket is connected."""
         open_now = [await socket.client.is_connected() for socket in self._sockets]
         return any(open_now)
@@ -151,7 +151,7 @@ class SlackApp:
 
     async def disconnect(self) -> None:
         """Stop accepting payloads; Slack delivers them to the next process."""
-        await self._intake.close()
+        await self._middleware.close()
         await asyncio.gather(*(socket.close_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
 
     async def close(self) -> None:

@@ -292,15 +292,15 @@ def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> AsyncWebCli
     return client
 
 
-def new_app(client: AsyncWebClient, intake: AsyncMiddleware) -> AsyncApp:
-    """Create a Bolt app that passes all payloads to ``intake``."""
+def new_app(client: AsyncWebClient, middleware: AsyncMiddleware) -> AsyncApp:
+    """Create a Bolt app that passes all payloads to ``middleware``."""
     with _without_slack_settings():
         return AsyncApp(
             # Bolt sets the level of the logger of this name, so it must not be the program's own.
             name="fateforger.bolt",
             client=client,
             signing_secret="",
-            before_authorize=intake,
+            before_authorize=middleware,
             attaching_conversation_kwargs_enabled=False,
         )
 

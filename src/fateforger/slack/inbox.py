@@ -52,7 +52,7 @@ Answer = dict[str, Any] | str
 """Body of the acknowledgement: text for a command, a ``response_action`` for a form, or nothing."""
 
 
-class Intake(AsyncMiddleware):
+class PayloadMiddleware(AsyncMiddleware):
     """Middleware that runs before Bolt's own and answers every payload, so nothing reaches a listener."""
 
     def __init__(self, requests: RequestHandler, forms: FormHandler, home: Home, *, clock: Clock) -> None:

@@ -1,7 +1,8 @@
 """Order of the queue: by priority, then by rank; additions and moves (S157-S160, S167).
 
 Pure functions; the stores select in the same order. A task that is moved among tasks of another priority takes on that
-priority, so it stays where the person put it; the confirmation says so."""
+priority, so it stays where the person put it; the confirmation says so.
+"""
 
 from __future__ import annotations
 

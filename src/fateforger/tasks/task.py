@@ -67,7 +67,8 @@ class ReviewParts(BaseModel):
 
 class BlockTime(BaseModel):
     """Put a block for the task into the plan of a day, at ``start`` if it is given. Done when the plan holds it.
-    ``task`` is the id of the task that the time is for, if it is one of the queue."""
+    ``task`` is the id of the task that the time is for, if it is one of the queue.
+    """
 
     model_config = _FROZEN
     kind: Literal["block_time"] = "block_time"

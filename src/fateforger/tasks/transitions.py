@@ -8,7 +8,8 @@ PAUSED        └─────────────────────
 
 STOPPED can be reached from everything that has not ended, and ACTIVE from it (retry).
 
-Pure functions, the same for every store. An edit that makes no sense is refused with a sentence."""
+Pure functions, the same for every store. An edit that makes no sense is refused with a sentence.
+"""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ def count_words(view: MemoryView) -> str:
 
 
 def memory_summary(view: MemoryView) -> str:
-    """Summarize the number of rules, of those in use, and of those to confirm: ``5 rules: 2 used for this day.``"""
+    """Summarize the number of rules, of those in use, and of those to confirm: ``5 rules: 2 used for this day``."""
     if view.only:
         return f"**{count_words(view)}** of yours about that."
     used = "1 is used" if view.used == 1 else f"{view.used} are used" if view.used else "none is used"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from itertools import groupby
 
+from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.grid import in_words
-from fateforger.planning.retiming import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.session.cards import (
     Button,
     Card,

@@ -164,7 +164,7 @@ class TimerHandler:
 
 @dataclass(frozen=True, slots=True)
 class SwitchedOff:
-    """Stands for the code of a row that the settings switch off. Its jobs stay for a later start."""
+    """Handler of a row that the settings switch off. Its jobs stay for a later start."""
 
     name: str
 

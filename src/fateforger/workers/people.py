@@ -210,7 +210,7 @@ class PersonalData:
     ownership: Ownership
     calendar: str | None = None
 
-    async def held(self, user_id: str) -> Counts:
+    async def count_held(self, user_id: str) -> Counts:
         """Return the number of stored items of each kind.
 
         Raises ``StoreError``, and ``BadInput`` for an id that cannot belong to a person.

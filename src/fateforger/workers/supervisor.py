@@ -1,6 +1,6 @@
 """The supervisor of all background work: it starts, wakes, restarts and stops the rows of ``workers.lanes``.
 
-Nothing else in the program runs a loop, claims jobs, or holds a task that nobody awaits.
+Nothing else in the program runs a loop, claims jobs, or holds a task that is not awaited.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class BackgroundTasks:
-    """Tasks of one owner that run beside its work; they end with it.
+    """Tasks of one owner that run next to its work and end with it.
 
     A failure is logged, unless the result is ``awaited``: then it belongs to the caller.
     """

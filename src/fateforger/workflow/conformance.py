@@ -1,6 +1,7 @@
 """Conformance of a trace to rules: a verdict for each rule, with a remedy for each violation.
 
-A check never changes anything (K6); remedies are only suggested."""
+A check never changes anything (K6); remedies are only suggested.
+"""
 
 from __future__ import annotations
 

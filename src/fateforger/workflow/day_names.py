@@ -7,7 +7,8 @@ admin_done                           state: such a block is over
 meeting_after_17, _after_17_30       state: the block is one, and some of it lies after that time of day
 deep_work_before_9, _before_9_15     state: the block is one, and some of it lies before that time of day
 meeting_longer_than_60               state: the block is one, and lasts more minutes than that
-monday ... sunday                    state: the day is one"""
+monday ... sunday                    state: the day is one
+"""
 
 from __future__ import annotations
 
@@ -128,7 +129,7 @@ _COUNTED = frozenset({"meeting", "commute", "habit", "break", "buffer", "plan_re
 
 
 def describe_day_rule(rule: Rule) -> str:
-    """Describe a rule in a sentence, such as ``No meeting runs past 17:00.``"""
+    """Describe a rule in a sentence, such as ``No meeting runs past 17:00``."""
     target, activation = rule.target, rule.activation
     match rule.kind:
         case RuleKind.NEVER:

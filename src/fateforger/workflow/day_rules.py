@@ -3,7 +3,8 @@
 The trace is the sequence of blocks of a day: blocks of the plan and calendar events alike, one step each. This module
 reports which blocks violate which rule; it never changes the plan.
 
-Conflicts are unsatisfiable rules and circular orderings."""
+Conflicts are unsatisfiable rules and circular orderings.
+"""
 
 from __future__ import annotations
 

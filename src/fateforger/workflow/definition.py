@@ -12,7 +12,8 @@
     disable: [the-id-of-an-inherited-rule]
 
 A workflow that extends no other uses ``constraints``. A rule is a text, or a mapping with ``rule`` and optionally
-``id``, ``title``, ``remedy`` and ``necessity``. Without an id, the canonical text of the rule is its id."""
+``id``, ``title``, ``remedy`` and ``necessity``. Without an id, the canonical text of the rule is its id.
+"""
 
 from __future__ import annotations
 

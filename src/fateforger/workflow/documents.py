@@ -11,7 +11,8 @@ Predicates are written like this:
         set_by: [approve_plan]
 
 A check is ``{session: FACT}``, ``{task: FIELD, contains|equals: TEXT}``, ``{user_stated: KIND}``, ``{file: PATTERN,
-contains: TEXT}``, ``{command: NAME, succeeds: true|false}``, or a sentence that a person or a model judges."""
+contains: TEXT}``, ``{command: NAME, succeeds: true|false}``, or a sentence that a person or a model judges.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Facts that predicates check: given values, contents of files, and results of commands.
 
-Checks of files and commands are answered elsewhere and passed in. Each answer carries its reason."""
+Checks of files and commands are answered elsewhere and passed in. Each answer carries its reason.
+"""
 
 from __future__ import annotations
 

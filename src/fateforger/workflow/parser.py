@@ -5,7 +5,8 @@ The grammar, loosest binding first:
 rule    =  (BEFORE | AFTER) any ":" any  |  (ALWAYS | NEVER) ":" any  |  IF any THEN any  |  ON any ":" INVOKE any
 any     =  every { OR every }
 every   =  one { AND one }
-one     =  NOT one  |  "(" any ")"  |  name"""
+one     =  NOT one  |  "(" any ")"  |  name
+"""
 
 from __future__ import annotations
 

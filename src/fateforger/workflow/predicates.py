@@ -1,7 +1,8 @@
 """Predicates: values that describe how to decide whether a state holds.
 
 Nothing is evaluated here. Answers to checks are passed in; an adapter reads files and runs commands, and only those
-that are allowed. No check is ever derived from chat text."""
+that are allowed. No check is ever derived from chat text.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 A formula has one of three truth values at each step, and all steps are computed at once. A set of steps is an integer:
 of n steps, step i is bit n - 1 - i, so the first step is the highest bit. Knowledge about later steps flows from low
 bits to high bits, as carries do in an addition, and each operator of temporal logic takes a few integer operations.
-Kleene's logic takes two integers: the steps at which something is certainly true, and those at which it may be."""
+Kleene's logic takes two integers: the steps at which something is certainly true, and those at which it may be.
+"""
 
 from __future__ import annotations
 

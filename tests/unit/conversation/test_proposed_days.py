@@ -13,9 +13,9 @@ from fateforger.conversation.language.proposed_days import ProposedBlock, accept
 from fateforger.drafting.day_draft import TRIAL_STEPS, Day, LunchWish, Work
 from fateforger.drafting.model import Draft
 from fateforger.errors import BadInput
+from fateforger.planning.block_times import is_shutdown
 from fateforger.planning.grid import Busy
 from fateforger.planning.plan import ET, MAX_NAME, TBPlan, overlaps, resolve
-from fateforger.planning.retiming import is_shutdown
 from fateforger.planning.timing import instant_of, zone
 
 MONDAY = date(2026, 3, 2)

@@ -26,7 +26,7 @@ from fateforger.slack.client import Pace, SlackLogin, new_app, new_client, new_s
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
-from fateforger.slack.inbox import Intake
+from fateforger.slack.inbox import PayloadMiddleware
 from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.workers.lanes import TURN
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 @dataclass
 class Table:
     app: AsyncApp
-    intake: Intake
+    intake: PayloadMiddleware
     store: Store
     latest: LatestMessages
     faults: Failing
@@ -81,7 +81,7 @@ async def table() -> AsyncIterator[Table]:
     desk = RequestHandler(
         door, faults.jobs(store), store.feedbacks, people, asides, errands, latest, poster, client, clock=clock
     )
-    intake = Intake(
+    intake = PayloadMiddleware(
         desk,
         FormHandler(door, desk, client, asides, errands, timing=DEFAULT_TIMING),
         Home(door, client, errands),

@@ -29,7 +29,7 @@ WHY_WAIT = f"Google allows {MOST_A_MINUTE} requests a minute"
 _COSTS = {"update-event": 3}
 _REPEATED = frozenset({"list-calendars", "list-events", "get-event", "delete-event", "manage-accounts"})
 _TRIES = 4
-"""How often the server sends a request that fails for a temporary reason, unless it is a POST or PATCH."""
+"""Tries of the server for a request that fails for a temporary reason, unless it is a POST or PATCH."""
 
 
 def get_cost(tool: str) -> int:

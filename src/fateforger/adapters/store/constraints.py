@@ -325,7 +325,7 @@ class SqlConstraints:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._shelf = ConstraintCache()
+        self._cache = ConstraintCache()
         self._after: Callable[[], None] = lambda: None
 
     def on_write(self, after: Callable[[], None]) -> None:
@@ -334,12 +334,12 @@ class SqlConstraints:
 
     async def of(self, user_id: str) -> tuple[Version, ...]:
         check_person(user_id)
-        known = await self._database.read(lambda connection: self._shelf.look(connection, user_id))
+        known = await self._database.read(lambda connection: self._cache.look(connection, user_id))
         return known.whole()
 
     async def readable(self, user_id: str) -> tuple[Version, ...]:
         check_person(user_id)
-        known = await self._database.read(lambda connection: self._shelf.look(connection, user_id))
+        known = await self._database.read(lambda connection: self._cache.look(connection, user_id))
         return known.readable
 
     async def write(

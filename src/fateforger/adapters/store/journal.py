@@ -93,7 +93,7 @@ class SyncOpRow(Base, table=True):
 
 
 class EventHead(Base, table=True):
-    """The last write of ours for a block of a day, as the calendar returned it."""
+    """Our last write for a block of a day, as the calendar returned it."""
 
     __tablename__ = "event_head"
 

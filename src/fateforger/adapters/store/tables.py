@@ -1,4 +1,4 @@
-"""What the tables of the database have in common. Each is declared by the module that reads and writes it.
+"""Common parts of the database tables. Each is declared by the module that reads and writes it.
 
 Instants are whole microseconds since 1970 in UTC: exact, ordered, the same in every database. Domain values are stored
 whole, as JSON text, next to the columns that are searched or change on their own. ``schema_version`` is the format of

@@ -106,7 +106,8 @@ class Intent(StrEnum):
 
 class Decision(BaseModel):
     """What the message wants. ``number`` is the row that it is about, of the history or of what is pending; null means
-    none, or all. ``also`` is true when it says something besides: "start at 8, then go on"."""
+    none, or all. ``also`` is true when it says something besides: "start at 8, then go on".
+    """
 
     model_config = _CLOSED
     intent: Intent
@@ -208,7 +209,8 @@ class WorkWords(BaseModel):
 
 class StartWords(DayWords):
     """A message outside of any session. ``plan`` is true when the person wants a day planned; else ``wants`` says what
-    they want, ``number`` which task of the queue it is about, and ``answer`` is for them."""
+    they want, ``number`` which task of the queue it is about, and ``answer`` is for them.
+    """
 
     plan: bool
     wants: Purpose = Purpose.CONVERSATION
@@ -235,7 +237,8 @@ class OpenWords(BaseModel):
 
 class ReplanWords(BaseModel):
     """How the day goes. ``missed``, ``done`` and ``not_today`` are positions of blocks of the plan; ``late`` is in
-    minutes, 0 when what is on now begins only now; null unless the person is late."""
+    minutes, 0 when what is on now begins only now; null unless the person is late.
+    """
 
     model_config = _CLOSED
     late: int | None
@@ -267,7 +270,8 @@ class DraftWords(BaseModel):
 
 class AnswerWords(BaseModel):
     """An answer to a question of the person, from what is known here and nothing else. ``block`` is the position of the
-    block of the plan, if they ask why that is where it is; then code answers."""
+    block of the plan, if they ask why that is where it is; then code answers.
+    """
 
     model_config = _CLOSED
     answer: Spoken
@@ -344,7 +348,8 @@ def aspect_of(
 class MemoryWords(BaseModel):
     """What a message wants of memory. ``numbers`` are rows of the table; ``rule`` is what a changed or new one shall
     be, ``reason`` why one is put away; ``search`` finds what the table does not show (S95). What cannot be understood
-    is asked."""
+    is asked.
+    """
 
     model_config = _CLOSED
     wish: MemoryWish

@@ -1,7 +1,8 @@
 """The five memory tools, and the commands of a request about memory (S26-S31, S118, S214).
 
 Each tool takes arguments of a strict schema and the person's constraints, and returns a typed result. The tools have no
-side effects: a change is returned as a command, like that of a form, for the executor to carry out."""
+side effects: a change is returned as a command, like that of a form, for the executor to carry out.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +182,7 @@ class CallOutcome:
 
 
 def call_tool(
-    tool: MemoryTool, arguments: Mapping[str, Any], shelf: KnownConstraints, envelope: Mapping[str, Any]
+    tool: MemoryTool, arguments: Mapping[str, Any], known: KnownConstraints, envelope: Mapping[str, Any]
 ) -> CallOutcome:
     """Call a tool by name. Bad arguments raise nothing; they are reported in the result.
 
@@ -193,7 +194,7 @@ def call_tool(
     except ValidationError as error:
         mistake = first_mistake(error)
         return _report_trouble(tool, "bad_arguments", f"{mistake.sentence} (at {mistake.where or 'the top'})")
-    return work(read, shelf, envelope)
+    return work(read, known, envelope)
 
 
 def declare_tool(tool: MemoryTool) -> dict[str, Any]:
@@ -203,14 +204,14 @@ def declare_tool(tool: MemoryTool) -> dict[str, Any]:
     return {"name": tool.value, "description": _SAID[tool], "strict": True, "parameters": described}
 
 
-def _list_constraints(asked: ListConstraints, shelf: KnownConstraints, _: Mapping[str, Any]) -> CallOutcome:
-    in_order = sorted(shelf.constraints.values(), key=lambda version: (-version.updated_at.timestamp(), version.uid))
-    first = {item.uid: place for place, item in enumerate(shelf.followed.applicable)}
+def _list_constraints(asked: ListConstraints, known: KnownConstraints, _: Mapping[str, Any]) -> CallOutcome:
+    in_order = sorted(known.constraints.values(), key=lambda version: (-version.updated_at.timestamp(), version.uid))
+    first = {item.uid: place for place, item in enumerate(known.followed.applicable)}
     found = sorted(
         (version for version in in_order if _fits(version.record, asked)),
         key=lambda version: first.get(version.uid, len(first)),
     )
-    items = tuple(shelf.item(version) for version in found[: asked.limit])
+    items = tuple(known.item(version) for version in found[: asked.limit])
     return CallOutcome(MemoryToolResult(tool=MemoryTool.LIST, ok=True, items=items, total=len(found)))
 
 
@@ -229,13 +230,13 @@ def _mentions(record: ConstraintRecord, words: str) -> bool:
     return words.strip().casefold() in known
 
 
-def _get_constraint(asked: GetConstraint, shelf: KnownConstraints, _: Mapping[str, Any]) -> CallOutcome:
-    version = shelf.constraints.get(asked.uid)
-    return _report_missing(MemoryTool.GET) if version is None else _return_one(MemoryTool.GET, version, shelf)
+def _get_constraint(asked: GetConstraint, known: KnownConstraints, _: Mapping[str, Any]) -> CallOutcome:
+    version = known.constraints.get(asked.uid)
+    return _report_missing(MemoryTool.GET) if version is None else _return_one(MemoryTool.GET, version, known)
 
 
-def _update_constraint(asked: UpdateConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
-    version = shelf.constraints.get(asked.uid)
+def _update_constraint(asked: UpdateConstraint, known: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
+    version = known.constraints.get(asked.uid)
     if version is None:
         return _report_missing(MemoryTool.UPDATE)
     try:
@@ -243,24 +244,24 @@ def _update_constraint(asked: UpdateConstraint, shelf: KnownConstraints, envelop
     except BadInput as error:
         return _report_trouble(MemoryTool.UPDATE, "bad_patch", error.message)
     command = ReviseConstraint(**envelope, uid=asked.uid, record=record, seen=version.seq or None)
-    return _return_one(MemoryTool.UPDATE, replace(version, record=record), shelf, command)
+    return _return_one(MemoryTool.UPDATE, replace(version, record=record), known, command)
 
 
-def _archive_constraint(asked: ArchiveConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
-    version = shelf.constraints.get(asked.uid)
+def _archive_constraint(asked: ArchiveConstraint, known: KnownConstraints, envelope: Mapping[str, Any]) -> CallOutcome:
+    version = known.constraints.get(asked.uid)
     if version is None:
         return _report_missing(MemoryTool.ARCHIVE)
     command = JudgeConstraint(
         **envelope, uid=asked.uid, verdict="archive", reason=asked.reason, seen=version.seq or None
     )
     gone = replace(version.record, status=Status.DECLINED)
-    return _return_one(MemoryTool.ARCHIVE, replace(version, record=gone), shelf, command)
+    return _return_one(MemoryTool.ARCHIVE, replace(version, record=gone), known, command)
 
 
 def _supersede_constraint(
-    asked: SupersedeConstraint, shelf: KnownConstraints, envelope: Mapping[str, Any]
+    asked: SupersedeConstraint, known: KnownConstraints, envelope: Mapping[str, Any]
 ) -> CallOutcome:
-    version = shelf.constraints.get(asked.uid)
+    version = known.constraints.get(asked.uid)
     if version is None:
         return _report_missing(MemoryTool.SUPERSEDE)
     try:
@@ -269,7 +270,7 @@ def _supersede_constraint(
         return _report_trouble(MemoryTool.SUPERSEDE, "bad_patch", error.message)
     record = replace(record, lifecycle=replace(record.lifecycle, uid=None))
     command = RememberConstraint(**envelope, record=record, supersedes=asked.uid)
-    return _return_one(MemoryTool.SUPERSEDE, version, shelf, command)
+    return _return_one(MemoryTool.SUPERSEDE, version, known, command)
 
 
 def patch_record(record: ConstraintRecord, patch: Mapping[str, Any]) -> ConstraintRecord:
@@ -300,9 +301,9 @@ def _json_object(text: str) -> dict[str, Any]:
 
 
 def _return_one(
-    tool: MemoryTool, version: Version, shelf: KnownConstraints, command: SessionCommand | None = None
+    tool: MemoryTool, version: Version, known: KnownConstraints, command: SessionCommand | None = None
 ) -> CallOutcome:
-    return CallOutcome(MemoryToolResult(tool=tool, ok=True, items=(shelf.item(version),), total=1), command)
+    return CallOutcome(MemoryToolResult(tool=tool, ok=True, items=(known.item(version),), total=1), command)
 
 
 def _report_missing(tool: MemoryTool) -> CallOutcome:
@@ -365,8 +366,8 @@ def memory_commands(
         case MemoryWish.KEEP:
             return (_settle(session, _find_meant(listed, words), head),)
         case MemoryWish.UPDATE | MemoryWish.ARCHIVE | MemoryWish.SUPERSEDE:
-            shelf = KnownConstraints({version.uid: version for version in listed}, followed_constraints(session))
-            return tuple(_call_tool(words, version, shelf, head) for version in _find_meant(listed, words))
+            known = KnownConstraints({version.uid: version for version in listed}, followed_constraints(session))
+            return tuple(_call_tool(words, version, known, head) for version in _find_meant(listed, words))
         case (
             MemoryWish.ACCEPT
             | MemoryWish.DECLINE
@@ -415,7 +416,7 @@ def changes_of(rule: RuleWords) -> dict[str, Any]:
 
 
 def _call_tool(
-    words: MemoryWords, version: Version, shelf: KnownConstraints, head: Mapping[str, Any]
+    words: MemoryWords, version: Version, known: KnownConstraints, head: Mapping[str, Any]
 ) -> SessionCommand:
     """Return the command that a tool call results in. Raises ``BadInput`` with the reason if it did nothing."""
     arguments: dict[str, Any] = {"uid": version.uid}
@@ -429,7 +430,7 @@ def _call_tool(
             arguments["patch"] = json.dumps(changes)
         else:
             arguments["record"] = json.dumps(merge_document(_as_new(version.record), changes))
-    called = call_tool(MemoryTool(words.wish.value), arguments, shelf, head)
+    called = call_tool(MemoryTool(words.wish.value), arguments, known, head)
     if called.command is None:
         trouble = called.result.trouble
         raise BadInput(WHICH if trouble is None else trouble.message)

@@ -1,6 +1,7 @@
 """Reader of messages, in a thread and outside of any session (K4, S124, S153).
 
-A message costs at most two questions to a model."""
+A message costs at most two questions to a model.
+"""
 
 from __future__ import annotations
 

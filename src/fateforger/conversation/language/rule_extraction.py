@@ -52,7 +52,8 @@ class WindowWords(BaseModel):
 
 class ConstraintWords(BaseModel):
     """One rule, as far as the message says it. What it is about is always said, so that it can be found and what it
-    contradicts can be told without looking at words (S188)."""
+    contradicts can be told without looking at words (S188).
+    """
 
     model_config = _CLOSED
     name: Annotated[str, Field(min_length=1, max_length=300)]
@@ -77,7 +78,8 @@ class ConstraintWords(BaseModel):
 
 class ConstraintInterpretation(BaseModel):
     """Whether there is something to remember, how far it reaches, and what. What is unclear is asked (S94). Of a
-    message that ``holds_secret`` nothing is remembered."""
+    message that ``holds_secret`` nothing is remembered.
+    """
 
     model_config = _CLOSED
     should_extract: bool

@@ -1,6 +1,7 @@
 """Tables that describe a session and its constraints to a model, without ids (S92, S108, S111).
 
-Each table has a size limit and states how many rows were left out."""
+Each table has a size limit and states how many rows were left out.
+"""
 
 from __future__ import annotations
 

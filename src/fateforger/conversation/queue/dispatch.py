@@ -52,8 +52,8 @@ class TaskAccess(Protocol):
 class Dispositor:
     """Answers requests about the queue with cards; repeated commands have no effect. Methods raise ``StoreError``."""
 
-    def __init__(self, shelf: TaskAccess) -> None:
-        self._shelf = shelf
+    def __init__(self, tasks: TaskAccess) -> None:
+        self._tasks = tasks
 
     async def enqueue(self, command: EnqueueTask) -> Card:
         """Add a task to the queue and return the acknowledgement (S154, S155)."""
@@ -61,17 +61,17 @@ class Dispositor:
 
     async def list_queued(self, user_id: str) -> tuple[QueuedTask, ...]:
         """Return the tasks that have not ended, in order."""
-        return await self._shelf.of(user_id)
+        return await self._tasks.of(user_id)
 
     async def put(self, command: EnqueueTask) -> QueuedTask:
         """Add the task of a command to the queue and return it, without a message."""
         new = NewTask(command.spec, command.origin)
-        (task,) = await self._shelf.add(command.user_id, (new,), cause=command.command_id, now=command.at)
+        (task,) = await self._tasks.add(command.user_id, (new,), cause=command.command_id, now=command.at)
         return task
 
     async def show_queue(self, command: ShowTasks) -> Card:
         """Return the card of the person's queue."""
-        return build_queue_card(await read_queue(self._shelf, command.user_id))
+        return build_queue_card(await read_queue(self._tasks, command.user_id))
 
 
 PULL, TASKS = "/pull", "/tasks"

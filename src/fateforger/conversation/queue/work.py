@@ -15,7 +15,7 @@ from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.session_lifecycle import format_session_id
 from fateforger.errors import BadInput, ModelError
 from fateforger.memory.versions import Version
-from fateforger.planning.retiming import task_of
+from fateforger.planning.block_times import task_of
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.model import Model

@@ -15,7 +15,7 @@ depends_on = None
 _COUNTER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
-def _needed(name: str, kind: type[sa.types.TypeEngine[Any]] = sa.Text) -> sa.Column[Any]:
+def _not_null(name: str, kind: type[sa.types.TypeEngine[Any]] = sa.Text) -> sa.Column[Any]:
     return sa.Column(name, kind, nullable=False)
 
 
@@ -38,19 +38,19 @@ def _journal() -> None:
         "sync_tx",
         _counter(),
         sa.Column("id", sa.Text, nullable=False, unique=True),
-        _needed("calendar"),
-        _needed("day", sa.Date),
-        _needed("tz"),
-        _needed("kind"),
-        _needed("state"),
-        _needed("created_at", sa.BigInteger),
+        _not_null("calendar"),
+        _not_null("day", sa.Date),
+        _not_null("tz"),
+        _not_null("kind"),
+        _not_null("state"),
+        _not_null("created_at", sa.BigInteger),
         _optional("settled_at", sa.BigInteger),
-        _needed("cause"),
-        _needed("tx_group"),
+        _not_null("cause"),
+        _not_null("tx_group"),
         sa.Column("undoes", sa.Text, sa.ForeignKey("sync_tx.id"), nullable=True),
-        _needed("schema_version", sa.Integer),
-        _needed("plan"),
-        _needed("context"),
+        _not_null("schema_version", sa.Integer),
+        _not_null("plan"),
+        _not_null("context"),
         sqlite_autoincrement=True,
     )
     op.create_index("ix_sync_tx_cause", "sync_tx", ["calendar", "cause"])
@@ -62,10 +62,10 @@ def _journal() -> None:
         sa.Column("tx_id", sa.Text, sa.ForeignKey("sync_tx.id"), primary_key=True),
         sa.Column("n", sa.Integer, primary_key=True),
         sa.Column("op_id", sa.Text, nullable=False, unique=True),
-        _needed("state"),
-        _needed("attempts", sa.Integer),
-        _needed("error"),
-        _needed("op"),
+        _not_null("state"),
+        _not_null("attempts", sa.Integer),
+        _not_null("error"),
+        _not_null("op"),
         _optional("observed"),
     )
     op.create_table(
@@ -73,22 +73,22 @@ def _journal() -> None:
         sa.Column("calendar", sa.Text, primary_key=True),
         sa.Column("day", sa.Date, primary_key=True),
         sa.Column("key", sa.Text, primary_key=True),
-        _needed("event_id"),
-        _needed("schema_version", sa.Integer),
-        _needed("head"),
+        _not_null("event_id"),
+        _not_null("schema_version", sa.Integer),
+        _not_null("head"),
     )
     op.create_table(
         "event_generation",
         sa.Column("calendar", sa.Text, primary_key=True),
         sa.Column("day", sa.Text, primary_key=True),
         sa.Column("seed", sa.Text, primary_key=True),
-        _needed("generation", sa.Integer),
+        _not_null("generation", sa.Integer),
     )
     op.create_table(
         "calendar_lease",
         sa.Column("calendar", sa.Text, primary_key=True),
-        _needed("owner"),
-        _needed("fence", sa.BigInteger),
+        _not_null("owner"),
+        _not_null("fence", sa.BigInteger),
         _optional("expires_at", sa.BigInteger),
     )
 
@@ -97,13 +97,13 @@ def _sessions() -> None:
     op.create_table(
         "planning_session",
         sa.Column("id", sa.Text, primary_key=True),
-        _needed("version", sa.Integer),
-        _needed("user_id"),
-        _needed("channel"),
+        _not_null("version", sa.Integer),
+        _not_null("user_id"),
+        _not_null("channel"),
         _optional("thread_ts"),
-        _needed("touched_at", sa.BigInteger),
-        _needed("schema_version", sa.Integer),
-        _needed("session"),
+        _not_null("touched_at", sa.BigInteger),
+        _not_null("schema_version", sa.Integer),
+        _not_null("session"),
     )
     op.create_index("ix_planning_session_thread", "planning_session", ["channel", "thread_ts"])
     op.create_index("ix_planning_session_user", "planning_session", ["user_id", "touched_at"])
@@ -112,17 +112,17 @@ def _sessions() -> None:
         _counter(),
         sa.Column("id", sa.Text, nullable=False, unique=True),
         sa.Column("session_id", sa.Text, sa.ForeignKey("planning_session.id"), nullable=False),
-        _needed("slot"),
-        _needed("ephemeral", sa.Boolean),
-        _needed("state"),
-        _needed("attempts", sa.Integer),
-        _needed("error"),
+        _not_null("slot"),
+        _not_null("ephemeral", sa.Boolean),
+        _not_null("state"),
+        _not_null("attempts", sa.Integer),
+        _not_null("error"),
         _optional("retry_at", sa.BigInteger),
         _optional("sent_channel"),
         _optional("sent_ts"),
         _optional("sent_at", sa.BigInteger),
-        _needed("schema_version", sa.Integer),
-        _needed("message"),
+        _not_null("schema_version", sa.Integer),
+        _not_null("message"),
         sqlite_autoincrement=True,
     )
     queued = sa.text("state = 'queued'")
@@ -135,18 +135,18 @@ def _jobs() -> None:
     op.create_table(
         "job",
         _counter(),
-        _needed("lane"),
-        _needed("key"),
-        _needed("dedupe"),
-        _needed("state"),
-        _needed("payload"),
-        _needed("enqueued_at", sa.BigInteger),
-        _needed("run_at", sa.BigInteger),
-        _needed("attempts", sa.Integer),
-        _needed("fence", sa.BigInteger),
+        _not_null("lane"),
+        _not_null("key"),
+        _not_null("dedupe"),
+        _not_null("state"),
+        _not_null("payload"),
+        _not_null("enqueued_at", sa.BigInteger),
+        _not_null("run_at", sa.BigInteger),
+        _not_null("attempts", sa.Integer),
+        _not_null("fence", sa.BigInteger),
         _optional("owner"),
         _optional("leased_until", sa.BigInteger),
-        _needed("error"),
+        _not_null("error"),
         sqlite_autoincrement=True,
     )
     unfinished = sa.text("state = 'open'")

@@ -1,4 +1,4 @@
-"""What people think of what a model said."""
+"""Feedback of people on what a model said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What language models were asked, in counts: per day, role and model."""
+"""Use of language models, in counts per day, role and model."""
 
 from __future__ import annotations
 

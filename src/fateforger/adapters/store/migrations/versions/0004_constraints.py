@@ -1,4 +1,4 @@
-"""What people told the planner once: versions of constraints, and what their index does not show yet."""
+"""Constraints that people told the planner: versions of constraints, and what their index does not show yet."""
 
 from __future__ import annotations
 

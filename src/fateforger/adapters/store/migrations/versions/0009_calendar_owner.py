@@ -1,4 +1,4 @@
-"""Who owns the calendar. Whoever planned first in a database of before keeps it."""
+"""Owner of the calendar. In an older database, the person who planned first keeps it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,202 @@
+"""The words of the code: docstrings, comments and names in ``src/`` are plain English and terms of the field."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src"
+
+AVOIDED = re.compile(r"\b(beside|anew|nobody|whoever|of ours|stands)\b", re.IGNORECASE)
+BEGINNING = re.compile(r"(What|Whether|Who|Whose|Whoever|Which|How|Where)\b")
+READ_BY_MODELS = (
+    "fateforger/conversation/language/",
+    "fateforger/drafting/instance.py",
+    "fateforger/memory/record.py",
+    "fateforger/memory/vocabulary.py",
+    "fateforger/planning/plan.py",
+    "fateforger/tasks/",
+)
+"""Their docstrings describe fields in the JSON schemas that language models read: other words are other prompts."""
+JARGON = re.compile(
+    r"\b(etag|idempotent|lease|ledger|lineage|no-?op|outbox|payload|scheduler|sync plan|tombstone|tuple|upsert|uuid|viewer)s?\b",
+    re.IGNORECASE,
+)
+"""Terms of the program that no card, form or message uses."""
+SPOKEN = (
+    "ui/",
+    "session/",
+    "quality/",
+    "calendar/results.py",
+    "calendar/conflicts.py",
+    "calendar/descriptions.py",
+    "calendar/history.py",
+    "calendar/matching.py",
+    "conversation/queue/",
+    "slack/phrases.py",
+    "slack/blocks.py",
+)
+"""Modules with texts for people."""
+
+INTERNAL = frozenset({"InternalError", "ValueError", "TypeError", "RuntimeError"})
+
+
+@cache
+def modules() -> dict[str, str]:
+    return {path.relative_to(SOURCE).as_posix(): path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
+
+
+@cache
+def nodes(name: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(modules()[name])))
+
+
+def strings(name: str) -> Iterator[tuple[int, str]]:
+    """Yield each string that is a statement of its own: docstrings of modules, functions, classes and values."""
+    for node in nodes(name):
+        for each in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
+            match each:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    yield each.lineno, text
+
+
+def comments(code: str) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string.lstrip("#: ")
+
+
+def mistakes(text: str) -> bool:
+    """Check whether a text has a word to avoid, other than as a name of the code, or begins as a question does."""
+    return bool(AVOIDED.search(re.sub(r"`+[^`]*`+", "", text)) or BEGINNING.match(text))
+
+
+def test_docstrings_and_comments_are_plain_english() -> None:
+    """They say what something is or does; they avoid words that nobody says of a program, and do not begin as questions."""
+    found = [
+        f"{name}:{line}: {' '.join(text.split())[:80]}"
+        for name, code in modules().items()
+        if not name.startswith(READ_BY_MODELS)
+        for line, text in (*strings(name), *comments(code))
+        if mistakes(text)
+    ]
+    assert found == []
+
+
+def test_words_to_avoid_are_noticed() -> None:
+    assert mistakes("Whether it is due.")
+    assert mistakes("The row beside it.")
+    assert not mistakes("A card ``beside`` the others; the standard one.")
+
+
+def test_what_people_read_has_no_terms_of_the_program() -> None:
+    """Sentences on cards, in forms and in messages."""
+    found = [
+        f"{name}:{node.lineno}: {str(node.value)[:80]}"
+        for name in modules()
+        if name.removeprefix("fateforger/").startswith(SPOKEN) and name.startswith("fateforger/")
+        for node in spoken(name)
+        if JARGON.search(str(node.value))
+    ]
+    assert found == []
+
+
+def spoken(name: str) -> Iterator[ast.Constant]:
+    """Yield the texts with several words that are no docstrings and in no internal error."""
+    silent = {
+        id(inner)
+        for node in nodes(name)
+        if isinstance(node, ast.Expr) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in INTERNAL)
+        for inner in ast.walk(node)
+    }
+    for node in nodes(name):
+        if isinstance(node, ast.Constant) and str(node.value).count(" ") > 1 and id(node) not in silent:
+            yield node
+
+
+Functions = ast.FunctionDef | ast.AsyncFunctionDef
+METAPHORS = frozenset(
+    ["chronicle", "desk", "errand", "ground", "house", "mind", "pulse", "shelf", "telling", "underway"]
+)
+"""Words that stood for a program, a resource, a task or a cache, each of which is called by its own name."""
+VERBS = frozenset({"embed", "proceed", "put", "read", "set"})
+"""Verbs that look like past participles."""
+PARTICIPLES = frozenset(
+    [
+        "begun",
+        "done",
+        "drawn",
+        "found",
+        "given",
+        "gone",
+        "heard",
+        "held",
+        "kept",
+        "known",
+        "left",
+        "made",
+        "met",
+        "owed",
+        "said",
+        "seen",
+        "sent",
+        "shown",
+        "spoken",
+        "taken",
+        "told",
+        "understood",
+        "written",
+    ]
+)
+FIELD_TERMS = frozenset({"drafting", "drawing", "matching", "pending", "replanning", "timing"})
+"""Names of modules in -ing that are nouns of the field."""
+
+
+def test_functions_are_named_by_verbs() -> None:
+    """A past participle alone does not say what a function does; a property may be an adjective."""
+    found = [
+        f"{name}:{node.lineno}: {node.name}"
+        for name in modules()
+        for node in nodes(name)
+        if isinstance(node, Functions) and is_participle(node.name) and not is_property(node)
+    ]
+    assert found == []
+
+
+def is_participle(name: str) -> bool:
+    bare = name.strip("_")
+    return "_" not in bare and bare not in VERBS and (bare in PARTICIPLES or (bare.endswith("ed") and len(bare) > 4))
+
+
+def is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any("property" in ast.unparse(each) for each in node.decorator_list)
+
+
+def test_modules_are_named_by_nouns() -> None:
+    stems = {name: name.rpartition("/")[2].removesuffix(".py") for name in modules()}
+    assert [name for name, stem in stems.items() if stem.endswith("ing") and stem not in FIELD_TERMS] == []
+
+
+def test_names_are_no_metaphors() -> None:
+    """Everything is called what the field calls it. A task of the queue is claimed; so is a job, and a calendar."""
+    found = {
+        f"{name}: {identifier}"
+        for name in modules()
+        if not name.startswith("fateforger/drafting/")
+        for identifier in identifiers(name)
+        if METAPHORS & set(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", identifier).lower().split("_"))
+    }
+    assert found == set()
+
+
+def identifiers(name: str) -> Iterator[str]:
+    for node in nodes(name):
+        for field in ("id", "attr", "name", "arg"):
+            if isinstance(found := getattr(node, field, None), str):
+                yield found
