@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import combinations
@@ -14,7 +14,6 @@ from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, mus
 from fateforger.drafting.instance import Between, Instance, Pin, Task
 from fateforger.drafting.problem import (
     WORK,
-    Breather,
     Cap,
     Item,
     Order,
@@ -22,6 +21,7 @@ from fateforger.drafting.problem import (
     Preferences,
     Price,
     Problem,
+    SoftGap,
     Source,
 )
 from fateforger.errors import BadInput
@@ -36,13 +36,10 @@ _FULL_DAY = 288
 _SPLITTABLE = 60
 
 
-def collect_items(context: DraftContext, relaxed: frozenset[str]) -> list[Item]:
-    """Return the items of a day, without relaxed pins and requirements."""
-    return _Items(context, relaxed).all()
-
-
 @dataclass
 class _Items:
+    """Items of a day, without relaxed pins and requirements."""
+
     context: DraftContext
     relaxed: frozenset[str]
     items: list[Item] = field(default_factory=list)
@@ -240,13 +237,6 @@ def _ceil_slot(axis: Axis, when: datetime) -> int:
     return slot if axis.when(slot) == when else slot + 1
 
 
-def close_slots(context: DraftContext, rules: Sequence[SlotRule], items: Iterable[Item]) -> None:
-    """Set the domain, gap, bounds, and prices of each item."""
-    closing = _Closing(context, rules)
-    for item in items:
-        closing.price(item)
-
-
 def soft_points(rule: SlotRule) -> tuple[int, int]:
     """Return the points for each slot, and the points charged once."""
     if rule.necessity is Necessity.SHOULD:
@@ -256,11 +246,13 @@ def soft_points(rule: SlotRule) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Closing:
+    """Domain, gap, bounds, and prices of each item, by the rules and the policy of a day."""
+
     context: DraftContext
     rules: Sequence[SlotRule]
     seen: dict[tuple[Between, ...], int] = field(default_factory=dict)
 
-    def price(self, item: Item) -> None:
+    def apply(self, item: Item) -> None:
         """Apply each rule to an item, as a cut of its domain or as a price."""
         prices: list[Price] = []
         for rule in self.rules:
@@ -352,14 +344,14 @@ class _Closing:
 
 
 @dataclass(frozen=True)
-class Sharing:
+class _Sharing:
     """Shared constraints of a day's items, derived from its rules and policy."""
 
     context: DraftContext
     rules: Sequence[SlotRule]
     items: Sequence[Item]
 
-    def breathers(self) -> Iterator[Breather]:
+    def soft_gaps(self) -> Iterator[SoftGap]:
         deep = frozenset(i.index for i in self.items if i.deep)
         work = frozenset(i.index for i in self.items if i.source.kind in WORK)
         meals = frozenset(i.index for i in self.items if i.source.id.startswith(f"{LUNCH}-"))
@@ -367,15 +359,15 @@ class Sharing:
         behind = ((deep, policy.after_deep, "after_deep"), (meals, policy.after_meal, "after_meal"))
         for members, minutes, name in behind:
             if members and minutes:
-                yield Breather(members, work, -(-minutes // GRID), weights.BREAK_SLOT, name)
+                yield SoftGap(members, work, -(-minutes // GRID), weights.BREAK_SLOT, name)
         if len(deep) > 0 and policy.before_deep:
             slots = -(-policy.before_deep // GRID)
-            yield Breather(deep, work, slots, weights.BREAK_SLOT, "before_deep", ahead=True)
+            yield SoftGap(deep, work, slots, weights.BREAK_SLOT, "before_deep", ahead=True)
         everyone = frozenset(range(len(self.items)))
         for rule in self.rules:
             if rule.gap and not rule.must:
                 slot, base = soft_points(rule)
-                yield Breather(self._of(rule), everyone, rule.gap, slot, rule.id, base=base)
+                yield SoftGap(self._of(rule), everyone, rule.gap, slot, rule.id, base=base)
 
     def caps(self) -> Iterator[Cap]:
         for rule in self.rules:
@@ -440,16 +432,18 @@ def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()
     """
     in_force = frozenset(must_ids(context)) - relaxed
     rules = context.rules_in_force(in_force)
-    items = collect_items(context, relaxed)
+    items = _Items(context, relaxed).all()
     _connect(context.instance, items)
-    close_slots(context, rules, items)
-    sharing = Sharing(context, rules, items)
+    closing = _Closing(context, rules)
+    for item in items:
+        closing.apply(item)
+    sharing = _Sharing(context, rules, items)
     return Problem(
         axis=context.axis,
         days=context.days,
         policy=context.instance.policy,
         items=items,
-        breathers=tuple(sharing.breathers()),
+        soft_gaps=tuple(sharing.soft_gaps()),
         caps=tuple(sharing.caps()),
         orders=tuple(sharing.orders()),
         in_force=in_force,

@@ -46,9 +46,9 @@ def check_feasibility(problem: Problem, nodes: int = NODES) -> tuple[Feasibility
 
     Other items are placed only where a rule demands more.
     """
-    look = _Search(problem, nodes)
+    search = _ExactSearch(problem, nodes)
     try:
-        placed = look.run()
+        placed = search.run()
     except _OutOfSteps:
         return Feasibility.UNKNOWN, None
     return (Feasibility.NO, None) if placed is None else (Feasibility.YES, placed)
@@ -59,29 +59,29 @@ Remaining = tuple[tuple[int, int, int], ...]
 
 
 @dataclass
-class _Search:
+class _ExactSearch:
     problem: Problem
     nodes: int
-    dead: set[tuple[int, Remaining, tuple[int, ...]]] = field(default_factory=set)
+    infeasible: set[tuple[int, Remaining, tuple[int, ...]]] = field(default_factory=set)
 
     def run(self) -> Placed | None:
         problem = self.problem
-        self.asking = [cap for cap in problem.caps if cap.over is None and cap.least is not None]
+        self.minimums = [cap for cap in problem.caps if cap.over is None and cap.least is not None]
         hard = [cap for cap in problem.caps if cap.over is None]
-        self.holding = [cap for cap in hard if cap.most is not None or cap.count is not None]
+        self.maximums = [cap for cap in hard if cap.most is not None or cap.count is not None]
         wanted = {i.index for i in problem.items if i.required}
         self.required = frozenset(wanted)
-        for cap in self.asking:
+        for cap in self.minimums:
             wanted |= cap.members
         while more := {n for i in wanted for n in problem.items[i].precedence.needs} - wanted:
             wanted |= more
         items = [problem.items[i] for i in wanted]
         if any(not self._is_possible(item) for item in items if item.required):
             return None
-        self.begins: dict[tuple[int, int], int] = {}
+        self.starts: dict[tuple[int, int], int] = {}
         self.open = {item.index: self._open(item) for item in items}
         self._tighten(items)
-        self.alike = {item.index: self._equivalence_key(item) for item in items}
+        self.symmetries = {item.index: self._equivalence_key(item) for item in items}
         items.sort(key=lambda i: (not i.required, self.open[i.index].bit_length(), -i.slots, i.index))
         left = tuple((item.index, item.slots, item.bounds.most) for item in items)
         return self._place_from(0, left, empty_placement(problem.items), 0)
@@ -122,7 +122,7 @@ class _Search:
         if not self._can_finish(at + kept, left, placed):
             return None
         key = (at + kept, left, self._state(placed))
-        if key in self.dead:
+        if key in self.infeasible:
             return None
         for place, start, length in self._moves(at + kept, left, placed):
             index, slots, most = left[place]
@@ -133,7 +133,7 @@ class _Search:
             found = self._place_from(start + length, after, then, self.problem.items[index].gap)
             if found is not None:
                 return found
-        self.dead.add(key)
+        self.infeasible.add(key)
         return None
 
     def _state(self, placed: Placed) -> tuple[int, ...]:
@@ -145,7 +145,7 @@ class _Search:
         if len(self.problem.days) > 1:
             for order in self.problem.orders:
                 used += [self.problem.day_of(s) for m in sorted(order.first | order.then) for s, _ in placed[m]]
-        for cap in (*self.holding, *self.asking):
+        for cap in (*self.maximums, *self.minimums):
             for on in cap.days:
                 pieces = [n for m in sorted(cap.members) for s, n in placed[m] if on >> s & 1]
                 used += [sum(pieces), len(pieces)]
@@ -161,13 +161,13 @@ class _Search:
                 needed += slots
                 if domain.bit_count() < slots or union.bit_count() < needed:
                     return False
-        return (not self.asking or self._can_reach_minimums(left, placed)) and (
-            not self.holding or self._has_room(left, placed)
+        return (not self.minimums or self._can_reach_minimums(left, placed)) and (
+            not self.maximums or self._has_room(left, placed)
         )
 
     def _has_room(self, left: Remaining, placed: Placed) -> bool:
         """Check whether the caps leave room for all required items still to be placed."""
-        for cap in self.holding:
+        for cap in self.maximums:
             coming = [slots for index, slots, _ in left if index in cap.members and index in self.required]
             if not coming or not all(cap.days):
                 continue
@@ -180,7 +180,7 @@ class _Search:
 
     def _can_reach_minimums(self, left: Remaining, placed: Placed) -> bool:
         """Check whether the remaining items can still reach the minimum of each rule that has one."""
-        for cap in self.asking:
+        for cap in self.minimums:
             more = sum(slots for index, slots, _ in left if index in cap.members)
             for day, on in enumerate(cap.days):
                 if on:
@@ -194,9 +194,9 @@ class _Search:
         waiting = {index for index, _, _ in left if index in self.required}
         seen: set[tuple[int, ...]] = set()
         for place, (index, slots, most) in enumerate(left):
-            if self.alike[index] in seen:
+            if self.symmetries[index] in seen:
                 continue
-            seen.add(self.alike[index])
+            seen.add(self.symmetries[index])
             item = self.problem.items[index]
             if waiting.intersection(item.precedence.predecessors):
                 continue
@@ -210,9 +210,9 @@ class _Search:
                         yield place, start, length
 
     def _start_slots(self, item: Item, length: int) -> int:
-        begins = self.begins.get((item.index, length))
+        begins = self.starts.get((item.index, length))
         if begins is None:
-            begins = self.begins[item.index, length] = item.starts(length)
+            begins = self.starts[item.index, length] = item.starts(length)
         return begins
 
     def _equivalence_key(self, item: Item) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ class Layout:
     """A placement under construction.
 
     ``placed`` holds pieces by item. ``taken`` slots are covered; ``kept`` slots must stay free after a block.
-    ``covers`` are the slots that each group of the problem covers, ``wanted`` those that each breather wants free.
+    ``covers`` are the slots that each group of the problem covers, ``wanted`` those that each soft gap wants free.
     """
 
     __slots__ = ("covers", "kept", "placed", "problem", "taken", "wanted")
@@ -31,7 +31,7 @@ class Layout:
 
     def _rebuild(self) -> None:
         self.taken = self.kept = 0
-        self.wanted = [0] * len(self.problem.breathers)
+        self.wanted = [0] * len(self.problem.soft_gaps)
         self.covers = [0] * len(self.problem.groups)
         for item, pieces in zip(self.problem.items, self.placed, strict=True):
             if pieces:
@@ -54,13 +54,13 @@ class Layout:
             self.wanted[number] |= free
 
     def _compute_mark(self, item: Item, pieces: Pieces) -> Masks:
-        """Return the slots that these pieces cover, must keep free after them, and want free by breather."""
+        """Return the slots that these pieces cover, must keep free after them, and want free by soft gap."""
         taken = kept = 0
-        wanted = dict.fromkeys((number for number, _, _ in item.coupling.breathers), 0)
+        wanted = dict.fromkeys((number for number, _, _ in item.coupling.soft_gaps), 0)
         for start, length in pieces:
             taken |= slot_range(start, start + length)
             kept |= slot_range(start + length, start + length + item.gap)
-            for number, slots, ahead in item.coupling.breathers:
+            for number, slots, ahead in item.coupling.soft_gaps:
                 at = max(0, start - slots) if ahead else start + length
                 wanted[number] |= slot_range(at, at + slots)
         return taken, kept, tuple(wanted.items())
@@ -113,13 +113,13 @@ class Layout:
 
         Returns ``None`` when there is none below the ceiling.
         """
-        self.problem.looks += 1
+        self.problem.effort += 1
         spots = self.spots(item, length)
         if spots and item.coupling.constrained:
             spots &= self._permitted_starts(item, length)
         if not spots:
             return None
-        self.problem.looks += 2
+        self.problem.effort += 2
         found: tuple[int, int] | None = None
         late = length * item.rank
         levels = item.levels(length)
@@ -146,14 +146,14 @@ class Layout:
         """Return the start with the most room around it, among equally priced ones, with its cost."""
         late, usual = length * item.rank, item.coupling.tight
         return min(
-            (least + start * late + (self._breather_points(item, start, length) - usual) * weights.SCALE, start)
+            (least + start * late + (self._soft_gap_points(item, start, length) - usual) * weights.SCALE, start)
             for start in slots_of(starts)
         )
 
     def _permitted_starts(self, item: Item, length: int) -> int:
         """Return the starts that satisfy hard orders and caps."""
         problem, placed = self.problem, self.placed
-        problem.looks += 1
+        problem.effort += 1
         if not item.coupling.ordered:
             return ~problem.full_starts(placed, item, length)
         first, last = 0, problem.axis.slots
@@ -189,7 +189,7 @@ class Layout:
     def _beside(self, item: Item, length: int, spots: int) -> list[tuple[int, int, bool]]:
         """Group starts by what their neighbors cost there, in points, the cheapest first.
 
-        Where the flag is true, the cost of breathers varies within the group and is computed per start.
+        Where the flag is true, the cost of soft gaps varies within the group and is computed per start.
         """
         free = spots
         problem = self.problem
@@ -200,7 +200,7 @@ class Layout:
             wanted |= self.wanted[number]
         if wanted:
             free &= run_starts(~wanted, length)
-        for number, slots, ahead in item.coupling.breathers:
+        for number, slots, ahead in item.coupling.soft_gaps:
             covered = self.covers[problem.victims[number]]
             if covered:
                 room = run_starts(~covered, slots)
@@ -217,22 +217,22 @@ class Layout:
         areas.sort()
         return areas
 
-    def _breather_points(self, item: Item, start: int, length: int) -> int:
-        """Return points for the slots that breathers want free, those of others and its own."""
+    def _soft_gap_points(self, item: Item, start: int, length: int) -> int:
+        """Return points for the slots that soft gaps want free, those of others and its own."""
         points = 0
         problem = self.problem
-        problem.looks += 2
+        problem.effort += 2
         bits = ((1 << length) - 1) << start
         hits = dict.fromkeys(item.coupling.avoided, 0)
         for number in hits:
             hits[number] = (bits & self.wanted[number]).bit_count()
-        for number, slots, ahead in item.coupling.breathers:
+        for number, slots, ahead in item.coupling.soft_gaps:
             at = max(0, start - slots) if ahead else start + length
             own = ((1 << slots) - 1) << at
             hits[number] = hits.get(number, 0) + (own & self.covers[problem.victims[number]]).bit_count()
         for number, hit in hits.items():
             if hit:
-                points += hit * problem.breathers[number].points + problem.breathers[number].base
+                points += hit * problem.soft_gaps[number].points + problem.soft_gaps[number].base
         return points
 
     def insert(self, item: Item, *, cut: bool = False, quick: bool = False) -> bool:
@@ -241,7 +241,7 @@ class Layout:
         ``cut`` also tries pieces; otherwise ``quick`` tries at most two pieces.
         """
         if item.coupling.constrained and self.problem.is_hopeless(self.placed, item):
-            self.problem.looks += 2
+            self.problem.effort += 2
             return False
         found: Pieces = ()
         ceiling = None if item.required else item.coupling.lost + 1
@@ -377,7 +377,7 @@ def shape_points(item: Item, pieces: Pieces) -> int:
 def shared_points(layout: Layout) -> int:
     """Return points for costs that several items share."""
     problem = layout.problem
-    total = sum(_breather_points(layout, number) for number in range(len(problem.breathers)))
+    total = sum(_soft_gap_points(layout, number) for number in range(len(problem.soft_gaps)))
     for cap in problem.caps:
         if cap.over is not None:
             total += _excess(layout, cap, cap.over)
@@ -389,22 +389,22 @@ def shared_points(layout: Layout) -> int:
     return total
 
 
-def _breather_points(layout: Layout, number: int) -> int:
-    """Return points for the slots of a breather that other items cover.
+def _soft_gap_points(layout: Layout, number: int) -> int:
+    """Return points for the slots of a soft gap that other items cover.
 
     Room ahead is not needed before the first block of a day.
     """
-    problem, breather = layout.problem, layout.problem.breathers[number]
+    problem, soft_gap = layout.problem, layout.problem.soft_gaps[number]
     covered = layout.covers[problem.victims[number]]
     wanted = layout.wanted[number]
-    if breather.ahead and wanted & covered:
+    if soft_gap.ahead and wanted & covered:
         wanted = 0
         for on in problem.days:
-            begins = sorted(s for m in breather.members for s, _ in layout.placed[m] if on.slots >> s & 1)
+            begins = sorted(s for m in soft_gap.members for s, _ in layout.placed[m] if on.slots >> s & 1)
             for start in begins[1:]:
-                wanted |= ((1 << breather.slots) - 1) << max(0, start - breather.slots)
+                wanted |= ((1 << soft_gap.slots) - 1) << max(0, start - soft_gap.slots)
     hit = (wanted & covered).bit_count()
-    return breather.base + breather.points * hit if hit else 0
+    return soft_gap.base + soft_gap.points * hit if hit else 0
 
 
 def _excess(layout: Layout, cap: Cap, over: int) -> int:

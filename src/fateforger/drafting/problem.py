@@ -15,7 +15,7 @@ Piece = tuple[int, int]
 """First slot and number of slots."""
 Pieces = tuple[Piece, ...]
 Masks = tuple[int, int, tuple[tuple[int, int], ...]]
-"""Slots covered by pieces of an item, slots kept free after them, and slots wanted free by breather."""
+"""Slots covered by pieces of an item, slots kept free after them, and slots wanted free by soft gap."""
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
 
@@ -120,7 +120,7 @@ class Cache:
 class Coupling:
     """Shared constraints of a problem that concern one item, by their numbers where they are not values.
 
-    ``breathers`` are those that it wants, as number, slots, and whether they lie ahead of it; ``avoided`` those that it
+    ``soft_gaps`` are those that it wants, as number, slots, and whether they lie ahead of it; ``avoided`` those that it
     should not cover; ``tight`` is the least cost of too little room around it. ``late`` are the starts that are late
     for the one thing. ``dependents`` are the items that need it, itself included. ``lost`` is the cost of leaving it
     out, in fractions of a point. A hard order applies to an ``ordered`` item, a hard order or cap to a ``constrained``
@@ -128,7 +128,7 @@ class Coupling:
     """
 
     groups: tuple[int, ...] = ()
-    breathers: tuple[tuple[int, int, bool], ...] = ()
+    soft_gaps: tuple[tuple[int, int, bool], ...] = ()
     avoided: tuple[int, ...] = ()
     tight: int = 0
     soft_orders: tuple[Order, ...] = ()
@@ -235,7 +235,7 @@ Placed = list[Pieces]
 
 
 @dataclass(frozen=True, slots=True)
-class Breather:
+class SoftGap:
     """Slots wanted free after (or before) some items.
 
     ``points`` are charged for each such slot that a victim covers.
@@ -290,7 +290,7 @@ class Problem:
     """A compiled day.
 
     ``in_force`` are the ids of the musts that are kept, ``late`` the starts that are late for the one thing. ``groups``
-    are the sets of items that caps, orders, or breathers refer to; ``victims`` holds, by breather, the group it is kept
+    are the sets of items that caps, orders, or soft gaps refer to; ``victims`` holds, by soft gap, the group it is kept
     free of.
     """
 
@@ -298,16 +298,15 @@ class Problem:
     days: tuple[PlannedDay, ...]
     policy: Policy
     items: list[Item]
-    breathers: tuple[Breather, ...]
+    soft_gaps: tuple[SoftGap, ...]
     caps: tuple[Cap, ...]
     orders: tuple[Order, ...]
     in_force: frozenset[str]
     late: InitVar[int]
-    looks: int = 0
+    effort: int = 0
     """Amount of search done, the same on every machine.
 
-    Looking for a place counts as one to four by its effort, so days with the same number of looks take about equally
-    long.
+    Looking for a place counts as one to four by its effort, so days with the same effort take about equally long.
     """
     groups: list[frozenset[int]] = field(default_factory=list, repr=False)
     victims: list[int] = field(default_factory=list, repr=False)
@@ -318,7 +317,7 @@ class Problem:
     """Numbers of the groups of deep and of shallow work."""
 
     def __post_init__(self, late: int) -> None:
-        self.victims = [self._group(b.victims) for b in self.breathers]
+        self.victims = [self._group(b.victims) for b in self.soft_gaps]
         self.orders = tuple(replace(o, groups=(self._group(o.first), self._group(o.then))) for o in self.orders)
         self.deep, self.shallow = self._group(_kind(self.items, deep=True)), self._group(_kind(self.items, deep=False))
         for item in self.items:
@@ -329,15 +328,15 @@ class Problem:
         n = item.index
         mine = [o for o in self.orders if n in o.first or n in o.then]
         hard = tuple(o for o in mine if o.points is None)
-        near = [b.points + b.base for b in self.breathers if n in b.members or n in b.victims]
+        near = [b.points + b.base for b in self.soft_gaps if n in b.members or n in b.victims]
         ordered = bool(hard or item.precedence.predecessors or item.precedence.successors)
         caps = tuple(cap for cap in self.caps if cap.over is None and n in cap.members)
-        breathers = tuple((m, b.slots, b.ahead) for m, b in enumerate(self.breathers) if n in b.members)
-        avoided = tuple(m for m, b in enumerate(self.breathers) if n in b.victims)
+        soft_gaps = tuple((m, b.slots, b.ahead) for m, b in enumerate(self.soft_gaps) if n in b.members)
+        avoided = tuple(m for m, b in enumerate(self.soft_gaps) if n in b.victims)
         soft = tuple(o for o in mine if o.points is not None)
         return Coupling(
             groups=tuple(m for m, group in enumerate(self.groups) if n in group),
-            breathers=breathers,
+            soft_gaps=soft_gaps,
             avoided=avoided,
             tight=min(near, default=0),
             soft_orders=soft,
@@ -349,7 +348,7 @@ class Problem:
             lost=item.reward * weights.SCALE + self.axis.slots * item.slots * item.rank,
             ordered=ordered,
             constrained=ordered or bool(caps),
-            alone=not (breathers or avoided or soft or late),
+            alone=not (soft_gaps or avoided or soft or late),
         )
 
     def _group(self, members: frozenset[int]) -> int:

@@ -15,7 +15,7 @@ from fateforger.drafting.explanations import find_left_out, reasons_of
 from fateforger.drafting.feasibility import NODES, Feasibility, check_feasibility, find_conflict
 from fateforger.drafting.instance import Instance, Pin, Policy, Task
 from fateforger.drafting.model import Block, Draft, MustConflict, UnplacedItem
-from fateforger.drafting.neighbourhood_search import SearchResult, greedy_layout, improve_layout, lower_bound
+from fateforger.drafting.neighborhood_search import SearchResult, greedy_layout, improve_layout, lower_bound
 from fateforger.drafting.placement import Layout, points
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.violations import check_blocks
@@ -120,7 +120,7 @@ def plans_of(context: DraftContext, problem: Problem, blocks: tuple[Block, ...])
 
 
 STEPS = 44_000
-"""Default number of looks for a place: about a third of a second."""
+"""Default effort of the search: about a third of a second."""
 LONG = 10 * NODES
 """Steps of a feasibility check when the usual ones do not decide; one day in thousands needs it."""
 ShouldStop = Callable[[], bool]
@@ -149,7 +149,7 @@ def draft_instance(
     """Return a plan for the instance.
 
     The same instance and ``steps`` give the same plan everywhere. ``stop`` may end the search early; the draft then
-    says that it is not finished. ``seen`` is called with the number of looks taken. ``reasons`` adds the reasons of
+    says that it is not finished. ``seen`` is called with the effort spent. ``reasons`` adds the reasons of
     each block.
 
     Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.

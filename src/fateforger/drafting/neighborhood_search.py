@@ -1,4 +1,6 @@
-"""Large neighbourhood search: greedy construction, then improvement by destroy and repair.
+"""Large neighborhood search: greedy construction, then destroy and repair, then local search.
+
+Worse neighbors are accepted as in simulated annealing.
 
 The same steps lead to the same plan on every machine. If time runs out first, the result is the best plan so far.
 
@@ -66,14 +68,14 @@ def _cost_of_excess(problem: Problem, alone: dict[int, int]) -> int:
     return lost
 
 
-_WAYS = 8
-"""Number of equally likely step types.
+_OPERATORS = 8
+"""Number of equally likely destroy operators.
 
-Type 0 clears a stretch of time, types 1 to 3 remove a few blocks anywhere, and the rest clear a place for an item
+Operator 0 clears a stretch of time, 1 to 3 remove a few blocks anywhere, and the rest clear a place for an item
 that was left out.
 """
 _AGAIN = 9
-"""One in this many steps of the last type clears a place for an item that is placed already."""
+"""One in this many steps of the last kind clears a place for an item that is placed already."""
 _PIECE = 3
 """One in this many splittable items gets a place for a first piece of any length."""
 _CUT = 6
@@ -98,46 +100,48 @@ class PseudoRandom:
         return (x >> 16) % bound
 
 
-def destroy_and_repair(layout: Layout, movable: list[Item], lot: PseudoRandom, spare: int) -> Layout | None:
+def destroy_and_repair(layout: Layout, movable: list[Item], rng: PseudoRandom, spare: int) -> Layout | None:
     """Return a neighboring layout; required items may be missing from it.
 
     Returns ``None`` once its cost is known to exceed ``spare``, in fractions of a point.
     """
-    there = [item for item in movable if layout.placed[item.index]]
-    out = [item for item in movable if not layout.placed[item.index]]
-    way = lot.below(_WAYS)
-    if way > 3 and (out or there):
-        some = out if out and (not there or lot.below(_AGAIN)) else there
-        trial = _force_item(layout, there, some[lot.below(len(some))], lot)
-    else:
-        trial = layout.remove_items(item.index for item in _choose_removals(layout, there, way, lot))
-    for item in there:
+    placed = [item for item in movable if layout.placed[item.index]]
+    omitted = [item for item in movable if not layout.placed[item.index]]
+    trial = _destroy(layout, placed, omitted, rng)
+    for item in placed:
         spare -= item.cache.costs.get(trial.placed[item.index], 0)
-    return trial if _reinsert(trial, movable, out, lot, spare) else None
+    return trial if _repair(trial, movable, omitted, rng, spare) else None
 
 
-def _choose_removals(layout: Layout, there: list[Item], way: int, lot: PseudoRandom) -> list[Item]:
-    if not there:
-        return []
-    if way == 0:
-        at = layout.placed[there[lot.below(len(there))].index][0][0]
-        reach = 6 + lot.below(30)
-        return [i for i in there if any(abs(s - at) < reach for s, _ in layout.placed[i.index])]
-    return [there[lot.below(len(there))] for _ in range(1 + lot.below(4))]
+def _destroy(layout: Layout, placed: list[Item], omitted: list[Item], rng: PseudoRandom) -> Layout:
+    """Return the layout without some of the placed items, by a random operator."""
+    operator = rng.below(_OPERATORS)
+    if operator > 3 and (omitted or placed):
+        some = omitted if omitted and (not placed or rng.below(_AGAIN)) else placed
+        return _force_item(layout, placed, some[rng.below(len(some))], rng)
+    if not placed:
+        return layout.remove_items(())
+    if operator == 0:
+        at = layout.placed[placed[rng.below(len(placed))].index][0][0]
+        reach = 6 + rng.below(30)
+        gone = [i for i in placed if any(abs(s - at) < reach for s, _ in layout.placed[i.index])]
+    else:
+        gone = [placed[rng.below(len(placed))] for _ in range(1 + rng.below(4))]
+    return layout.remove_items(item.index for item in gone)
 
 
-def _force_item(layout: Layout, there: list[Item], item: Item, lot: PseudoRandom) -> Layout:
+def _force_item(layout: Layout, there: list[Item], item: Item, rng: PseudoRandom) -> Layout:
     """Place an item at a random start and remove what is in the way.
 
     Of two such starts, the one that displaces less is used.
     """
-    length = item.lengths[lot.below(len(item.lengths))][0]
-    if item.bounds.most > 1 and length >= 2 * item.bounds.shortest and not lot.below(_PIECE):
-        length = item.bounds.shortest + lot.below(length - 2 * item.bounds.shortest + 1)
+    length = item.lengths[rng.below(len(item.lengths))][0]
+    if item.bounds.most > 1 and length >= 2 * item.bounds.shortest and not rng.below(_PIECE):
+        length = item.bounds.shortest + rng.below(length - 2 * item.bounds.shortest + 1)
     starts = item.starts(length)
     if not starts:
         return layout.remove_items(())
-    places = [_find_obstacles(layout, there, _choose_slot(starts, lot), length, item.gap) for _ in range(2)]
+    places = [_find_obstacles(layout, there, _choose_slot(starts, rng), length, item.gap) for _ in range(2)]
     _, start, off = min(places)
     trial = layout.remove_items((*off, item.index))
     piece = (start, length)
@@ -154,8 +158,8 @@ def _force_item(layout: Layout, there: list[Item], item: Item, lot: PseudoRandom
     return trial
 
 
-def _choose_slot(slots: int, lot: PseudoRandom) -> int:
-    for _ in range(lot.below(slots.bit_count())):
+def _choose_slot(slots: int, rng: PseudoRandom) -> int:
+    for _ in range(rng.below(slots.bit_count())):
         slots &= slots - 1
     return (slots & -slots).bit_length() - 1
 
@@ -172,28 +176,28 @@ def _find_obstacles(layout: Layout, there: list[Item], start: int, slots: int, g
     return worth, start, off
 
 
-def _reinsert(trial: Layout, movable: list[Item], out: list[Item], lot: PseudoRandom, spare: int) -> bool:
+def _repair(trial: Layout, movable: list[Item], omitted: list[Item], rng: PseudoRandom, spare: int) -> bool:
     """Reinsert what there is room for, in random order.
 
     Returns false once more than ``spare`` is lost.
     """
     back = [item for item in movable if not trial.placed[item.index]]
-    way = lot.below(4)
-    if way == 0:
+    order = rng.below(4)
+    if order == 0:
         back.sort(key=lambda i: (not i.required, -i.slots, i.index))
-    elif way == 1:
+    elif order == 1:
         back.sort(key=lambda i: (not i.required, -i.reward, i.index))
     else:
         for place in range(len(back) - 1, 0, -1):
-            other = lot.below(place + 1)
+            other = rng.below(place + 1)
             back[place], back[other] = back[other], back[place]
-        if way == 2 and out:
-            back.sort(key=lambda i: i not in out)
+        if order == 2 and omitted:
+            back.sort(key=lambda i: i not in omitted)
     everywhere = trial.problem.everywhere
     room, longest = _room(trial, everywhere)
     for item in back:
         least, shortest = item.smallest
-        if least <= room and shortest <= longest and trial.insert(item, cut=not lot.below(_CUT), quick=True):
+        if least <= room and shortest <= longest and trial.insert(item, cut=not rng.below(_CUT), quick=True):
             room, longest = _room(trial, everywhere)
             continue
         spare -= item.coupling.lost
@@ -208,7 +212,7 @@ def _room(layout: Layout, everywhere: int) -> tuple[int, int]:
     return free.bit_count(), longest_run(free)
 
 
-_HEAT = 400
+_TEMPERATURE = 400
 """Points by which a step may worsen a plan at the start, about the worth of a task; it cools to zero."""
 
 
@@ -285,30 +289,30 @@ def improve_layout(
     stop: Callable[[], bool] | None = None,
     seen: Callable[[int], None] | None = None,
 ) -> SearchResult:
-    """Improve a placement for ``steps`` looks.
+    """Improve a placement until ``steps`` units of effort are spent.
 
-    ``stop`` is polled to end the search early; ``seen`` is called with the number of looks taken.
+    ``stop`` is polled to end the search early; ``seen`` is called with the effort spent.
     """
     best = current = layout
     best_cost = current_cost = cost_of(layout)
-    lot = PseudoRandom(len(problem.items) + 1)
+    rng = PseudoRandom(len(problem.items) + 1)
     movable = [item for item in problem.items if not item.source.pinned]
     must = [item.index for item in problem.items if item.required and layout.placed[item.index]]
     held = problem.violated_caps(layout.placed)
     watched = any(cap.over is None and cap.least is not None for cap in problem.caps)
     finished = True
     good = (lower_bound(problem) + 1) * weights.SCALE
-    begun = problem.looks
-    while movable and best_cost >= good and (done := problem.looks - begun) < steps:
+    begun = problem.effort
+    while movable and best_cost >= good and (done := problem.effort - begun) < steps:
         if stop is not None and stop():
             finished = False
             break
         if seen is not None:
             seen(done)
-        problem.looks += 1 + 3 * sum(map(bool, current.placed)) // 4
-        heat = _HEAT * weights.SCALE * (steps - done) // steps
-        limit = current_cost + lot.below(heat + 1)
-        trial = destroy_and_repair(current, movable, lot, limit)
+        problem.effort += 1 + 3 * sum(map(bool, current.placed)) // 4
+        temperature = _TEMPERATURE * weights.SCALE * (steps - done) // steps
+        limit = current_cost + rng.below(temperature + 1)
+        trial = destroy_and_repair(current, movable, rng, limit)
         if trial is None or trial.placed == current.placed or not all(trial.placed[index] for index in must):
             continue
         if watched and len(problem.violated_caps(trial.placed)) > len(held):
