@@ -47,7 +47,7 @@ class BackgroundUpdates:
         looker: Looker,
         effects: Effects,
         drafts: Drafts,
-        memory: MemoryService | None,
+        memory: MemoryService,
         clock: Clock,
     ) -> None:
         self._clock = clock
@@ -113,7 +113,7 @@ class BackgroundUpdates:
 
     async def remember(self, session: Session, heard: AddExtracted) -> Session:
         """Return the session with what was understood, after it is written. Repetitions have no effect."""
-        reading = None if self._memory is None else await self._memory.look(session, heard)
+        reading = await self._memory.look(session, heard)
         after, effects = apply_understood(with_memory(session, reading, heard.at), reading, heard)
         for effect in effects:
             after = await self._effects.carry_out(effect, after, before=session, cause=heard.command_id)

@@ -138,7 +138,7 @@ class FormService:
     """Opens and reads forms; accesses only the database. ``alone`` serves rules outside of a session."""
 
     sessions: Sessions
-    memory: MemoryService | None
+    memory: MemoryService
     alone: RuleService
     clock: Clock
 
@@ -161,7 +161,7 @@ class FormService:
         session = await self._load_session(session_id)
         lines = lines_of_command(session, done)
         try:
-            stored = () if self.memory is None else await self.memory.versions(session.user_id)
+            stored = await self.memory.versions(session.user_id)
         except StoreError as error:
             log.warning("a form without the stored constraints of %s: %s", session.user_id, error.message)
             stored, lines = (), (*lines, NOT_ALL_RULES)
@@ -174,9 +174,6 @@ class FormService:
         return session.at_time(self.clock.now())
 
 
-NO_QUEUE = "There is no queue of tasks here."
-
-
 class PlanningCoordinator:
     """Takes commands, one at a time per session (the caller ensures this), and carries out each of them once.
 
@@ -185,8 +182,8 @@ class PlanningCoordinator:
 
     ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
     free text, ``memory`` knows the person's constraints, ``outside`` reads an external task list, ``proposals`` holds
-    the proposals of agents, and ``logbook`` records each turn. ``ownership`` decides who owns the calendar; without it,
-    it has no owner.
+    the proposals of agents, and ``logbook`` records each turn. ``ownership`` decides who owns the calendar. ``model``
+    and ``outside`` are ``None`` where none is configured.
     """
 
     def __init__(
@@ -195,17 +192,17 @@ class PlanningCoordinator:
         sessions: Sessions,
         submitter: Submitter,
         clock: Clock,
-        calendar_write: CalendarWrite = "refine",
+        ownership: Ownership,
+        memory: MemoryService,
+        tasks: QueueService,
+        proposals: ProposalService,
+        logbook: TurnLog,
+        model: Model | None,
+        outside: ExternalTaskList | None,
+        calendar_write: CalendarWrite,
         calendar_wait: float = CALENDAR_WAIT,
-        ownership: Ownership | None = None,
-        model: Model | None = None,
-        memory: MemoryService | None = None,
-        tasks: QueueService | None = None,
-        outside: ExternalTaskList | None = None,
-        proposals: ProposalService | None = None,
-        logbook: TurnLog | None = None,
     ) -> None:
-        self._logbook = logbook or TurnLog(clock)
+        self._logbook = logbook
         self._sessions = sessions
         self._model = model
         self._ownership = ownership
@@ -257,7 +254,7 @@ class PlanningCoordinator:
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.handle`."""
         if isinstance(command, QueueCommandBase):
-            await self._queue().carry_out(command)
+            await self._tasks.carry_out(command)
         else:
             await self._handle(command, tell)
 
@@ -290,11 +287,6 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.stop`."""
         return self._turns.stop(session_id, asked_at)
 
-    def _queue(self) -> QueueService:
-        if self._tasks is None:
-            raise BadInput(NO_QUEUE)
-        return self._tasks
-
     async def on_start(self, start: Start) -> None:
         """Begin a session; in a thread with an active session, show the state of that session instead."""
         await self._beginnings.start(start)
@@ -326,12 +318,12 @@ class PlanningCoordinator:
 
     async def open_form(self, request: FormRequest) -> Form:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.open_form`."""
-        return await (self._queue().open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
+        return await (self._tasks.open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.read_form`."""
         return await (
-            self._queue().read_form(submission) if submission.form in TASK_FORMS else self._forms.read(submission)
+            self._tasks.read_form(submission) if submission.form in TASK_FORMS else self._forms.read(submission)
         )
 
     async def is_carried_out(self, command: Command) -> bool:
@@ -342,7 +334,7 @@ class PlanningCoordinator:
         if isinstance(command, Start):
             return await self._sessions.load(format_session_id(command)) is not None
         if isinstance(command, QueueCommandBase):
-            return await self._queue().is_carried_out(command)
+            return await self._tasks.is_carried_out(command)
         if not command.session_id:
             return await self._alone.is_carried_out(command)
         session = await self._sessions.load(command.session_id)
@@ -359,11 +351,11 @@ class PlanningCoordinator:
 
     async def calendar_owner(self) -> CalendarOwner:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.calendar_owner`."""
-        return CalendarOwner() if self._ownership is None else await self._ownership.owner()
+        return await self._ownership.owner()
 
     async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.claim_calendar`."""
-        return ClaimOutcome.NO_CODE if self._ownership is None else await self._ownership.claim(user_id, code)
+        return await self._ownership.claim(user_id, code)
 
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.session_in_thread`."""
@@ -376,8 +368,7 @@ class PlanningCoordinator:
 
     async def home(self, user_id: str) -> Card:
         """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.home`."""
-        queue = () if self._tasks is None else await self._tasks.home(user_id)
-        return home_card(await self._sessions.of_user(user_id), queue)
+        return home_card(await self._sessions.of_user(user_id), await self._tasks.home(user_id))
 
     async def aclose(self) -> None:
         """Stop background work; its results are looked up again when they are needed."""
@@ -386,6 +377,5 @@ class PlanningCoordinator:
         await self._looker.aclose()
         if self._outside is not None:
             await self._outside.aclose()
-        if self._memory is not None:
-            await self._memory.aclose()
+        await self._memory.aclose()
         await self._logbook.aclose()

@@ -157,8 +157,8 @@ class Effects:
         looker: Looker,
         *,
         calendar_wait: float,
-        memory: MemoryService | None = None,
-        proposals: ProposalService | None = None,
+        memory: MemoryService,
+        proposals: ProposalService,
     ) -> None:
         self._submitter = submitter
         self._proposals = proposals
@@ -196,21 +196,17 @@ class Effects:
             case DraftDay():
                 return session  # carried out before, while the turn could still be stopped
             case WriteMemory():
-                return await self._remember(effect, session, cause)
+                return await self._memory.write(effect, session, cause)
             case SearchMemory():
-                return session if self._memory is None else await self._memory.look_for(effect, session)
+                return await self._memory.look_for(effect, session)
             case AnswerAgent():
                 return await self._answer_agent(effect, session, cause)
             case _:
                 assert_never(effect)
 
     async def _answer_agent(self, effect: AnswerAgent, session: Session, cause: str) -> Session:
-        if self._proposals is not None:
-            await self._proposals.answer(effect, session, cause)
+        await self._proposals.answer(effect, session, cause)
         return session
-
-    async def _remember(self, effect: WriteMemory, session: Session, cause: str) -> Session:
-        return session if self._memory is None else await self._memory.write(effect, session, cause)
 
     async def note(self, plan: TBPlan, session: Session, cause: str) -> None:
         """Record that the plan has adopted the person's own changes, so that reverting one counts as a new request.

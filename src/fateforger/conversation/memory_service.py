@@ -390,11 +390,10 @@ NO_ZONE = "UTC"
 class RuleService:
     """Reads and changes rules outside of a session.
 
-    ``memory`` is ``None`` where nothing is remembered. The replies of recent commands are kept for the forms that show
-    them.
+    The replies of recent commands are kept for the forms that show them.
     """
 
-    def __init__(self, sessions: Sessions, memory: MemoryService | None, clock: Clock) -> None:
+    def __init__(self, sessions: Sessions, memory: MemoryService, clock: Clock) -> None:
         self._sessions = sessions
         self._memory = memory
         self._clock = clock
@@ -406,7 +405,7 @@ class RuleService:
         Raises ``BadInput`` while the rules cannot be read.
         """
         try:
-            versions = () if self._memory is None else await self._memory.versions(user_id)
+            versions = await self._memory.versions(user_id)
         except StoreError as error:
             log.warning("the rules of %s cannot be looked up: %s", user_id, error.message)
             raise BadInput(NO_RULES) from error
@@ -418,11 +417,11 @@ class RuleService:
 
     async def carry_out(self, command: SessionCommand) -> None:
         """Apply a command to a rule, once. Raises ``StoreError``; the command can then be repeated."""
-        if command.command_id in self._said or self._memory is None:
+        if command.command_id in self._said:
             return
         for attempt in range(1, TRIES + 1):
             try:
-                await self._attempt(command, self._memory)
+                await self._attempt(command)
             except VersionConflict:
                 if attempt == TRIES:
                     raise
@@ -431,13 +430,13 @@ class RuleService:
 
     async def is_carried_out(self, command: SessionCommand) -> bool:
         """Check whether a command was carried out, by this program or another one on the same database."""
-        if command.command_id in self._said or self._memory is None:
+        if command.command_id in self._said:
             return True
         return await self._memory.has_written(command.user_id, command.command_id)
 
-    async def _attempt(self, command: SessionCommand, memory: MemoryService) -> None:
+    async def _attempt(self, command: SessionCommand) -> None:
         person = await self._person(command.user_id)
-        reading = await memory.look(person, command)
+        reading = await self._memory.look(person, command)
         if reading.error is not None:
             raise StoreUnavailable(reading.error)
         stage = StageInput(
@@ -451,7 +450,7 @@ class RuleService:
                 # The rule belongs to no session.
                 versions = tuple(replace(version, session_id=None) for version in effect.versions)
                 lasting = replace(effect, versions=versions)
-                await memory.write(lasting, output.session, command.command_id)
+                await self._memory.write(lasting, output.session, command.command_id)
         done = output.session.with_thread(handled=(command.command_id,))
         self._said[command.command_id] = lines_of_command(done, command.command_id)
         while len(self._said) > MOST_KEPT:

@@ -87,8 +87,8 @@ class SessionStarter:
     logbook: TurnLog
     calendar_write: CalendarWrite
     model: Model | None
-    memory: MemoryService | None
-    tasks: QueueService | None
+    memory: MemoryService
+    tasks: QueueService
     outside: ExternalTaskList | None
 
     async def start(self, start: Start) -> None:
@@ -130,15 +130,15 @@ class SessionStarter:
             return True
         if not opening.addressed or not opening.text:
             return not opening.addressed
-        if self.tasks is not None and await self.tasks.handle_typed(opening):
+        if await self.tasks.handle_typed(opening):
             return True
         if self.model is None:
             return False
         model = TurnModel(self.model, RunningTurn(opening.at), ignore_progress)
-        queue = () if self.tasks is None else await self.tasks.queue(opening.user_id)
+        queue = await self.tasks.queue(opening.user_id)
         session = await run_first_turn(opening, earlier, queue, model, self.logbook, calendar_write=self.calendar_write)
         if session is None or isinstance(session, HydratedMessage):
-            return session is not None and self.tasks is not None and await self.tasks.route(opening, session)
+            return session is not None and await self.tasks.route(opening, session)
         self._look_ahead(session)
         session, messages = build_messages(
             None, session.after_command(opening.command_id, opening.at), opening.command_id
@@ -152,5 +152,4 @@ class SessionStarter:
         self.looker.begin(session.date, session.tz)
         if self.outside is not None:
             self.outside.begin()
-        if self.memory is not None:
-            self.memory.begin(session.user_id)
+        self.memory.begin(session.user_id)

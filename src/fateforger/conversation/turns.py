@@ -219,10 +219,10 @@ class Turns:
     later: BackgroundUpdates
     logbook: TurnLog
     model: Model | None
-    memory: MemoryService | None
-    tasks: QueueService | None
+    memory: MemoryService
+    tasks: QueueService
     outside: ExternalTaskList | None
-    proposals: ProposalService | None = None
+    proposals: ProposalService
     _running: RunningTurns = field(init=False, default_factory=RunningTurns)
 
     async def carry_out(self, command: SessionCommand, tell: ProgressCallback) -> None:
@@ -254,9 +254,8 @@ class Turns:
         elif before.status is SessionStatus.CANCELLED:
             await self._answer(before, command, ended_reply(before))
         else:
-            if self.memory is not None:
-                # This comes before the turn: if the program dies during it, the reply is read nevertheless.
-                await self.memory.queue_extraction(command)
+            # This comes before the turn: if the program dies during it, the reply is read nevertheless.
+            await self.memory.queue_extraction(command)
             try:
                 await self._run_logged(before, command, course, tell)
             except TurnStopped:
@@ -315,7 +314,7 @@ class Turns:
         If the message was not read for rules in time, the outcome is returned with a notice. ``heard`` is the outcome
         of the first reading of the message.
         """
-        if self.memory is None or not isinstance(said, TimeboxingUserReply) or not heard.heard:
+        if not isinstance(said, TimeboxingUserReply) or not heard.heard:
             return turn, outcome
         if not any(map(_needs_rules, outcome.effects)) or any(isinstance(each, OF_MEMORY) for each in heard.heard):
             return turn, outcome
@@ -338,9 +337,8 @@ class Turns:
         return again, replace(outcome, session=session)
 
     async def _assemble(self, before: Session, command: SessionCommand, look: Look | None) -> TurnInput:
-        memory = None if self.memory is None else await self.memory.look(before, command)
-        queue = None if self.tasks is None else self.tasks.planned
-        more, trouble = await find_offers(self.sessions, before, queue, self.outside, now=command.at)
+        memory = await self.memory.look(before, command)
+        more, trouble = await find_offers(self.sessions, before, self.tasks.planned, self.outside, now=command.at)
         return TurnInput(
             session=before,
             command=command,
@@ -354,7 +352,7 @@ class Turns:
 
     async def _find_proposals(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:
         """Return the agents' proposals in the thread, for a message that may answer them."""
-        if self.proposals is None or self.model is None or not isinstance(command, TimeboxingUserReply):
+        if self.model is None or not isinstance(command, TimeboxingUserReply):
             return ()
         return await self.proposals.waiting(before, command.at)
 
@@ -384,8 +382,7 @@ class Turns:
             log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
             after, messages = build_messages(before, report_violations(after, broke), command.command_id)
         messages = add_rating(messages, command.command_id, prompts)
-        if self.tasks is not None:
-            await self.tasks.planned.follow(before, after)
+        await self.tasks.planned.follow(before, after)
         after = await self.sessions.save(after, expected=before.version, outgoing=messages)
         log_constraint_events(before, after, command.command_id)
         self.drafts.prepare(after)

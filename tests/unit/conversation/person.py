@@ -20,6 +20,7 @@ from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.coordinator import CoordinatorPort, PlanningCoordinator
+from fateforger.conversation.effects import Submitter
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import Finder, MemoryService
 from fateforger.conversation.queue.execution import WaitingTasks
@@ -31,6 +32,7 @@ from fateforger.memory.ports import Constraints
 from fateforger.ports.model import Model
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
 from fateforger.session.commands import Click, Command, Start, TimeboxingUserReply
+from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import CalendarWrite, Outgoing, Session
 from fateforger.session.store import Sent, Sessions
@@ -38,6 +40,7 @@ from fateforger.tasks.ports import OpenTasks, Tasks
 from fateforger.values import replace
 from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, Handler, Policy, Row, SwitchedOff
 from fateforger.workers.memory import build_extract_handler, build_memory_handler
+from fateforger.workers.people import Ownership
 from fateforger.workers.supervisor import Supervisor
 from fateforger.workers.turns import build_turn_handler
 
@@ -91,6 +94,7 @@ class House:
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
     desk: QueueService = field(init=False)
+    memory: MemoryService = field(init=False)
     waiting_tasks: WaitingTasks = field(init=False)
     outside: ExternalTaskList | None = field(init=False)
 
@@ -124,17 +128,23 @@ class House:
         self.desk = QueueService(tools, EXECUTOR)
         self.waiting_tasks = WaitingTasks(tools)
         self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
-        self.coordinator = PlanningCoordinator(
+        self.memory = memory
+        self.coordinator = self.build_coordinator(submitter=self.submitter)
+
+    def build_coordinator(self, *, submitter: Submitter, calendar_wait: float = CALENDAR_WAIT) -> PlanningCoordinator:
+        return PlanningCoordinator(
             sessions=self.sessions or self.store.sessions,
-            submitter=self.submitter,
+            submitter=submitter,
             clock=self.clock,
-            calendar_write=self.calendar_write,
-            model=self.model,
-            memory=memory,
+            ownership=Ownership(self.store.owners, self.clock, named=None, page=(), real_slack=False),
+            memory=self.memory,
             tasks=self.desk,
-            outside=self.outside,
             proposals=ProposalService(self.store.proposals, self.store.jobs, self.clock),
             logbook=TurnLog(self.clock, self.kept),
+            model=self.model,
+            outside=self.outside,
+            calendar_write=self.calendar_write,
+            calendar_wait=calendar_wait,
         )
 
     @property

@@ -13,7 +13,6 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import House, Person
 
 from fateforger.adapters.model import ChatModel, Endpoint
-from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.running_turns import NOT_TORN, STOPPED
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Progress, ignore_progress
@@ -23,9 +22,8 @@ from fateforger.values import replace
 
 
 def reads_words(house: House, model: Model | None) -> None:
-    house.coordinator = PlanningCoordinator(
-        sessions=house.store.sessions, submitter=house.submitter, clock=house.clock, model=model
-    )
+    house.model = model
+    house.coordinator = house.build_coordinator(submitter=house.submitter)
 
 
 def message(anna: Person, text: str = "make it shorter") -> TimeboxingUserReply:

@@ -12,7 +12,6 @@ from tests.fakes.google_calendar import Answer, Crash, Fail, LoseAnswer
 from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, Person, meeting
 
 from fateforger.calendar.ports import Rejected
-from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.errors import CalendarNotFound, CalendarUnreachable, StoreUnavailable, VersionConflict
 from fateforger.session.commands import Start
 from fateforger.session.model import Outgoing, Session
@@ -201,7 +200,8 @@ async def test_a_crash_between_calendar_and_database_leads_to_the_same_end(
 
     def reborn() -> None:
         house.restart()
-        house.coordinator = PlanningCoordinator(sessions=sessions, submitter=house.submitter, clock=house.clock)
+        house.sessions = sessions
+        house.coordinator = house.build_coordinator(submitter=house.submitter)
 
     reborn()
     sent: list[Any] = []
@@ -295,7 +295,8 @@ async def test_a_full_disk_is_left_to_the_caller_to_repeat(house: House, anna: P
     """Nothing could be saved: the error goes up, and the same command works later."""
     await anna.to_refine("Report")
     sessions = DropSave(house.store.sessions, lambda: StoreUnavailable("The disk is full."))
-    house.coordinator = PlanningCoordinator(sessions=sessions, submitter=house.submitter, clock=house.clock)
+    house.sessions = sessions
+    house.coordinator = house.build_coordinator(submitter=house.submitter)
     sessions.armed = True
     with pytest.raises(StoreUnavailable):
         await anna.press("Commit to calendar")
@@ -307,7 +308,8 @@ async def test_a_conflicting_save_is_tried_again(house: House, anna: Person) -> 
     """Background work saved first: the command is carried out on the newer version."""
     await anna.to_frame()
     sessions = DropSave(house.store.sessions, lambda: VersionConflict("This session was changed in the meantime."))
-    house.coordinator = PlanningCoordinator(sessions=sessions, submitter=house.submitter, clock=house.clock)
+    house.sessions = sessions
+    house.coordinator = house.build_coordinator(submitter=house.submitter)
     sessions.armed = True
     await anna.press("Proceed")
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
@@ -346,9 +348,7 @@ async def test_a_slow_calendar_appears_when_it_answers(house: House, anna: Perso
     """S40, S42, S122: the first look goes on without the calendar, says so, and the card is filled in later."""
     meeting(house, "Standup", "09:30", "10:00")
     slow = SlowRead(house.submitter)
-    house.coordinator = PlanningCoordinator(
-        sessions=house.store.sessions, submitter=slow, clock=house.clock, calendar_wait=0.01
-    )
+    house.coordinator = house.build_coordinator(submitter=slow, calendar_wait=0.01)
     await anna.to_frame()
     assert "Your calendar is still loading; it appears here as soon as it answers. You can go on." in anna.words
     assert "no meetings" not in anna.words
@@ -362,7 +362,7 @@ async def test_a_slow_calendar_appears_when_it_answers(house: House, anna: Perso
 
 async def test_closing_does_not_wait_for_a_calendar_that_hangs(house: House, anna: Person) -> None:
     slow = SlowRead(house.submitter)
-    house.coordinator = PlanningCoordinator(sessions=house.store.sessions, submitter=slow, clock=house.clock)
+    house.coordinator = house.build_coordinator(submitter=slow)
     await anna.start()
     async with asyncio.timeout(60):
         await house.coordinator.aclose()
