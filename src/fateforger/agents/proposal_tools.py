@@ -19,7 +19,6 @@ from fateforger.agents.proposals import (
     Proposal,
 )
 from fateforger.errors import BadInput
-from fateforger.memory.applicability import Context, decide_applicability
 from fateforger.memory.documents import read_record, write_record
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version, select_newest
@@ -34,6 +33,8 @@ from fateforger.session.proposals import (
     preview_constraint,
     preview_patch,
 )
+from fateforger.session.rulebook import rules_in_force, unsaved_session
+from fateforger.values import replace
 
 WAITS = "The person is asked in Slack. Until they approve it, nothing changes; get_proposal says what became of it."
 
@@ -197,14 +198,8 @@ async def _select_constraints(
         mine = [version for version in select_newest(versions, caller.user_id).values() if not version.retired]
         return sorted(mine, key=lambda version: (version.record.necessity.weakness, version.seq))
     _, tz, session = await find_day(reach, caller, given.date)
-    context = Context(
-        user_id=caller.user_id,
-        as_of=given.date,
-        timezone=tz,
-        session_id=None if session is None else session.id,
-        suppressed_uids=() if session is None else session.rules.set_aside,
-    )
-    return [item.version for item in decide_applicability(versions, context).applicable]
+    person = session or replace(unsaved_session(caller.user_id, tz, caller.at), date=given.date)
+    return [item.version for item in rules_in_force(person, versions, at_any_stage=True).applicable]
 
 
 def _write_constraint(version: Version) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
 from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView
 from fateforger.session.model import FIRST_LISTED, Session
-from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
 OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
@@ -26,27 +25,20 @@ OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
 
 def rules_in_force(
     session: Session,
+    versions: Iterable[Version] | None = None,
     *,
-    stage: TimeboxingStage | None = None,
     event_types: tuple[ET, ...] = (),
-    k: int | None = None,
+    at_any_stage: bool = False,
 ) -> Answer:
     """Return the constraints that apply in a session, ranked, and the others with a reason (S2, S21, S22).
 
-    Constraints stated in the session are included. ``stage`` defaults to the session's own; without ``event_types``
-    these do not matter. Prompts, cards, reasons, and the draft's fingerprint all use this.
+    ``versions`` default to those that the session knows, including those stated in it. Without ``event_types`` these do
+    not matter. Prompts, cards, reasons, and the draft's fingerprint all use this.
     """
-    context = Context(
-        user_id=session.user_id,
-        stage=(stage or session.stage).value,
-        as_of=session.date,
-        timezone=session.tz,
-        event_types=event_types,
-        session_id=session.id,
-        suppressed_uids=session.rules.set_aside,
-        k=k,
-    )
-    return decide_applicability(known_versions(session), context)
+    context = context_of(session)
+    if not at_any_stage:
+        context = replace(context, stage=session.stage.value, event_types=event_types)
+    return decide_applicability(known_versions(session) if versions is None else versions, context)
 
 
 def known_versions(session: Session) -> tuple[Version, ...]:
@@ -85,8 +77,7 @@ def rows_of(session: Session, versions: Iterable[Version], *, retired: bool = Fa
     First come those that apply on the session's day, the best first, then those set aside, then the others by name.
     Constraints out of force are included only if ``retired``.
     """
-    context = context_of(session)
-    answer = decide_applicability(versions, context)
+    answer = rules_in_force(session, versions, at_any_stage=True)
     used = [_row(session, item) for item in answer.applicable]
     others = [_unused_row(session, item) for item in answer.excluded if _is_ours(session, item.version)]
     kept = [row for row in others if retired or not row.retired]

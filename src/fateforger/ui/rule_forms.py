@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
-from fateforger.memory.applicability import Applicable, decide_applicability
+from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Scope, Status
@@ -25,7 +25,7 @@ from fateforger.session.forms import (
     TextField,
 )
 from fateforger.session.memory import MemoryRow
-from fateforger.session.rulebook import RuleBook, context_of
+from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import format_count
 from fateforger.ui.form_values import Filled
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, describe_origin, describe_rule, marks
@@ -322,11 +322,10 @@ def _reach_field(day: str) -> ChoiceField:
 
 def _describe_rule(book: RuleBook, version: Version) -> str:
     """Return the rule in the person's words, the date they said it, and the reason why it applies or does not."""
-    context = context_of(book.person)
-    answer = decide_applicability(book.versions, context)
+    answer = rules_in_force(book.person, book.versions, at_any_stage=True)
     used = next((item for item in answer.applicable if item.uid == version.uid), None)
     out = next((item for item in answer.excluded if item.uid == version.uid), None)
-    reminder = build_reminder(used or Applicable(version, context))
+    reminder = build_reminder(used or Applicable(version, answer.context))
     why = " ".join(used.reasons) if used is not None else "" if out is None else f"Not used: {out.reason}"
     ask = f" It needs your word: {CONFIRM}." if reminder.unsure and not version.retired else ""
     row = book.rule(version.uid)[0]
