@@ -22,7 +22,7 @@ from tests.unit.conversation.sessions import planned, task
 
 from fateforger.conversation.turn_values import TurnOutcome
 from fateforger.conversation.turns import end_turn
-from fateforger.session.gates import MOST_STEPS, gate, make_step, objections, record_steps
+from fateforger.session.gate import MOST_STEPS, describe_stage, make_step, objections, record_steps
 from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.workflow.conformance import check, wrap_rule
@@ -63,8 +63,8 @@ def turn(before: Session) -> Session:
     objections(before, "commit")
     objections(before, "write")
     for _ in range(GATES):
-        gate(before)
-    outcome = TurnOutcome(session=before, gate=gate(before))
+        describe_stage(before)
+    outcome = TurnOutcome(session=before, gate=describe_stage(before))
     return end_turn(before, outcome, before, ())[0]
 
 

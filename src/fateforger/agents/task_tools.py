@@ -17,7 +17,7 @@ from fateforger.agents.clients import Scope, format_executor
 from fateforger.errors import BadInput
 from fateforger.memory.versions import select_newest
 from fateforger.memory.vocabulary import Status
-from fateforger.session.gates import is_committed
+from fateforger.session.gate import is_committed
 from fateforger.tasks.ports import Change
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import (

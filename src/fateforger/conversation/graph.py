@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.conversation.language.message_reader import read_message
 from fateforger.conversation.plan_nodes import JUDGEMENTS
-from fateforger.conversation.stage_checks import find_objection, get_requested_move
 from fateforger.conversation.stage_nodes import VIEW_COMMANDS, run_stage
 from fateforger.conversation.turn_values import (
     Effect,
@@ -30,6 +29,7 @@ from fateforger.conversation.turn_values import (
 from fateforger.ports.model import Model
 from fateforger.session.commands import ExplainBlock, SessionCommand, TimeboxingUserReply
 from fateforger.session.constants import MOST_STEPS
+from fateforger.session.gate import find_refusal, get_requested_move
 from fateforger.session.model import LastWords, Notice
 from fateforger.session.pending import pending_questions
 from fateforger.session.recall import nameable_constraints
@@ -222,8 +222,8 @@ def _refuse(step: Step, given: StageInput, notice: Notice) -> Step:
 def _transition(step: Step) -> Step:
     """Refuse a command that is not allowed in the current stage."""
     given = _require(step.stage_input)
-    no = None if step.refused or given.command is None else find_objection(given.session, given.command, given.asked)
-    return step if no is None else _refuse(step, given, no)
+    no = None if step.refused or given.command is None else find_refusal(given.session, given.command)
+    return step if no is None else _refuse(step, given, no.notice)
 
 
 async def _in_thread(step: Step) -> Step:

@@ -54,7 +54,7 @@ from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import Meeting
 from fateforger.session.draft import grade_session
 from fateforger.session.edits import BlockCommand, apply_edit, repair_violations, writes_at_once
-from fateforger.session.gates import is_committed
+from fateforger.session.gate import is_committed
 from fateforger.session.model import MEETINGS, HeldChange, Notice, Question, RefineUpdate, Session
 from fateforger.session.placement import by_time, list_differences, span, summarize_differences
 from fateforger.session.recall import followed_constraints

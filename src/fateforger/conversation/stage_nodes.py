@@ -17,7 +17,6 @@ from fateforger.conversation.plan_nodes import (
     run_review_stage,
     write_if_okay,
 )
-from fateforger.conversation.stage_checks import get_home_stage, guard_output, refuse_forbidden_move
 from fateforger.conversation.turn_values import (
     AnswerAgent,
     DraftDay,
@@ -29,6 +28,7 @@ from fateforger.conversation.turn_values import (
     StageInput,
     StageOutput,
     WriteCalendar,
+    guard_output,
 )
 from fateforger.errors import BadInput, PlanInvalid, UserError
 from fateforger.planning.plan import TBPlan
@@ -65,7 +65,7 @@ from fateforger.session.commands import (
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today, with_start
 from fateforger.session.draft import basis, draft_day, fingerprint, grade_session, option_words, room_words
-from fateforger.session.gates import gate
+from fateforger.session.gate import get_home_stage, is_offered
 from fateforger.session.model import (
     CalendarWrite,
     InputFacts,
@@ -100,7 +100,7 @@ def apply_day_facts(session: Session, command: SessionCommand | None) -> Session
     that the current card does not show is mentioned in a notice.
     """
     after = _apply_fact(session, command)
-    home = None if command is None else get_home_stage(command)
+    home = None if command is None else get_home_stage(type(command))
     if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
         return after
     said = () if session.thread.notice is None else session.thread.notice.lines
@@ -250,7 +250,7 @@ def run_inputs_stage(stage: StageInput) -> StageOutput:
     session = stage.session
     after = apply_day_facts(session, stage.command)
     if after is not None:
-        on = isinstance(stage.command, AddTasks) and stage.command.proceed and gate(after).ready
+        on = isinstance(stage.command, AddTasks) and stage.command.proceed and is_offered(after, Move.PROCEED)
         return StageOutput(session=after, move=Move.PROCEED if on else Move.STAY)
     if stage.asked in {Move.PROCEED, Move.BACK}:
         return StageOutput(session=session, move=stage.asked)
@@ -471,7 +471,7 @@ def run_stage(stage: StageInput) -> StageOutput:
 
     Invalid input becomes a notice and changes nothing. Cancel and the rules of the session apply in every stage.
     """
-    return refuse_forbidden_move(stage) or guard_output(stage, _move_out_of_past(stage, _dispatch(stage)))
+    return guard_output(stage, _move_out_of_past(stage, _dispatch(stage)))
 
 
 def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:

@@ -18,7 +18,7 @@ from fateforger.session.commands import SessionCommand
 from fateforger.session.conflicts import settle_questions
 from fateforger.session.day import frame_mistake
 from fateforger.session.draft import grade_session
-from fateforger.session.gates import gate
+from fateforger.session.gate import Refusal, describe_stage, take_steps
 from fateforger.session.memory import RecalledConstraints, unstored_versions
 from fateforger.session.model import LastWords, Notice, OfferedInput, Question, Session
 from fateforger.session.pending import WaitingProposal
@@ -312,7 +312,7 @@ def present_outcome(session: Session, effects: tuple[Effect, ...]) -> TurnOutcom
     drafts = [effect for effect in effects if isinstance(effect, DraftDay)]
     # A turn of several steps is drafted only once, in its final state.
     kept = tuple(e for e in effects if not isinstance(e, DraftDay) or e is drafts[-1])
-    return TurnOutcome(session=session, gate=gate(session), effects=merge_memory_writes(kept))
+    return TurnOutcome(session=session, gate=describe_stage(session), effects=merge_memory_writes(kept))
 
 
 def merge_memory_writes(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
@@ -325,3 +325,32 @@ def merge_memory_writes(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
         expected |= write.expected
     whole = WriteMemory(versions=tuple(v for write in writes for v in write.versions), expected=expected)
     return (*(effect for effect in effects if not isinstance(effect, WriteMemory)), whole)
+
+
+def guard_output(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Record the output's actions in the session's trace.
+
+    If a rule forbids them, return the session as it was before, and the reason.
+    """
+    notice = output.session.thread.notice
+    if notice is not None and notice.refused:
+        return output
+    actions = [name for name in map(_name_action, output.effects) if name is not None]
+    after = take_steps(stage.session, output.session, stage.asked, output.move, actions)
+    if isinstance(after, Refusal):
+        return StageOutput(session=stage.session.with_thread(notice=after.notice))
+    return replace(output, session=after)
+
+
+def _name_action(effect: Effect) -> str | None:
+    match effect:
+        case WriteCalendar():
+            return "write"
+        case UndoUpdate():
+            return "undo_change"
+        case UndoGroup():
+            return "undo_all"
+        case GoBack(redo=redo):
+            return "redo_write" if redo else "undo_write"
+        case _:
+            return None

@@ -77,7 +77,7 @@ from fateforger.session.commands import (
 )
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
-from fateforger.session.gates import all_rules, broken_rules, make_step, offered_moves, record_steps, refusal
+from fateforger.session.gate import close_turn, refuse_by_rules
 from fateforger.session.model import Notice, Outgoing, Session, SessionStatus
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.stages import Move, TimeboxingStage
@@ -156,11 +156,6 @@ def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) ->
 
 
 _WRITES = (WriteCalendar, UndoUpdate, UndoGroup)
-_OFFERS = {
-    Move.UNDO_SYNC: "offer_undo",
-    Move.UNDO_LAST_UPDATE: "offer_undo",
-    Move.RETRY: "offer_to_try_again",
-}
 
 
 def end_turn(
@@ -168,23 +163,20 @@ def end_turn(
 ) -> tuple[Session, tuple[CheckedRule, ...]]:
     """Return the session with the end of its turn recorded, and the rules that the turn violated.
 
-    ``after`` is the session with the effects of ``outcome`` applied. A turn without any action is not recorded.
+    ``after`` is the session with the effects of ``outcome`` applied.
     """
     holds = {
         "one_message_per_turn": sum(not message.beside and message.slot != ROOT for message in messages) <= 1,
         "foreign_event_changed": _only_writes(outcome.effects)
         and _find_foreign(outcome.session) != _find_foreign(after),
     }
-    offers = dict.fromkeys(_OFFERS[move] for move in offered_moves(after) if move in _OFFERS)
-    last = make_step(after, "end_turn", *offers, also=tuple(name for name, so in holds.items() if so))
-    broke = broken_rules(after, (last,), all_rules(), closed=True)
-    return (after if after.thread.trace == before.thread.trace else record_steps(after, last)), broke
+    return close_turn(before, after, [name for name, so in holds.items() if so])
 
 
 def report_violations(session: Session, broke: Sequence[CheckedRule]) -> Session:
     """Return the session with a notice of the rules that its turn violated."""
     lines = () if session.thread.notice is None else session.thread.notice.lines
-    return session.with_thread(notice=Notice(lines=(*lines, *refusal(broke))))
+    return session.with_thread(notice=Notice(lines=(*lines, *refuse_by_rules(broke).notice.lines)))
 
 
 def _only_writes(effects: Sequence[Effect]) -> bool:

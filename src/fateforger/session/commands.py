@@ -113,7 +113,7 @@ class TimeboxingUserReply(SessionCommandBase):
 class StageAction(SessionCommandBase):
     """A stage button: proceed, back, redo, cancel, undo last update, undo sync, retry.
 
-    ``seen`` is the token of the button (:func:`fateforger.session.gates.move_token`). A move from an outdated card is
+    ``seen`` is the token of the button (:func:`fateforger.session.gate.move_token`). A move from an outdated card is
     not carried out, so the second half of a double click does nothing.
     """
 

@@ -474,7 +474,7 @@ class ThreadState(BaseModel):
     root_line: str | None = None
     """The first message's line as last sent, so that it is sent again only when it changes."""
     trace: tuple[Step, ...] = ()
-    """Latest steps, as rules are checked on them (:mod:`fateforger.session.gates`)."""
+    """Latest steps, as rules are checked on them (:mod:`fateforger.session.gate`)."""
     handled: tuple[str, ...] = ()
     """Ids of the commands handled so far, the latest last, to detect repeated commands."""
 

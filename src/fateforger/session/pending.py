@@ -39,7 +39,7 @@ from fateforger.session.commands import (
     StageAction,
 )
 from fateforger.session.conflicts import open_questions, parse_question_target, question_target
-from fateforger.session.gates import move_token, offered_moves
+from fateforger.session.gate import is_offered, move_token
 from fateforger.session.model import OfferedInput, Question, Session, SessionStatus
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.overview import collisions
@@ -216,7 +216,7 @@ def held_question(session: Session) -> PendingQuestion | None:
 
 def write_question(session: Session) -> PendingQuestion | None:
     """Return the question about a stopped write, or only the offer to try it again."""
-    if Move.RETRY not in offered_moves(session):
+    if not is_offered(session, Move.RETRY):
         return None
     again = partial(_stage_command, Move.RETRY, move_token(session, Move.RETRY))
     report = session.sync.last_sync

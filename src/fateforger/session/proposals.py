@@ -14,18 +14,17 @@ from fateforger.planning.plan import Resolved, TBPlan, resolve
 from fateforger.session.commands import ApplyPatch, ApprovedChange
 from fateforger.session.day import local_today
 from fateforger.session.edits import EditResult, apply_edit
+from fateforger.session.gate import find_refusal
 from fateforger.session.memory_changes import Memory, MemoryChange, remember_constraint
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.placement import changed_blocks, span
 from fateforger.session.rulebook import rows_of, unsaved_session
-from fateforger.session.stages import TimeboxingStage
 from fateforger.text import quote_title
 from fateforger.values import replace
 
 MOST_LINES = 24
 LONGEST_NOTES = 300
 LONGEST_WORDS = 500
-_CHANGED_IN = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
 def preview_patch(
@@ -37,7 +36,7 @@ def preview_patch(
     """
     if session.status is SessionStatus.CANCELLED:
         raise BadInput("That session has ended; a plan is changed while its session is open.")
-    if session.stage not in _CHANGED_IN:
+    if find_refusal(session, ApplyPatch) is not None:
         heading = session.stage.heading
         raise BadInput(f"The session is at the step “{heading}”; its plan can be changed from Refine on.")
     command = ApplyPatch(

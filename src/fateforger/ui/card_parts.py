@@ -20,7 +20,7 @@ from fateforger.session.cards import (
     planned_blocks,
 )
 from fateforger.session.day import frame_mistake, frame_of, on_calendar, weekday
-from fateforger.session.gates import gate, move_token, offered_moves
+from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.model import Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.stages import Move
@@ -55,9 +55,10 @@ def move_button(session: Session, move: Move, label: str | None = None, *, prima
 
 def move_row(session: Session, order: Iterable[tuple[Move, str | None]], *extra: Control) -> Controls:
     """Return the moves that are possible now, in the given order, with Proceed highlighted, and further controls."""
-    possible = offered_moves(session)
     moves = [
-        move_button(session, move, label, primary=move is Move.PROCEED) for move, label in order if move in possible
+        move_button(session, move, label, primary=move is Move.PROCEED)
+        for move, label in order
+        if is_offered(session, move)
     ]
     return Controls(items=(*moves[:1], *extra, *moves[1:]) if moves else extra)
 
@@ -75,7 +76,7 @@ def show_notice(session: Session) -> tuple[Part, ...]:
 
 def show_missing(session: Session) -> tuple[Part, ...]:
     """Return what the stage still needs (S61); nothing if a refusal already says so."""
-    standing = gate(session)
+    standing = describe_stage(session)
     if standing.ready or (session.thread.notice is not None and session.thread.notice.refused):
         return ()
     return tuple(Prose(text=plain(line, 600)) for line in standing.missing)

@@ -9,7 +9,7 @@ from fateforger.memory.reminders import build_reminder
 from fateforger.planning.grid import in_words
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, plain
 from fateforger.session.day import day_words
-from fateforger.session.gates import block_words
+from fateforger.session.gate import block_words
 from fateforger.session.model import Offer, Session, Unplaced
 from fateforger.session.pending import set_aside_option
 from fateforger.session.recall import constraints_for_draft

@@ -15,11 +15,10 @@ from typing import Any, Literal
 
 from fateforger.errors import BadInput
 from fateforger.memory.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
-from fateforger.session.commands import SessionCommand
+from fateforger.session.commands import SessionCommand, SessionCommandBase
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
-from fateforger.session.stages import TimeboxingStage
 
 DAY_MINUTES = 24 * 60
 LONGEST_NIGHT = 16 * 60
@@ -135,9 +134,9 @@ def refuse_values(submission: FormSubmission) -> FormErrors | None:
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:
-    """A form of a session: the stages that it belongs to, and the functions that build and read it."""
+    """A form of a session: the type of its commands, and the functions that build and read it."""
 
-    stages: frozenset[TimeboxingStage]
+    command: type[SessionCommandBase]
     form: Callable[[Session, FormRequest], Form]
     read: Callable[[Session, FormSubmission], SessionCommand | FormErrors]
 

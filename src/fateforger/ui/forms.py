@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fateforger.errors import BadInput, UserError
-from fateforger.session.commands import AddBlock, EditBlock, SessionCommand
-from fateforger.session.day import day_words
+from fateforger.session.commands import (
+    AddBlock,
+    AddTasks,
+    BringAlong,
+    ChooseDate,
+    EditBlock,
+    RememberConstraint,
+    Replan,
+    SessionCommand,
+    SetFrame,
+    UpdateTask,
+)
 from fateforger.session.edits import apply_edit
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.model import Session, SessionStatus
+from fateforger.session.gate import find_refusal
+from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
-from fateforger.session.stages import TimeboxingStage
 from fateforger.ui.form_values import FormSpec, RuleFormSpec, refuse_values
 from fateforger.ui.plan_forms import (
     build_add_block_form,
@@ -46,21 +56,15 @@ from fateforger.ui.task_forms import (
 )
 
 SESSION_FORMS: Mapping[str, FormSpec] = {
-    "zone": FormSpec(frozenset({TimeboxingStage.DATE}), build_zone_form, read_zone_form),
-    "frame": FormSpec(frozenset({TimeboxingStage.COLLECT_CONSTRAINTS}), build_frame_form, read_frame_form),
-    "tasks": FormSpec(frozenset({TimeboxingStage.CAPTURE_INPUTS}), build_tasks_form, read_tasks_form),
-    "bring": FormSpec(frozenset({TimeboxingStage.CAPTURE_INPUTS}), build_bring_form, read_bring_form),
-    "catch_up": FormSpec(frozenset({TimeboxingStage.CAPTURE_INPUTS}), build_catch_up_form, read_catch_up_form),
-    "task": FormSpec(frozenset({TimeboxingStage.CAPTURE_INPUTS}), build_task_form, read_task_form),
-    "add_block": FormSpec(
-        frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), build_add_block_form, read_added_block
-    ),
-    "edit_block": FormSpec(
-        frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), build_edit_block_form, read_edited_block
-    ),
-    "replan": FormSpec(
-        frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}), build_replan_form, read_replan_form
-    ),
+    "zone": FormSpec(ChooseDate, build_zone_form, read_zone_form),
+    "frame": FormSpec(SetFrame, build_frame_form, read_frame_form),
+    "tasks": FormSpec(AddTasks, build_tasks_form, read_tasks_form),
+    "bring": FormSpec(BringAlong, build_bring_form, read_bring_form),
+    "catch_up": FormSpec(BringAlong, build_catch_up_form, read_catch_up_form),
+    "task": FormSpec(UpdateTask, build_task_form, read_task_form),
+    "add_block": FormSpec(AddBlock, build_add_block_form, read_added_block),
+    "edit_block": FormSpec(EditBlock, build_edit_block_form, read_edited_block),
+    "replan": FormSpec(Replan, build_replan_form, read_replan_form),
 }
 
 RULES: Mapping[str, RuleFormSpec] = {
@@ -105,18 +109,14 @@ def _find_form(session: Session, name: str) -> FormSpec:
     room = SESSION_FORMS.get(name)
     if room is None:
         raise BadInput(UNKNOWN)
-    if session.status is SessionStatus.CANCELLED:
-        raise _ended_error(session)
-    if session.stage not in room.stages:
-        raise BadInput("That form belongs to another step; please use the newest card in this thread.")
+    no = find_refusal(session, room.command)
+    if no is not None:
+        raise BadInput(no.sentence)
     return room
 
 
 def _check_open(book: RuleBook) -> RuleBook:
-    if book.session is not None and book.session.status is SessionStatus.CANCELLED:
-        raise _ended_error(book.session)
+    no = None if book.session is None else find_refusal(book.session, RememberConstraint)
+    if no is not None:
+        raise BadInput(no.sentence)
     return book
-
-
-def _ended_error(session: Session) -> BadInput:
-    return BadInput(f"The session for {day_words(session.date)} has ended, so there is nothing to change here.")

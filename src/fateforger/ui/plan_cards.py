@@ -21,7 +21,7 @@ from fateforger.session.conflicts import open_questions
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar
 from fateforger.session.edits import writes_at_once
-from fateforger.session.gates import block_words
+from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SyncReport
 from fateforger.session.overview import block_title, clip_span, overview
 from fateforger.session.pending import GO_AHEAD, fix_option, held_question, refit_question, write_question
@@ -279,7 +279,9 @@ def _trouble(session: Session) -> tuple[Part, ...]:
         return ()
     text = f"⚠️ {plain(session.sync.problem, 900)}"
     question = write_question(session)
-    if question is None or not question.awaits_yes:
+    if question is None:
+        return (Prose(text=text),)
+    if not question.awaits_yes:
         return (Prose(text=text, control=move_button(session, Move.RETRY)),)
     return (Prose(text=text), Controls(items=tuple(option.button() for option in question.answers)))
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
 from fateforger.session.day import day_words, frame_words
-from fateforger.session.gates import block_words
+from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import format_count, join_words

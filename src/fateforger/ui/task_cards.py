@@ -23,7 +23,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, weekday
-from fateforger.session.gates import gate
+from fateforger.session.gate import is_offered
 from fateforger.session.model import CatchUp, Depth, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
@@ -180,7 +180,11 @@ def tasks_card(session: Session) -> Card:
 
 def _moves(session: Session, add: Button) -> Controls:
     row = move_row(session, ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None)), add)
-    return row if gate(session).ready else Controls(items=(add, *(item for item in row.items if item != add)))
+    return (
+        row
+        if is_offered(session, Move.PROCEED)
+        else Controls(items=(add, *(item for item in row.items if item != add)))
+    )
 
 
 def _task_row(task: Task) -> Prose:

@@ -89,7 +89,7 @@ async def way(given: TurnInput) -> list[str]:
             ["review_commit", "refine"],
         ),
         (turn(session(TimeboxingStage.COLLECT_CONSTRAINTS), move(Move.REDO)), ["collect_constraints"]),
-        (turn(session(TimeboxingStage.CAPTURE_INPUTS), move(Move.PROCEED)), ["capture_inputs"]),
+        (turn(session(TimeboxingStage.CAPTURE_INPUTS), move(Move.PROCEED)), []),
         (turn(session(TimeboxingStage.DATE), move(Move.BACK)), []),
         (turn(session(TimeboxingStage.DATE), said("user_reply", text="hello")), []),
     ],

@@ -9,7 +9,6 @@ from tests.factories.sessions import with_fields
 from tests.unit.conversation.sessions import MORNING, event, move, planned, said, session, task, turn
 
 from fateforger.calendar.model import Snapshot
-from fateforger.conversation.stage_checks import OUT_OF_DATE, find_objection
 from fateforger.conversation.stage_nodes import run_stage
 from fateforger.conversation.turn_values import (
     DayReading,
@@ -23,7 +22,7 @@ from fateforger.conversation.turn_values import (
 )
 from fateforger.planning.plan import TBPlan
 from fateforger.session.constants import MOST_UNDO
-from fateforger.session.gates import move_token, offered_moves
+from fateforger.session.gate import OUT_OF_DATE, find_refusal, move_token, offered_moves
 from fateforger.session.model import InputFacts, Notice, RefineUpdate, Session, WriteCounts
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.values import replace
@@ -172,9 +171,9 @@ def test_only_trying_again_is_a_yes(asked: Move) -> None:
 
 def test_a_card_that_is_out_of_date_does_nothing() -> None:
     now = planned(TimeboxingStage.REFINE)
-    assert find_objection(now, move(Move.PROCEED, "skeleton"), Move.PROCEED) == Notice(lines=(OUT_OF_DATE,))
-    assert find_objection(now, move(Move.PROCEED, move_token(now, Move.PROCEED)), Move.PROCEED) is None
-    assert find_objection(now, move(Move.PROCEED), Move.PROCEED) is None
+    assert find_refusal(now, move(Move.PROCEED, "skeleton")) is OUT_OF_DATE
+    assert find_refusal(now, move(Move.PROCEED, move_token(now, Move.PROCEED))) is None
+    assert find_refusal(now, move(Move.PROCEED)) is None
 
 
 @pytest.mark.parametrize(
@@ -193,7 +192,9 @@ def test_a_card_that_is_out_of_date_does_nothing() -> None:
     ],
 )
 def test_a_command_for_another_stage(stage: TimeboxingStage, command: object, sentence: str) -> None:
-    assert find_objection(planned(stage), command, Move.STAY) == Notice(lines=(sentence,), refused=True)  # type: ignore[arg-type]
+    no = find_refusal(planned(stage), command)  # type: ignore[arg-type]
+    assert no is not None
+    assert no.notice == Notice(lines=(sentence,), refused=True)
 
 
 def test_the_button_of_an_undo_changes_with_every_change() -> None:

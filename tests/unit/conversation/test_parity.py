@@ -19,7 +19,7 @@ from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Status
 from fateforger.session.cards import Button, Menu
 from fateforger.session.commands import Click
-from fateforger.session.gates import offered_moves
+from fateforger.session.gate import offered_moves
 from fateforger.session.pending import LEAVE_PLAN
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.ui.forms import RULES, SESSION_FORMS

@@ -11,7 +11,7 @@ from tests.unit.conversation.person import House, Person
 
 from fateforger.calendar.ports import Rejected
 from fateforger.errors import CalendarUnreachable
-from fateforger.session.gates import WORKFLOW
+from fateforger.session.gate import WORKFLOW
 from fateforger.workflow.conformance import StatedRule
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.rules import RuleKind, write_rule

@@ -29,7 +29,7 @@ from fateforger.session.conflicts import open_questions, question_target, questi
 from fateforger.session.draft import with_fixes
 from fateforger.session.edits import apply_edit
 from fateforger.session.forms import FormErrors, FormRequest, FormSubmission
-from fateforger.session.gates import move_token
+from fateforger.session.gate import move_token
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.model import (
     HistoryView,

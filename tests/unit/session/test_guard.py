@@ -10,19 +10,26 @@ from tests.unit.conversation.rules import avoiding
 from tests.unit.conversation.sessions import MORNING, at, event, planned, session, task
 
 from fateforger.calendar.model import Snapshot
-from fateforger.conversation.stage_checks import guard_output
 from fateforger.conversation.stage_nodes import run_stage
-from fateforger.conversation.turn_values import Effect, StageInput, StageOutput, TurnOutcome, WriteCalendar
+from fateforger.conversation.turn_values import (
+    Effect,
+    StageInput,
+    StageOutput,
+    TurnOutcome,
+    WriteCalendar,
+    guard_output,
+)
 from fateforger.conversation.turns import end_turn, report_violations
 from fateforger.planning.plan import ET, TBEvent, TBPlan
 from fateforger.planning.timing import AfterPrevious, FixedStart
 from fateforger.session.cards import Card
 from fateforger.session.day import frame_mistake
-from fateforger.session.gates import (
+from fateforger.session.gate import (
     FORWARD,
     MOST_STEPS,
     WORKFLOW,
-    gate,
+    describe_stage,
+    find_refusal,
     known_facts,
     make_step,
     objections,
@@ -50,6 +57,9 @@ DANGLING = TBPlan(
 
 
 def asked(move: Move, before: Session, arrived: Move | None = None) -> StageOutput:
+    no = find_refusal(before, move)
+    if no is not None:
+        return StageOutput(session=before.with_thread(notice=no.notice))
     return run_stage(StageInput(session=before, asked=move, command=None, cause="c1", now=at("08:00"), arrived=arrived))
 
 
@@ -138,20 +148,17 @@ TOO_EARLY = frame_mistake(session(frame=WRONG)) or ""
         (
             planned(REFINE),
             Move.RETRY,
-            ("Nothing went wrong; go on as you like.", "Rule: Something went wrong before it is tried again."),
+            ("Nothing failed here, so there is nothing to try again.",),
         ),
         (
             planned(REFINE),
             Move.UNDO_LAST_UPDATE,
-            ("Change something first; then I can take it back.", "Rule: There is a change before it is taken back."),
+            ("There is no change to take back here.",),
         ),
         (
             planned(REVIEW),
             Move.UNDO_SYNC,
-            (
-                "Nothing of this plan is on your calendar, so it is as you want it already.",
-                "Rule: There is something of this plan on the calendar before it is taken off.",
-            ),
+            ("Nothing of this plan is on your calendar, so there is nothing to undo.",),
         ),
     ],
 )
@@ -205,8 +212,8 @@ def test_a_stage_is_ready_when_no_rule_stands_against_going_on(stage: Timeboxing
     sessions = [session(stage), session(stage, frame=WRONG), planned(stage), planned(stage, plan=DANGLING)]
     forward = FORWARD.get(stage)
     for each in sessions:
-        assert gate(each).ready == (forward is None or not objections(each, forward))
-        assert gate(each).ready == (forward is None or not lines(asked(Move.PROCEED, each)))
+        assert describe_stage(each).ready == (forward is None or not objections(each, forward))
+        assert describe_stage(each).ready == (forward is None or not lines(asked(Move.PROCEED, each)))
 
 
 # --- after a turn ---
@@ -220,7 +227,7 @@ ONE = (outgoing("root"), outgoing("stage:4"), outgoing("history", beside=True))
 
 
 def broke(before: Session, after: Session, *effects: Effect, messages: tuple[Outgoing, ...] = ONE) -> list[str]:
-    outcome = TurnOutcome(session=before, gate=gate(before), effects=effects)
+    outcome = TurnOutcome(session=before, gate=describe_stage(before), effects=effects)
     return [each.stated.id for each in end_turn(before, outcome, after, messages)[1]]
 
 
@@ -237,7 +244,7 @@ def test_a_foreign_event_that_a_write_changed_is_said() -> None:
         [],
         [],
     )
-    outcome = TurnOutcome(session=before, gate=gate(before), effects=(WRITE,))
+    outcome = TurnOutcome(session=before, gate=describe_stage(before), effects=(WRITE,))
     notice = report_violations(*end_turn(before, outcome, after, ONE)).thread.notice
     assert notice is not None
     assert notice.lines == (
@@ -277,7 +284,7 @@ def test_a_write_that_broke_off_offers_its_undo(after: Session, expected: list[s
 def test_a_turn_in_which_nothing_was_done_leaves_no_trace() -> None:
     idle, busy = planned(REFINE), record_steps(planned(REFINE), make_step(planned(REFINE), "write"))
     kept = [
-        end_turn(idle, TurnOutcome(session=after, gate=gate(after)), after, ONE)[0].thread.trace
+        end_turn(idle, TurnOutcome(session=after, gate=describe_stage(after)), after, ONE)[0].thread.trace
         for after in (idle, busy)
     ]
     assert [[step.do for step in trace] for trace in kept] == [[], [("write",), ("end_turn",)]]

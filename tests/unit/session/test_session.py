@@ -16,7 +16,7 @@ from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
 from fateforger.quality.rubric import Criterion, Fix
 from fateforger.session.commands import mint_key
-from fateforger.session.gates import gate
+from fateforger.session.gate import describe_stage
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.model import (
     CatchUp,
@@ -150,7 +150,7 @@ def test_the_last_fifty_commands_are_remembered() -> None:
 )
 def test_gates(now: Session, ready: bool, missing: int, question: bool) -> None:  # noqa: FBT001  a table of cases
     """S56, S61: ready or not, one to four bullets, what is missing, one question."""
-    out = gate(now)
+    out = describe_stage(now)
     assert (out.stage, out.ready, len(out.missing), out.question is not None) == (now.stage, ready, missing, question)
     assert 1 <= len(out.summary) <= 4
     assert out.question is None or out.question.count("?") == 1
@@ -158,17 +158,17 @@ def test_gates(now: Session, ready: bool, missing: int, question: bool) -> None:
 
 def test_an_emptied_plan_can_be_committed_when_something_is_written() -> None:
     empty = TBPlan(date=session().date, tz=session().tz)
-    assert not gate(planned(TimeboxingStage.REFINE, plan=empty)).ready
-    assert gate(planned(TimeboxingStage.REFINE, plan=empty, written=WriteCounts(created=1))).ready
+    assert not describe_stage(planned(TimeboxingStage.REFINE, plan=empty)).ready
+    assert describe_stage(planned(TimeboxingStage.REFINE, plan=empty, written=WriteCounts(created=1))).ready
 
 
 def test_calendar_in_the_gate_of_stage_1() -> None:
     """S42: nothing is said about meetings while the calendar is still loading."""
     stage = TimeboxingStage.COLLECT_CONSTRAINTS
-    assert gate(session(stage)).summary[1] == "No meetings"
-    assert gate(session(stage, event("A", "09:00", "10:00"))).summary[1] == "1 meeting"
-    assert gate(session(stage, snapshot=None)).summary[1] == "Calendar still loading"
-    assert gate(session(stage, snapshot=None, snapshot_error="Away.")).summary[1] == "Calendar not read"
+    assert describe_stage(session(stage)).summary[1] == "No meetings"
+    assert describe_stage(session(stage, event("A", "09:00", "10:00"))).summary[1] == "1 meeting"
+    assert describe_stage(session(stage, snapshot=None)).summary[1] == "Calendar still loading"
+    assert describe_stage(session(stage, snapshot=None, snapshot_error="Away.")).summary[1] == "Calendar not read"
 
 
 def test_there_is_one_one_thing() -> None:

@@ -51,7 +51,7 @@ from fateforger.session.commands import (
     mint_key,
 )
 from fateforger.session.conflicts import open_questions, question_token
-from fateforger.session.gates import offered_moves
+from fateforger.session.gate import is_offered
 from fateforger.session.model import Depth, FrameFacts, Session, Task
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_option, sole_question
 from fateforger.session.stages import Move, TimeboxingStage
@@ -80,14 +80,13 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
     "Undo" means all if there is no single change to undo, and in Stage 2 it means the last catch-up, if there was one.
     """
     move = INTENT_MOVES[intent]
-    possible = offered_moves(session)
     if (
         intent is Intent.UNDO
         and session.stage is TimeboxingStage.CAPTURE_INPUTS
         and session.open_work.caught_up is not None
     ):
         return UndoCatchUp(**command_fields(reply))
-    if move is Move.UNDO_LAST_UPDATE and move not in possible and Move.UNDO_SYNC in possible:
+    if move is Move.UNDO_LAST_UPDATE and not is_offered(session, move) and is_offered(session, Move.UNDO_SYNC):
         move = Move.UNDO_SYNC
     if session.stage is TimeboxingStage.DATE and move is Move.PROCEED:
         return TimeboxingCommitDate(**command_fields(reply))

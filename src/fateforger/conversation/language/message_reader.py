@@ -61,7 +61,7 @@ from fateforger.memory.versions import Version
 from fateforger.ports.model import Model, Role
 from fateforger.session.commands import ApplyPatch, ExplainBlock, SessionCommand, TimeboxingUserReply
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
-from fateforger.session.gates import offered_moves
+from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session
 from fateforger.session.pending import PendingQuestion, pending_questions
 from fateforger.session.recall import count_left_out, followed_constraints

@@ -22,7 +22,7 @@ from fateforger.ports.model import Model
 from fateforger.session.cards import Card
 from fateforger.session.commands import AddBlock, AddTasks, Start, mint_key
 from fateforger.session.day import day_words, local_today
-from fateforger.session.gates import is_committed
+from fateforger.session.gate import is_committed
 from fateforger.session.model import Session, SessionStatus, Task
 from fateforger.session.open_work import queue_ids
 from fateforger.session.queue_commands import WriteParts

@@ -1,0 +1,461 @@
+"""The one answer to whether a command or a move may run now, and if not, what is said (S56, S61, S139).
+
+Its sources are the table of transitions (:mod:`fateforger.session.stages`), the stages that accept a command, and the
+rules of ``workflows/timeboxing.yaml``. A session keeps its latest steps as a trace: the facts as each began, and the
+actions done in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple, assert_never
+
+from fateforger.errors import PlanInvalid
+from fateforger.planning.plan import TBPlan, resolve
+from fateforger.session.checks import broken_musts, double_bookings
+from fateforger.session.commands import (
+    AddBlock,
+    AddTasks,
+    AdjustFrame,
+    ApplyFix,
+    ApplyPatch,
+    BringAlong,
+    ChooseDate,
+    DeferTask,
+    EditBlock,
+    MarkOneThing,
+    RemoveBlock,
+    RemoveTask,
+    Replan,
+    ResizeTask,
+    ResolveConflict,
+    SessionCommand,
+    SessionCommandBase,
+    SetFrame,
+    ShiftBlock,
+    SplitTask,
+    StageAction,
+    SwapBlock,
+    TimeboxingCommitDate,
+    TimeboxingUserReply,
+    UndoCatchUp,
+    UpdateTask,
+)
+from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
+from fateforger.session.model import Notice, Session, SessionStatus
+from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
+from fateforger.text import format_count
+from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, suggest_remedy
+from fateforger.workflow.definition import load_shipped
+from fateforger.workflow.rules import AtomKind, Rule, RuleKind, Vocabulary, names_in
+from fateforger.workflow.trace import Step
+
+WORKFLOW = "timeboxing"
+MOST_STEPS = 16
+"""Number of steps that a session remembers."""
+FORWARD = {
+    TimeboxingStage.DATE: "confirm_date",
+    TimeboxingStage.COLLECT_CONSTRAINTS: "confirm_frame",
+    TimeboxingStage.CAPTURE_INPUTS: "draft",
+    TimeboxingStage.SKELETON: "refine",
+    TimeboxingStage.REFINE: "commit",
+}
+"""Action of Proceed at each stage that has a next one."""
+_ACTIONS = {Move.UNDO_LAST_UPDATE: "undo_change", Move.UNDO_SYNC: "undo_all", Move.RETRY: "try_again"}
+_OFFERS = {Move.UNDO_SYNC: "offer_undo", Move.UNDO_LAST_UPDATE: "offer_undo", Move.RETRY: "offer_to_try_again"}
+_FAILED = frozenset({"partial", "failed"})
+
+_ALL = frozenset(TimeboxingStage)
+_PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
+_TO_DATE = (TimeboxingStage.DATE, frozenset({TimeboxingStage.DATE}))
+_TO_INPUTS = (TimeboxingStage.CAPTURE_INPUTS, _ALL - _PLANNED)
+_TO_UNPLACED = (TimeboxingStage.CAPTURE_INPUTS, _ALL)
+_TO_PLAN = (TimeboxingStage.REFINE, _PLANNED)
+_ACCEPTED: Mapping[type[SessionCommandBase], tuple[TimeboxingStage, frozenset[TimeboxingStage]]] = {
+    ChooseDate: (TimeboxingStage.DATE, frozenset({TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS})),
+    TimeboxingCommitDate: _TO_DATE,
+    SetFrame: (TimeboxingStage.COLLECT_CONSTRAINTS, _ALL - _PLANNED),
+    AdjustFrame: (TimeboxingStage.COLLECT_CONSTRAINTS, _ALL),
+    **dict.fromkeys((AddTasks, UpdateTask, BringAlong, UndoCatchUp, MarkOneThing), _TO_INPUTS),
+    **dict.fromkeys((ResizeTask, RemoveTask, DeferTask, SplitTask), _TO_UNPLACED),
+    **dict.fromkeys((AddBlock, EditBlock, RemoveBlock, ShiftBlock, SwapBlock), _TO_PLAN),
+    **dict.fromkeys((ApplyPatch, ApplyFix, Replan, ResolveConflict), _TO_PLAN),
+}
+"""Home stage of a command, and the stages that accept it; a command that is not listed fits any stage.
+
+Inputs of the day are accepted until the plan is refined, and options for a task without room from then on as well. A
+correction of the committed plan is carried out in Refine within the same turn (S52). Another day can be chosen while
+its frame is shown.
+"""
+
+
+class Refusal(NamedTuple):
+    """Answer that a command is not allowed now: a stable id, the sentence for the person, and what else to say."""
+
+    id: str
+    sentence: str
+    more: tuple[str, ...] = ()
+    warns: bool = True
+
+    @property
+    def notice(self) -> Notice:
+        """Notice of the refusal."""
+        return Notice(lines=(self.sentence, *self.more), refused=self.warns)
+
+
+NO_MODEL = Refusal(
+    "no-model",
+    "There is no language model connected, so I cannot read messages here;"
+    " the buttons and forms on this card do everything.",
+    warns=False,
+)
+OUT_OF_DATE = Refusal("out-of-date", "That card was out of date, so I did nothing. This is where we are.", warns=False)
+OTHER_FORM = Refusal("other-form", "That form belongs to another step; please use the newest card in this thread.")
+_NOT_HERE = {
+    Move.PROCEED: Refusal(
+        "last-step", "This plan is on its way already; there is no further step. Back returns to Refine."
+    ),
+    Move.BACK: Refusal("first-step", "This is the first step, so there is nothing to go back to."),
+    Move.UNDO_SYNC: Refusal("undo-later", "Undo works in Refine and on the committed plan; go on to Refine first."),
+}
+"""Refusals of moves that the table of transitions does not list; the others are refused by the rule of their action."""
+
+
+def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCommandBase]) -> Refusal | None:
+    """Return why a command or move is not allowed now, or ``None`` if it is.
+
+    A type of commands asks for the form that makes them.
+    """
+    if session.status is SessionStatus.CANCELLED:
+        words = f"The session for {day_words(session.date)} has ended, so there is nothing to change here."
+        return Refusal("session-ended", words)
+    if isinstance(asked, type):
+        home = get_home_stage(asked)
+        shown = _PLANNED if home is TimeboxingStage.REFINE else {home}
+        return None if home is None or session.stage in shown else OTHER_FORM
+    if isinstance(asked, TimeboxingUserReply):
+        return NO_MODEL
+    move = asked if isinstance(asked, Move) else get_requested_move(asked)
+    if isinstance(asked, StageAction) and asked.seen not in {None, move_token(session, move)}:
+        return OUT_OF_DATE
+    if not isinstance(asked, Move) and type(asked) in _ACCEPTED:
+        home, accepted = _ACCEPTED[type(asked)]
+        if session.stage not in accepted:
+            return _refuse_elsewhere(session.stage, home)
+    return _refuse_move(session, move)
+
+
+def is_offered(session: Session, move: Move) -> bool:
+    """Check whether a move makes sense now, so that a card has a button for it (S54)."""
+    if move is Move.STAY or (move is Move.REDO and session.stage is TimeboxingStage.DATE):
+        return False
+    return find_refusal(session, move) is None
+
+
+def offered_moves(session: Session) -> tuple[Move, ...]:
+    """Return the moves that make sense now."""
+    return tuple(move for move in Move if is_offered(session, move))
+
+
+def get_home_stage(kind: type[SessionCommandBase]) -> TimeboxingStage | None:
+    """Return the stage that a type of commands belongs to, or ``None`` if it fits any stage."""
+    return _ACCEPTED[kind][0] if kind in _ACCEPTED else None
+
+
+def get_requested_move(command: SessionCommand) -> Move:
+    """Return the move that a command asks for; ``STAY`` if the stage itself handles it."""
+    match command:
+        case StageAction(move=move):
+            return move
+        case TimeboxingCommitDate():
+            return Move.PROCEED
+        case _:
+            return Move.STAY
+
+
+def move_token(session: Session, move: Move) -> str:
+    """Return the token of a move's button; it changes once the move has been carried out."""
+    match move:
+        case Move.UNDO_LAST_UPDATE:
+            return f"{session.stage.value}.{len(session.sync.refine_undo)}"
+        case Move.UNDO_SYNC:
+            return f"{session.stage.value}.{session.sync.write_group}"
+        case Move.STAY | Move.PROCEED | Move.BACK | Move.REDO | Move.CANCEL | Move.RETRY:
+            return session.stage.value
+        case _:
+            assert_never(move)
+
+
+def _refuse_elsewhere(stage: TimeboxingStage, home: TimeboxingStage) -> Refusal:
+    if home.number < stage.number:
+        words = f"That belongs to the step “{home.heading}”, which we have left; Back leads there."
+        return Refusal("earlier-step", words)
+    return Refusal("later-step", f"That belongs to the step “{home.heading}”, which comes later.")
+
+
+def _refuse_move(session: Session, move: Move) -> Refusal | None:
+    action = _get_action(session.stage, move)
+    no = () if action is None else objections(session, action)
+    if move is Move.PROCEED and no:
+        state = describe_stage(session)
+        question = () if state.question is None else (state.question,)
+        return refuse_by_rules(no, *state.missing, *question)
+    if no:
+        return Refusal(no[0].stated.id, no[0].remedy)
+    if target(session.stage, move) is not None:
+        return None
+    if action is None or move in _NOT_HERE:
+        return _NOT_HERE[move]
+    rule = rules_about(frozenset({action}))[0]
+    return Refusal(rule.id, rule.remedy or suggest_remedy(rule.rule))
+
+
+def _get_action(stage: TimeboxingStage, move: Move) -> str | None:
+    return FORWARD.get(stage) if move is Move.PROCEED else _ACTIONS.get(move)
+
+
+def refuse_by_rules(checked: Sequence[CheckedRule], *instead: str) -> Refusal:
+    """Return the refusal of actions: the remedies (or ``instead``, if better), and the rules."""
+    first, *more = dict.fromkeys(instead or tuple(each.remedy for each in checked))
+    names = (f"Rule: {each.stated.title or each.stated.text}." for each in checked)
+    return Refusal(checked[0].stated.id, first, (*more, *names))
+
+
+def take_steps(before: Session, after: Session, asked: Move, moved: Move, actions: Iterable[str]) -> Session | Refusal:
+    """Return the session with what a turn does recorded in its trace, or the refusal if a rule forbids that.
+
+    ``moved`` is the move that the turn makes, and ``actions`` are those of its effects.
+    """
+    first = _get_action(before.stage, asked)
+    onward = FORWARD.get(before.stage) if moved is Move.PROCEED is not asked else None
+    further = tuple(name for name in (onward, *actions) if name not in {None, first})
+    steps = [] if first is None else [make_step(before, first)]
+    if further:
+        kept = ("musts_kept",) if "write" in further and _keeps_musts(after) else ()
+        steps.append(make_step(after, *further, also=("one_message_per_turn", *kept)))
+    no = broken_rules(before, steps, rules_about(frozenset(name for step in steps for name in step.do)))
+    if no:
+        return refuse_by_rules(no)
+    return record_steps(after, *steps) if steps else after
+
+
+def close_turn(before: Session, after: Session, facts: Collection[str]) -> tuple[Session, tuple[CheckedRule, ...]]:
+    """Return the session with the end of its turn recorded, and the rules that the turn violated.
+
+    A turn without any action is not recorded.
+    """
+    offers = dict.fromkeys(_OFFERS[move] for move in offered_moves(after) if move in _OFFERS)
+    last = make_step(after, "end_turn", *offers, also=facts)
+    broke = broken_rules(after, (last,), load_shipped(WORKFLOW).rules, closed=True)
+    return (after if after.thread.trace == before.thread.trace else record_steps(after, last)), broke
+
+
+def _keeps_musts(session: Session) -> bool:
+    """Check whether the plan breaks no must and double-books no meeting without the person's consent.
+
+    A plan without times is left to another rule.
+    """
+    try:
+        return not broken_musts(session) and not double_bookings(session)
+    except PlanInvalid:
+        return True
+
+
+def make_step(session: Session, *actions: str, also: Collection[str] = ("one_message_per_turn",)) -> Step:
+    """Return the next step: the actions, and the facts as it begins.
+
+    ``also`` are facts that a session does not know itself; by default, that each turn so far had one message.
+    """
+    return Step(do=actions, true=(*known_facts(session), *also))
+
+
+def known_facts(session: Session) -> tuple[str, ...]:
+    """Return the states of the workflow that hold, as far as a session knows them."""
+    report = session.sync.last_sync
+    told = {
+        "session_active": session.status is SessionStatus.ACTIVE,
+        "date_confirmed": session.stage is not TimeboxingStage.DATE,
+        "frame_valid": frame_mistake(session) is None,
+        "something_to_do": bool(session.day.inputs.tasks),
+        "plan_drafted": session.planning.plan is not None,
+        "plan_valid": session.planning.plan is not None and _can_resolve(session.planning.plan),
+        "something_to_write": session.sync.written is not None
+        or bool(session.planning.plan and session.planning.plan.events),
+        "change_to_undo": bool(session.sync.refine_undo),
+        "blocks_on_calendar": session.sync.written is not None,
+        "something_failed": session.sync.problem is not None or _has_failed(session),
+        "sync_failed": report is not None and report.status == "partial" and session.sync.written is not None,
+        "write_stopped": session.sync.problem is not None,
+    }
+    return tuple(name for name, holds in told.items() if holds)
+
+
+def objections(session: Session, *actions: str) -> tuple[CheckedRule, ...]:
+    """Return the rules that forbid these actions now: musts that they break or may break."""
+    return broken_rules(session, (make_step(session, *actions),), rules_about(frozenset(actions)))
+
+
+def broken_rules(
+    session: Session, steps: Sequence[Step], rules: Sequence[StatedRule], *, closed: bool = False
+) -> tuple[CheckedRule, ...]:
+    """Return the must-rules that these further steps of the session break, or may break.
+
+    With ``closed``, no more steps follow.
+    """
+    vocabulary = load_shipped(WORKFLOW).vocabulary
+    past = session.thread.trace if any(_looks_back(each.rule, vocabulary) for each in rules) else ()
+    report = check(rules, (*past, *steps), vocabulary, closed=closed)
+    return tuple(each for each in report.rules if each.blocks and _is_late(each, len(past)))
+
+
+def record_steps(session: Session, *steps: Step) -> Session:
+    """Return the session with these steps in its trace."""
+    return session.with_thread(trace=(*session.thread.trace, *steps)[-MOST_STEPS:])
+
+
+@lru_cache(maxsize=64)
+def rules_about(actions: frozenset[str]) -> tuple[StatedRule, ...]:
+    """Return the rules that mention one of these actions."""
+    return tuple(stated for stated in load_shipped(WORKFLOW).rules if not actions.isdisjoint(stated.rule.names))
+
+
+def _looks_back(rule: Rule, vocabulary: Vocabulary) -> bool:
+    """Check whether the rule's verdict on a step depends on earlier steps."""
+    if rule.kind is RuleKind.BEFORE:
+        return any(vocabulary.kind_of(name) is AtomKind.ACTION for name in names_in(rule.target))
+    return rule.kind is RuleKind.ON
+
+
+def _is_late(checked: CheckedRule, first: int) -> bool:
+    """Check whether the rule is broken at that step or later."""
+    steps = checked.judgement.violations if checked.verdict is Verdict.VIOLATED else checked.judgement.unknown
+    return any(at >= first for at in steps)
+
+
+@lru_cache(maxsize=64)
+def _can_resolve(plan: TBPlan) -> bool:
+    try:
+        resolve(plan)
+    except PlanInvalid:
+        return False
+    return True
+
+
+class _Words(NamedTuple):
+    """State of a stage, for people."""
+
+    summary: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    question: str | None = None
+
+
+def describe_stage(session: Session) -> StageGateOutput:
+    """Return the state of the session's current stage.
+
+    It is ready when no rule keeps it from going on.
+    """
+    words, forward = _words(session), FORWARD.get(session.stage)
+    no = () if forward is None else objections(session, forward)
+    if not no:
+        return StageGateOutput(stage=session.stage, ready=True, summary=words.summary)
+    missing = words.missing or tuple(each.remedy for each in no)
+    return StageGateOutput(
+        stage=session.stage, ready=False, summary=words.summary, missing=missing, question=words.question
+    )
+
+
+def is_committed(session: Session) -> bool:
+    """Check whether the complete plan of a session is on the calendar."""
+    report = session.sync.last_sync
+    whole = report is None or report.status not in _FAILED | {"undone"}
+    return session.stage is TimeboxingStage.REVIEW_COMMIT and session.sync.written is not None and whole
+
+
+def _words(session: Session) -> _Words:
+    match session.stage:
+        case TimeboxingStage.DATE:
+            return _Words((f"{day_words(session.date)}, {session.tz}",))
+        case TimeboxingStage.COLLECT_CONSTRAINTS:
+            return _collect(session)
+        case TimeboxingStage.CAPTURE_INPUTS:
+            return _capture(session)
+        case TimeboxingStage.SKELETON:
+            return _skeleton(session)
+        case TimeboxingStage.REFINE:
+            return _refine(session)
+        case TimeboxingStage.REVIEW_COMMIT:
+            return _Words((_counts(session),))
+        case _:
+            assert_never(session.stage)
+
+
+def _collect(session: Session) -> _Words:
+    summary, mistake = (frame_words(session), calendar_words(session)), frame_mistake(session)
+    if mistake is None:
+        return _Words(summary)
+    return _Words(summary, (mistake,), "When does your day start, and when does it end?")
+
+
+def _capture(session: Session) -> _Words:
+    count = len(session.day.inputs.tasks)
+    if not count:
+        return _Words(
+            ("Nothing to do yet",),
+            ("There is nothing on your list yet, so there is nothing to plan.",),
+            f"What do you want to get done on {day_words(session.date)}?",
+        )
+    one = next((t for t in session.day.inputs.tasks if t.one_thing), None)
+    summary = [format_count(count, "task")]
+    if one is not None:
+        summary.append(f"The one thing: {one.title}")
+    mistake = frame_mistake(session)
+    return _Words(tuple(summary), () if mistake is None else (mistake,))
+
+
+def _skeleton(session: Session) -> _Words:
+    if session.planning.plan is None:
+        return _Words(
+            ("No draft yet",), ("There is no draft of this day yet.",), "Shall I draft it again? Redo step does that."
+        )
+    summary = [block_words(session)]
+    if session.planning.unplaced:
+        summary.append(f"{len(session.planning.unplaced)} did not fit")
+    return _Words(tuple(summary))
+
+
+def _refine(session: Session) -> _Words:
+    if session.planning.plan is not None and (session.planning.plan.events or session.sync.written):
+        return _Words((block_words(session),))
+    return _Words(
+        ("No blocks",),
+        ("The plan has no blocks, so there is nothing to put on your calendar.",),
+        "Which block shall I add first?",
+    )
+
+
+def block_words(session: Session) -> str:
+    """Return a count like ``5 blocks``."""
+    return format_count(len(session.planning.plan.events) if session.planning.plan else 0, "block")
+
+
+def calendar_words(session: Session) -> str:
+    """Describe the state of the calendar in a few words."""
+    if session.day.snapshot_error is not None and session.day.snapshot is None:
+        return "Calendar not read"
+    if session.day.snapshot is None:
+        return "Calendar still loading"
+    count = len(on_calendar(session).timed)
+    return format_count(count, "meeting") if count else "No meetings"
+
+
+def _counts(session: Session) -> str:
+    report = session.sync.last_sync
+    if report is None:
+        return block_words(session)
+    return f"{report.created} created, {report.updated} updated, {report.deleted} deleted"
+
+
+def _has_failed(session: Session) -> bool:
+    report = session.sync.last_sync
+    return session.stage is TimeboxingStage.REVIEW_COMMIT and report is not None and report.status in _FAILED
