@@ -118,14 +118,14 @@ def test_the_rules_in_force_are_decided_in_one_place() -> None:
     ("name", "home", "callers"),
     [
         ("plan_undo", "calendar/undo_plan.py", {"calendar/undo.py", "calendar/late_creates.py"}),
-        ("drafting_policy", None, {"session/draft.py"}),
-        ("Policy", "drafting/instance.py", {"drafting/instance.py", "drafting/day_draft.py", "drafting/replanning.py"}),
+        ("policy_of", "session/draft.py", {"session/draft.py"}),
+        ("Policy", "drafting/instance.py", {"drafting/instance.py", "drafting/day_draft.py", "drafting/solver.py"}),
         ("Audience", "slack/access.py", {"slack/app.py", "slack/handlers.py"}),
     ],
 )
-def test_one_place_answers(name: str, home: str | None, callers: set[str]) -> None:
+def test_one_place_answers(name: str, home: str, callers: set[str]) -> None:
     """An undo from the history and of a late create; the policy of a day, and of a plan that stays as it is."""
-    assert definitions(name) == ([] if home is None else [home])
+    assert definitions(name) == [home]
     assert set(calls_of(name)) == callers
 
 

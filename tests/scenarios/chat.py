@@ -26,7 +26,7 @@ from fateforger.slack.app import Services, SlackApp, run_slack_app
 from fateforger.slack.client import SlackLogin, app_manifest
 from fateforger.slack.progress import DEFAULT_TIMING, Timing
 from fateforger.values import replace
-from fateforger.workers.lanes import FOREVER, LANES, SENDING, TURN, Backoff, Policy, Row
+from fateforger.workers.lanes import FOREVER, LANES, SENDING, TURN, Backoff, LanePolicy, Row
 from fateforger.workers.people import Ownership, PersonalData
 from fateforger.workers.supervisor import Supervisor
 from localslack import Workspace, WorkspaceConfig, create_workspace
@@ -38,7 +38,7 @@ DEADLINE = 60.0
 Json = dict[str, Any]
 T = TypeVar("T")
 
-FAST = Policy(workers=4, tries=3, lease_seconds=3.0, poll_seconds=0.05, backoff=Backoff(0.01, 0.05))
+FAST = LanePolicy(workers=4, tries=3, lease_seconds=3.0, poll_seconds=0.05, backoff=Backoff(0.01, 0.05))
 _HURRIED: dict[str, Row] = {
     TURN.name: replace(TURN, policy=FAST),
     SENDING.name: replace(SENDING, policy=replace(FAST, workers=1, tries=FOREVER, grace_seconds=12.0)),

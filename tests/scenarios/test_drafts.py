@@ -36,7 +36,10 @@ def answers(asked: Asked) -> Says:
 
 def kept(database: Path) -> bool:
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        return any(json.loads(text)["planning"]["sketch"] for (text,) in connection.execute("select session from planning_session"))
+        return any(
+            json.loads(text)["planning"]["sketch"]
+            for (text,) in connection.execute("select session from planning_session")
+        )
 
 
 def drive(program: Program, server: ModelServer) -> None:

@@ -62,7 +62,7 @@ class Backoff:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class LanePolicy:
     """Limits and delays of a lane.
 
     ``workers`` is the number of jobs at once. ``poll_seconds`` is the longest sleep without a wake-up; only jobs that
@@ -87,7 +87,7 @@ class Lane(Generic[P]):
 
     name: str
     payload: TypeAdapter[P]
-    policy: Policy = Policy()
+    policy: LanePolicy = LanePolicy()
     tells: bool = False
     wakes: tuple[str, ...] = ()
     last: bool = False
@@ -272,27 +272,27 @@ WATCHING = Timer("watching", seconds=60.0)
 
 OUTBOX = Timer("outbox", seconds=1.0)
 """The rounds of the one job of the lane below, in the one process that holds it."""
-SENDING = Lane("sending", TypeAdapter(SendOutbox), Policy(workers=1, tries=FOREVER, grace_seconds=12.0), last=True)
+SENDING = Lane("sending", TypeAdapter(SendOutbox), LanePolicy(workers=1, tries=FOREVER, grace_seconds=12.0), last=True)
 TURN: Lane[InboxCommand] = Lane(
-    "turn", COMMAND, Policy(workers=4), tells=True, wakes=(SENDING.name, WAITING_TASKS.name)
+    "turn", COMMAND, LanePolicy(workers=4), tells=True, wakes=(SENDING.name, WAITING_TASKS.name)
 )
 GREETING = Lane("greeting", TypeAdapter(Greeting))
-NOTIFICATION = Lane("letter", TypeAdapter(Notification), Policy(tries=200, backoff=Backoff(longest=60.0)))
-STOP_TURN = Lane("stop", TypeAdapter(StopTurn), Policy(tries=STOP_TRIES + 4))
+NOTIFICATION = Lane("letter", TypeAdapter(Notification), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
+STOP_TURN = Lane("stop", TypeAdapter(StopTurn), LanePolicy(tries=STOP_TRIES + 4))
 PROPOSAL: Lane[ProposalUpdate | ProposalAnswer] = Lane(
     PROPOSAL_LANE,
     TypeAdapter(ProposalUpdate | ProposalAnswer),
-    Policy(poll_seconds=1.0),  # the server for agents, another process, enqueues most of these
+    LanePolicy(poll_seconds=1.0),  # the server for agents, another process, enqueues most of these
     wakes=(WAITING_TASKS.name,),
 )
 ERASING = Lane(
-    ERASING_LANE, TypeAdapter(PersonalDataRequest), Policy(tries=100, backoff=Backoff(longest=5.0)), tells=True
+    ERASING_LANE, TypeAdapter(PersonalDataRequest), LanePolicy(tries=100, backoff=Backoff(longest=5.0)), tells=True
 )
 # Delayed writes are tried for more than three days.
 MEMORY: Lane[WriteVersions | TidyUp] = Lane(
     "memory",
     TypeAdapter(WriteVersions | TidyUp),
-    Policy(tries=1_000, backoff=Backoff(1.0, 300.0)),
+    LanePolicy(tries=1_000, backoff=Backoff(1.0, 300.0)),
     tells=True,
     wakes=(SENDING.name,),
 )
@@ -301,7 +301,7 @@ MEMORY: Lane[WriteVersions | TidyUp] = Lane(
 EXTRACT = Lane(
     "extract",
     TypeAdapter(TimeboxingUserReply),
-    Policy(workers=8, tries=5, grace_seconds=1.0, backoff=Backoff(2.0, 60.0)),
+    LanePolicy(workers=8, tries=5, grace_seconds=1.0, backoff=Backoff(2.0, 60.0)),
     tells=True,
 )
 

@@ -49,7 +49,7 @@ async def test_a_directory_goes_as_it_went(turns: Path) -> None:
 
 async def test_what_is_different_is_said_field_by_field(turns: Path) -> None:
     path, turn = document(turns, 1)
-    turn["runs"][0]["outcome"]["session"]["frame"]["lunch_minutes"] = 10
+    turn["runs"][0]["outcome"]["session"]["day"]["frame"]["lunch_minutes"] = 10
     turn["runs"][0]["exchanges"][0]["user"] += "\none line more"
     path.write_text(json.dumps(turn))
     done = replay(path)
@@ -59,7 +59,7 @@ async def test_what_is_different_is_said_field_by_field(turns: Path) -> None:
         "  prompts [0] decide.user",
         *[line for line in done.stdout.splitlines() if line.startswith("    @@")],
         "    -one line more",
-        "  session frame.lunch_minutes: 10 -> 45",
+        "  session day.frame.lunch_minutes: 10 -> 45",
     ]
 
 

@@ -38,7 +38,7 @@ from fateforger.session.model import CalendarWrite, Outgoing, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
 from fateforger.values import replace
-from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, Handler, Policy, Row, SwitchedOff
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, Handler, LanePolicy, Row, SwitchedOff
 from fateforger.workers.memory import build_extract_handler, build_memory_handler
 from fateforger.workers.people import Ownership
 from fateforger.workers.supervisor import Supervisor
@@ -154,7 +154,7 @@ class House:
     def supervisor(self) -> Supervisor:
         """The background work of the program that concerns sessions, not started yet."""
         jobs, sessions, clock = self.store.jobs, self.store.sessions, self.clock
-        policy = Policy(workers=4, tries=3, poll_seconds=0.02, backoff=Backoff(first=0.01))
+        policy = LanePolicy(workers=4, tries=3, poll_seconds=0.02, backoff=Backoff(first=0.01))
         handlers: list[Handler] = [
             build_turn_handler(self.coordinator.handle, jobs, sessions, clock),
             build_memory_handler(self.remembered, jobs, sessions, clock),

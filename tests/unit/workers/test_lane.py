@@ -16,10 +16,10 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.errors import BadInput, InternalError, StoreUnavailable, VersionConflict
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.values import replace
-from fateforger.workers.lanes import Backoff, Lane, Policy, TryLater
+from fateforger.workers.lanes import Backoff, Lane, LanePolicy, TryLater
 from fateforger.workers.supervisor import LaneWorkers
 
-FAST = Policy(
+FAST = LanePolicy(
     workers=4, tries=3, lease_seconds=5.0, poll_seconds=0.02, grace_seconds=1.0, backoff=Backoff(0.001, 0.002)
 )
 DEADLINE = 60.0
@@ -67,7 +67,7 @@ async def nothing(_job: Job) -> None:
 
 
 @asynccontextmanager
-async def at_work(store: Store, desk: Desk, policy: Policy = FAST) -> AsyncIterator[LaneWorkers]:
+async def at_work(store: Store, desk: Desk, policy: LanePolicy = FAST) -> AsyncIterator[LaneWorkers]:
     lane = Lane("lane", TypeAdapter(dict[str, Any]), policy, tells=True)
     workers = LaneWorkers(lane, lane.handle(desk.perform, desk.give_up), store.jobs, owner="w", clock=SystemClock())
     workers.start()

@@ -16,12 +16,12 @@ from fateforger.session.commands import COMMAND, InboxCommand, Opening, RefreshC
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import QueueCommandBase, ShowTasks
 from fateforger.values import replace
-from fateforger.workers.lanes import NOTIFICATION, SENDING, TURN, Backoff, Policy
+from fateforger.workers.lanes import NOTIFICATION, SENDING, TURN, Backoff, LanePolicy
 from fateforger.workers.supervisor import Supervisor
 from fateforger.workers.turns import APOLOGY, Handle, build_look_job, build_turn_handler
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
-FAST = replace(TURN, policy=Policy(workers=4, tries=2, poll_seconds=0.02, backoff=Backoff(first=0.001)))
+FAST = replace(TURN, policy=LanePolicy(workers=4, tries=2, poll_seconds=0.02, backoff=Backoff(first=0.001)))
 SESSION = Session(
     id="s1", user_id="U1", channel="C1", thread_ts="1.0", created_at=AT, touched_at=AT, tz="Etc/UTC", date=AT.date()
 )

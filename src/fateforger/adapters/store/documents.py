@@ -13,8 +13,11 @@ from fateforger.errors import InternalError, StoreUnavailable
 JOURNAL_VERSION = 2
 """Format of transactions, ops and heads. 2 adds what events hold beyond the managed fields."""
 
-SESSION_VERSION = 2
-"""Format of planning sessions. 2 adds the clock, the basis of a plan, and the events a calendar left out."""
+SESSION_VERSION = 3
+"""Format of planning sessions.
+
+2 adds the clock, the basis of a plan, and the events a calendar left out; 3 has the fields in groups.
+"""
 
 OUTBOX_VERSION = 2
 """Format of outgoing messages."""

@@ -12,6 +12,7 @@ from alembic import command
 from alembic.config import Config
 from tests.contracts.journal_examples import CALENDAR, DAY, NOON, applied, create, event_id, fields, head, image, later
 from tests.contracts.session_examples import session
+from tests.factories.sessions import GROUPS
 
 from fateforger.adapters.store.database import make_engine, parse_database_url
 from fateforger.adapters.store.documents import JOURNAL_VERSION, SESSION_VERSION
@@ -99,8 +100,10 @@ LATER_FIELDS = {"now", "drafted_at", "put_in_past", "weighed", "overrun", "last_
 def rows() -> Mapping[str, Mapping[str, Any]]:
     """Return a row of each table, as the program of the seventh migration wrote it."""
     at = int(NOON.timestamp() * 1_000_000)
-    kept = session().model_dump(mode="json")
-    old = {name: value for name, value in kept.items() if name not in LATER_FIELDS} | {"snapshot": SNAPSHOT}
+    whole = session().model_dump(mode="json")
+    kept = whole | {name: value for group in GROUPS for name, value in whole.pop(group).items()}
+    old = {name: value for name, value in kept.items() if name not in {*LATER_FIELDS, *GROUPS}}
+    old |= {"snapshot": SNAPSHOT, "schema_version": 1}
     tx = {"id": "t1", "calendar": CALENDAR, "day": "2026-03-02", "tz": "Europe/Berlin", "kind": "submit"}
     op = {"tx_id": "t1", "attempts": 1, "error": "", "observed": None}
     return {
