@@ -129,6 +129,13 @@ def test_one_place_answers(name: str, home: str, callers: set[str]) -> None:
     assert set(calls_of(name)) == callers
 
 
-def test_the_basis_of_a_draft_has_one_function() -> None:
-    for name in ("basis", "fingerprint"):
+def test_one_place_knows_what_a_draft_was_made_from() -> None:
+    for name in ("basis_of", "is_current", "carry_basis"):
         assert definitions(name) == ["session/draft.py"], name
+    compared = {
+        path
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare) and mentions(node, "basis", "draft_basis")
+    }
+    assert compared == {"session/draft.py"}

@@ -17,7 +17,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Progress, ProgressCallback
 from fateforger.session.constants import DRAFT_LIMIT
-from fateforger.session.draft import basis, fingerprint, wants_sketch
+from fateforger.session.draft import basis_of, is_current, wants_sketch
 from fateforger.session.model import Session, Sketch
 from fateforger.session.store import Sessions
 from fateforger.workers.supervisor import BackgroundTasks
@@ -32,7 +32,7 @@ TRIES = 4
 class _Making:
     """A draft in progress, and the fingerprint of its input."""
 
-    basis: str
+    basis: str | None
     task: asyncio.Task[Sketch]
 
 
@@ -68,7 +68,7 @@ class Drafts:
     def prepare(self, session: Session) -> None:
         """Update the draft of a saved session: stop a stale one, start a useful one. Returns at once."""
         making = self._making.get(session.id)
-        if making is not None and making.basis != fingerprint(session):
+        if making is not None and not is_current(session, making.basis):
             self._stop(session.id, making)
         if self._model is None or session.id in self._making or not wants_sketch(session):
             return
@@ -86,7 +86,7 @@ class Drafts:
         if asked is None:
             return session
         sketch = session.planning.sketch
-        if sketch is None or asked.another or sketch.basis != basis(session):
+        if sketch is None or asked.another or not is_current(session, sketch.basis):
             if self._model is None:
                 return session
             tell(Progress(doing=Activity.DRAFTING))
@@ -100,7 +100,7 @@ class Drafts:
 
     async def _await_sketch(self, asked: DraftDay, session: Session, model: Model) -> Sketch:
         making = self._making.get(session.id)
-        if making is not None and (asked.another or making.basis != basis(session)):
+        if making is not None and (asked.another or not is_current(session, making.basis)):
             self._stop(session.id, making)
             making = None
         mine = making is None
@@ -120,7 +120,7 @@ class Drafts:
         work = self._make_sketch(session, model, instead_of)
         # A trace may quote the person, so a failure is logged by its type alone.
         task = self._tasks.start(work, name=f"drafting {session.id}", awaited=True)
-        making = self._making[session.id] = _Making(basis(session), task)
+        making = self._making[session.id] = _Making(basis_of(session), task)
         return making
 
     async def _make_sketch(self, session: Session, model: Model, instead_of: TBPlan | None) -> Sketch:
@@ -151,7 +151,9 @@ class Drafts:
     async def _save(self, session_id: str, sketch: Sketch) -> None:
         for _ in range(TRIES):
             session = await self._sessions.load(session_id)
-            if session is None or fingerprint(session) != sketch.basis or session.planning.draft_basis == sketch.basis:
+            if session is None or not is_current(session, sketch.basis):
+                return
+            if is_current(session, session.planning.draft_basis):
                 return
             try:
                 await self._sessions.save(session.with_planning(sketch=sketch), expected=session.version)

@@ -23,12 +23,12 @@ from fateforger.conversation.language.model_calls import extract_json
 from fateforger.conversation.recordings import AnyRun, DraftRun, Exchange, OpeningRun, RecordedTurn, Run
 from fateforger.conversation.turn_runs import have_same_path, rerun
 from fateforger.conversation.turn_values import TurnInput
-from fateforger.errors import BadInput, UserError
+from fateforger.errors import BadInput
 from fateforger.planning.timing import zone
 from fateforger.ports.model import Completion, Prompt
 from fateforger.session.commands import ResolveConflict
 from fateforger.session.conflicts import question_token
-from fateforger.session.draft import basis
+from fateforger.session.draft import carry_basis
 from fateforger.session.model import Question, Session
 from fateforger.values import replace
 from fateforger.workflow.day_rules import read_day_rule
@@ -185,7 +185,7 @@ def redact_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hi
 
 
 def _session(session: Session, hide: Hide) -> Session:
-    return _with_basis(_model(session, hide), session)
+    return carry_basis(session, _model(session, hide))
 
 
 def _model(value: M, hide: Hide) -> M:
@@ -225,19 +225,6 @@ def _value(name: str, value: Any, hide: Hide) -> Any:
             return {key: _value(name, each, hide) for key, each in value.items()}
         case _:
             return {}
-
-
-def _with_basis(session: Session, original: Session) -> Session:
-    """Keep a draft current: its basis is recomputed from the redacted session."""
-    try:
-        was, now = basis(original), basis(session)
-    except UserError:
-        return session  # An invalid frame has no basis.
-    if session.planning.draft_basis == was:
-        session = session.with_planning(draft_basis=now)
-    if session.planning.sketch is not None and session.planning.sketch.basis == was:
-        session = session.with_planning(sketch=replace(session.planning.sketch, basis=now))
-    return session
 
 
 def _redact_seen(seen: str, original: Session, session: Session) -> str:

@@ -64,7 +64,7 @@ from fateforger.session.commands import (
 )
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today, with_start
-from fateforger.session.draft import basis, draft_day, fingerprint, grade_session, option_words, room_words
+from fateforger.session.draft import basis_of, draft_day, grade_session, is_current, option_words, room_words
 from fateforger.session.gate import get_home_stage, is_offered
 from fateforger.session.model import (
     CalendarWrite,
@@ -277,8 +277,8 @@ def run_skeleton_stage(stage: StageInput) -> StageOutput:
     after = apply_day_facts(session, stage.command)
     if after is not None:
         session = after
-    if stage.asked is Move.REDO or session.planning.plan is None or session.planning.draft_basis != basis(session):
-        over = session.planning.plan
+    over = session.planning.plan
+    if stage.asked is Move.REDO or over is None or not is_current(session, session.planning.draft_basis):
         if after is None and stage.asked is not Move.REDO and stage.arrived is None and over is not None:
             session = redraft(session)
             return StageOutput(session=session, effects=(DraftDay(over=over, another=False),))
@@ -317,7 +317,7 @@ def redraft(session: Session) -> Session:
     """
     if session.stage is not TimeboxingStage.SKELETON or session.planning.plan is None:
         return session
-    if fingerprint(session) in {None, session.planning.draft_basis}:
+    if basis_of(session) is None or is_current(session, session.planning.draft_basis):
         return session
     said = () if session.thread.notice is None else session.thread.notice.lines
     fresh = _draft(session.with_thread(notice=None), session.planning.plan)
@@ -332,7 +332,7 @@ def redraft(session: Session) -> Session:
 
 def apply_sketch(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
     """Replace the solver's draft by a model's; without one, keep the solver's draft and say why."""
-    if session.planning.draft_basis != sketch.basis:
+    if not is_current(session, sketch.basis):
         return session
     lines = () if session.thread.notice is None else session.thread.notice.lines
     if sketch.plan is not None:

@@ -30,7 +30,7 @@ from fateforger.planning.plan import TBPlan
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model, Prompt, Recordings
 from fateforger.session.commands import SessionCommand, StageAction, TimeboxingUserReply, mint_key
-from fateforger.session.draft import fingerprint
+from fateforger.session.draft import basis_of
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import ConstraintEvent, uids_of
 from fateforger.tasks.task import QueuedTask
@@ -155,7 +155,7 @@ class TurnLog:
 
     def draft(self, session: Session) -> AbstractContextManager[LogEntry]:
         """Record a draft that a model makes in the background."""
-        made = mint_key("d", session.id, fingerprint(session), self._clock.now())
+        made = mint_key("d", session.id, basis_of(session), self._clock.now())
         return self._entry(EntryCause(made, "draft", "draft", "background"), session)
 
     @contextmanager

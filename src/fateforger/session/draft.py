@@ -177,13 +177,37 @@ def instance_in(session: Session) -> Instance:
     return replace(instance, immovables=events, policy=policy_of(session), pinned=())
 
 
-def basis(session: Session) -> str:
-    """Return the fingerprint of a draft's inputs (S46, S232).
+def basis_of(session: Session) -> str | None:
+    """Return the fingerprint of a draft's inputs (S46, S232), or ``None`` when nothing can be drafted.
 
     These are date, zone, frame, lunch, tasks, busy time, and the constraints that it follows, including those of this
-    conversation. The passing of time makes no draft stale. Raises ``BadInput`` when the frame is a mistake.
+    conversation. The passing of time makes no draft stale. Nothing can be drafted once the session ended, or while
+    its frame is a mistake.
     """
-    start, end = whole_frame(session)
+    return None if session.status is SessionStatus.CANCELLED else _fingerprint(session)
+
+
+def is_current(session: Session, basis: str | None) -> bool:
+    """Check whether a draft with this basis was made from what the session holds now."""
+    return bool(basis) and basis == basis_of(session)
+
+
+def carry_basis(before: Session, after: Session) -> Session:
+    """Return ``after`` with its drafts as current as they were before, though their inputs have changed."""
+    was, now = _fingerprint(before), _fingerprint(after)
+    if was is None or now is None:
+        return after
+    if before.planning.draft_basis == was:
+        after = after.with_planning(draft_basis=now)
+    sketch = after.planning.sketch
+    return after if sketch is None or sketch.basis != was else after.with_planning(sketch=replace(sketch, basis=now))
+
+
+def _fingerprint(session: Session) -> str | None:
+    try:
+        start, end = whole_frame(session)
+    except BadInput:
+        return None
     frame = session.day.frame
     lunch = None
     if frame.lunch_start is not None and frame.lunch_minutes:
@@ -213,7 +237,7 @@ def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
         plan, left = _start_now(session, sketch.plan)
         unplaced = (*sketch.unplaced, *to_unplaced(session, left))
         fresh = session.with_planning(plan=plan, unplaced=with_offers(unplaced, session.planning.unplaced))
-    return grade_session(fresh.with_planning(draft_basis=basis(session)))
+    return grade_session(fresh.with_planning(draft_basis=basis_of(session)))
 
 
 def _start_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[UnplacedItem, ...]]:
@@ -227,37 +251,26 @@ def _start_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[UnplacedIt
     return result.plan, result.unplaced
 
 
-def fingerprint(session: Session) -> str | None:
-    """Return :func:`basis`, or ``None`` when nothing can be drafted.
-
-    That is so when the session ended, or its frame is a mistake.
-    """
-    if session.status is SessionStatus.CANCELLED:
-        return None
-    try:
-        return basis(session)
-    except BadInput:
-        return None
-
-
 def wants_sketch(session: Session) -> bool:
     """Check whether to draft in advance (S44).
 
     That is so while the person lists tasks, the calendar is known, and neither a draft nor the plan has the same
     inputs.
     """
-    now = None if frame_mistake(session) is not None else fingerprint(session)
-    if now is None or session.stage is not TimeboxingStage.CAPTURE_INPUTS or not session.day.inputs.tasks:
+    if session.stage is not TimeboxingStage.CAPTURE_INPUTS or not session.day.inputs.tasks:
+        return False
+    if frame_mistake(session) is not None or basis_of(session) is None:
         return False
     if session.day.snapshot is None or session.day.snapshot.day != session.date:
         return False
-    planned = session.planning.plan is not None and session.planning.draft_basis == now
-    return not planned and (session.planning.sketch is None or session.planning.sketch.basis != now)
+    planning = session.planning
+    planned = planning.plan is not None and is_current(session, planning.draft_basis)
+    return not planned and (planning.sketch is None or not is_current(session, planning.sketch.basis))
 
 
 def without_stale_sketch(session: Session) -> Session:
     """Return the session without a draft whose inputs have changed (S46, S232)."""
-    if session.planning.sketch is None or session.planning.sketch.basis == fingerprint(session):
+    if session.planning.sketch is None or is_current(session, session.planning.sketch.basis):
         return session
     return session.with_planning(sketch=None)
 

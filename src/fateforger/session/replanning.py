@@ -17,7 +17,7 @@ from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.session.commands import AdjustFrame, DeferTask, RemoveTask, Replan, ResizeTask, SplitTask
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
-from fateforger.session.draft import basis, instance_in, options_for, work_of
+from fateforger.session.draft import carry_basis, instance_in, options_for, work_of
 from fateforger.session.model import Depth, Facts, InputFacts, Session, Task, Unplaced
 from fateforger.session.placement import by_time, list_differences, resolved_block
 from fateforger.session.tasks import keep_for_later
@@ -323,8 +323,7 @@ def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: da
     blocks = {block.key: block for block in resolve(plan)}
     left = tuple(_to_unplaced(day, each, blocks, open_) for each in result.unplaced)
     day = day.with_planning(unplaced=(*kept, *left))
-    if before.planning.draft_basis is not None and before.planning.draft_basis == basis(before):
-        day = day.with_planning(draft_basis=basis(day))
+    day = carry_basis(before, day.with_planning(sketch=None))
     lines = (*said, *list_differences(before.planning.plan or plan, result.plan))
     if result.conflict is not None:
         lines = (*lines, result.conflict.sentence)

@@ -13,7 +13,7 @@ from tests.unit.conversation.test_replanning import planned
 
 from fateforger.planning.plan import resolve
 from fateforger.session.day import frame_of
-from fateforger.session.draft import basis
+from fateforger.session.draft import basis_of
 from fateforger.session.stages import TimeboxingStage
 
 TUESDAY = MONDAY + timedelta(days=1)
@@ -95,7 +95,7 @@ async def test_minutes_that_pass_make_no_draft_stale(anna: Person, house: House)
     at(house, "15:02")
     await anna.to_skeleton("Write report", "Mail")
     before = await anna.session()
-    assert basis(before.at_time(house.clock.now() + timedelta(minutes=40))) == before.planning.draft_basis
+    assert basis_of(before.at_time(house.clock.now() + timedelta(minutes=40))) == before.planning.draft_basis
     assert before.planning.draft_basis is not None
 
 

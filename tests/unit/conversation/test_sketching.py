@@ -20,7 +20,7 @@ from fateforger.errors import ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import resolve
 from fateforger.ports.model import Role
-from fateforger.session.draft import basis
+from fateforger.session.draft import basis_of
 from fateforger.session.model import Depth, FrameFacts, InputFacts, Notice, RefineUpdate, Session, Sketch
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.ui.session_cards import stage_card
@@ -60,7 +60,7 @@ async def test_an_answer_becomes_a_plan_with_keys_of_ours() -> None:
     assert (report, lunch, mail) == ("report", "lunch-2026-03-02", "mail")
     assert walk is not None
     assert walk[0] == "d"
-    assert (sketch.basis, sketch.trouble) == (basis(now), None)
+    assert (sketch.basis, sketch.trouble) == (basis_of(now), None)
     assert (model.prompts[0].role, model.prompts[0].name) == (Role.DRAFT, f"draft/{VERSIONS['draft']}")
 
 

@@ -13,7 +13,7 @@ from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.plan import ET, resolve
 from fateforger.session.day import frame_of
-from fateforger.session.draft import basis, draft_constraints, draft_day
+from fateforger.session.draft import basis_of, draft_constraints, draft_day
 from fateforger.session.model import FrameFacts, InputFacts, Session
 from fateforger.session.recall import (
     STANDING_BY,
@@ -156,10 +156,10 @@ def test_s46_s232_a_draft_follows_from_the_constraints_too() -> None:
     said_, stored = LISTED.with_rules(said=(here,)), knowing(LISTED, lasting)
     apart = stored.with_rules(set_aside=("here",))
     changed = knowing(LISTED, avoiding("here", "13:00", "15:00"))
-    assert len({basis(now) for now in (LISTED, said_, stored, changed)}) == 4
-    assert basis(apart) == basis(LISTED)
+    assert len({basis_of(now) for now in (LISTED, said_, stored, changed)}) == 4
+    assert basis_of(apart) == basis_of(LISTED)
     saved = lasting.model_copy(update={"seq": 7})
-    assert basis(knowing(LISTED, saved)) == basis(stored) == basis(LISTED.with_rules(said=(lasting,)))
+    assert basis_of(knowing(LISTED, saved)) == basis_of(stored) == basis_of(LISTED.with_rules(said=(lasting,)))
 
 
 def test_a_draft_follows_the_same_before_and_after_it_was_made() -> None:
@@ -169,7 +169,7 @@ def test_a_draft_follows_the_same_before_and_after_it_was_made() -> None:
     assert [item.uid for item in constraints_for_draft(now).applicable] == [
         item.uid for item in constraints_for_draft(drafted).applicable
     ]
-    assert basis(now) == basis(drafted)
+    assert basis_of(now) == basis_of(drafted)
     assert frame_of(now) == frame_of(drafted)
 
 

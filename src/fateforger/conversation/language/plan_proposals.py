@@ -49,7 +49,7 @@ from fateforger.session.checks import day_meetings
 from fateforger.session.commands import ApplyPatch, mint_key
 from fateforger.session.constants import DRAFT_LIMIT, PATCH_LIMIT, PATCH_TRIES
 from fateforger.session.day import instant_in, local_today
-from fateforger.session.draft import basis, day_of, draft_constraints, own_draft, to_unplaced
+from fateforger.session.draft import basis_of, day_of, draft_constraints, own_draft, to_unplaced
 from fateforger.session.edits import apply_edit
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import constraints_for_draft, count_left_out, followed_constraints
@@ -242,9 +242,9 @@ async def sketch_day(
     result = build_draft(asked.value)
     whole = _repair(day, musts, result.plan)
     if whole is None or _find_broken_order(session, order, whole.plan) is not None:
-        return Sketch(basis=basis(session), trouble=NO_USE)
+        return Sketch(basis=basis_of(session) or "", trouble=NO_USE)
     return Sketch(
-        basis=basis(session),
+        basis=basis_of(session) or "",
         plan=whole.plan,
         mended=tuple(map(_moved_words, whole.moved)),
         unplaced=to_unplaced(session, result.unplaced),
@@ -253,7 +253,7 @@ async def sketch_day(
 
 def without_sketch(session: Session, error: ModelError | BadInput) -> Sketch:
     """Return a sketch without a draft, with the reason."""
-    return Sketch(basis=basis(session), trouble=TOO_SLOW if isinstance(error, ModelTimedOut) else NO_USE)
+    return Sketch(basis=basis_of(session) or "", trouble=TOO_SLOW if isinstance(error, ModelTimedOut) else NO_USE)
 
 
 def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPlan | None) -> Iterator[Table]:

@@ -17,7 +17,7 @@ from fateforger.conversation.language.rule_extraction import ConstraintWords
 from fateforger.conversation.recordings import Exchange
 from fateforger.conversation.redaction import KEPT, Pseudonyms, redact_answer, redact_input
 from fateforger.ports.model import Completion, Prompt, Role
-from fateforger.session.draft import basis
+from fateforger.session.draft import basis_of
 from fateforger.session.stages import TimeboxingStage
 
 WORDS = st.text(st.characters(categories=["L", "N", "M"]), min_size=1, max_size=12)
@@ -94,10 +94,10 @@ def test_what_is_no_json_is_hidden_whole() -> None:
 def test_a_fresh_draft_stays_fresh() -> None:
     """S46: the fingerprint of a draft follows from titles too."""
     session = planned(TimeboxingStage.SKELETON)
-    session = session.with_planning(draft_basis=basis(session))
+    session = session.with_planning(draft_basis=basis_of(session))
     hidden = redact_input(turn(session, said("stage_action", move="proceed")), hide().text).session
     assert hidden.day.inputs != session.day.inputs
-    assert hidden.planning.draft_basis == basis(hidden)
+    assert hidden.planning.draft_basis == basis_of(hidden)
 
 
 def test_every_kept_field_belongs_to_a_class_that_exists() -> None:
