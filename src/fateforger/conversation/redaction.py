@@ -21,7 +21,6 @@ from pydantic import BaseModel, TypeAdapter
 
 from fateforger.conversation.language.model_calls import extract_json
 from fateforger.conversation.recordings import AnyRun, DraftRun, Exchange, OpeningRun, RecordedTurn, Run
-from fateforger.conversation.turn_runs import have_same_path, rerun
 from fateforger.conversation.turn_values import TurnInput
 from fateforger.errors import BadInput
 from fateforger.planning.timing import zone
@@ -326,23 +325,18 @@ class Redaction:
         self._secrets = sorted({secret for secret in secrets if secret}, key=len, reverse=True)
         self._key = key
 
-    async def redact_turn(self, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]) -> RecordedTurn:
-        """Return the turn in its redacted form, which can still be replayed.
+    def redact_turn(self, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]) -> RecordedTurn:
+        """Return the turn with redacted inputs and answers, or the turn itself if there is nothing to redact.
 
-        Inputs are redacted, and the outputs are produced again by rerunning the turn with the same answers. ``prompts``
-        are the requests of each run.
+        ``prompts`` are the requests of each run. The outputs have to be produced again, by running it with the same
+        answers.
         """
         if self._key is None and not self._has_secret(turn):
             return turn
         hide = self._hide()
         told = zip(turn.runs, prompts, strict=True)
-        runs = [await rerun(redact_run(run, [prompt.schema for prompt in asked], hide)) for run, asked in told]
-        return replace(
-            turn,
-            titles="kept" if self._key is None else "redacted",
-            alike=have_same_path(turn.runs, runs),
-            runs=tuple(runs),
-        )
+        runs = tuple(redact_run(run, [prompt.schema for prompt in asked], hide) for run, asked in told)
+        return replace(turn, titles="kept" if self._key is None else "redacted", runs=runs)
 
     def redact_document(self, document: str) -> str:
         """Return the document without secrets of :data:`SHORTEST` or more characters; a last check before writing."""

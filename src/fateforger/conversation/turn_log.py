@@ -23,7 +23,7 @@ from fateforger.conversation.recordings import (
     Run,
 )
 from fateforger.conversation.redaction import Redaction
-from fateforger.conversation.turn_runs import run_turn
+from fateforger.conversation.turn_runs import have_same_path, rerun, run_turn
 from fateforger.conversation.turn_values import Effect, TurnInput, TurnOutcome
 from fateforger.errors import FateforgerError
 from fateforger.planning.plan import TBPlan
@@ -194,7 +194,10 @@ class TurnLog:
     ) -> None:
         try:
             async with self._in_order:
-                cleaned = await kept.cleaning.redact_turn(turn, prompts)
+                cleaned = kept.cleaning.redact_turn(turn, prompts)
+                if cleaned is not turn:
+                    runs = tuple([await rerun(run) for run in cleaned.runs])
+                    cleaned = replace(cleaned, alike=have_same_path(turn.runs, runs), runs=runs)
                 await kept.recordings.keep(name, kept.cleaning.redact_document(cleaned.model_dump_json(indent=1)))
         except Exception as error:  # noqa: BLE001  the outermost edge of recording, which must not affect a turn
             if not self._complained:
