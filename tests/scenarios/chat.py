@@ -108,7 +108,7 @@ def build_services(
     approvals = Approvals(
         proposals=store.proposals,
         sessions=store.sessions,
-        memory=MemoryService(store.constraints, jobs, clock),
+        versions=MemoryService(store.constraints, jobs, clock).versions,
         jobs=jobs,
         clock=clock,
         carry_out=door.handle,

@@ -72,7 +72,7 @@ class Anybody(str):
 
 
 class ScriptedDoor:
-    """Follows the contract of :class:`~fateforger.conversation.coordinator.CoordinatorPort`; what a session has seen so far is its
+    """Follows the contract of :class:`~fateforger.conversation.ports.CoordinatorPort`; what a session has seen so far is its
     ``overview``, one line for each command handled, and each command is answered with the state card."""
 
     def __init__(self, sessions: Sessions) -> None:

@@ -409,7 +409,7 @@ def _build_slack_services(resources: _Resources, planner: _Services, engine: Cal
     approvals = Approvals(
         proposals=store.proposals,
         sessions=store.sessions,
-        memory=planner.memory,
+        versions=planner.memory.versions,
         jobs=store.jobs,
         clock=clock,
         carry_out=planner.coordinator.handle,

@@ -12,9 +12,9 @@ from typing import Literal, assert_never
 
 from fateforger.agents.ports import PROPOSAL_LANE, Proposals
 from fateforger.agents.proposals import ConstraintChange, PlanChange, Proposal, ProposalState
-from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.turn_values import AnswerAgent
 from fateforger.errors import UserError
+from fateforger.memory.versions import Version
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs, NewJob
 from fateforger.session.commands import (
@@ -92,13 +92,14 @@ DONE = "It is done."
 
 CarryOut = Callable[[SessionCommand], Awaitable[None]]
 GetReply = Callable[[str], tuple[str, ...]]
+GetVersions = Callable[[str], Awaitable[tuple[Version, ...]]]
 
 
 class Approvals:
     """Carries out the answers to proposals.
 
-    ``carry_out`` runs a command outside of a session, once, and ``said`` returns its reply. The caller serializes the
-    answers to one proposal.
+    ``carry_out`` runs a command outside of a session, once, and ``said`` returns its reply. ``versions``
+    reads a person's constraints. The caller serializes the answers to one proposal.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Approvals:
         *,
         proposals: Proposals,
         sessions: Sessions,
-        memory: MemoryService,
+        versions: GetVersions,
         jobs: Jobs,
         clock: Clock,
         carry_out: CarryOut,
@@ -115,7 +116,7 @@ class Approvals:
     ) -> None:
         self._proposals = proposals
         self._sessions = sessions
-        self._memory = memory
+        self._versions = versions
         self._jobs = jobs
         self._clock = clock
         self._carry_out = carry_out
@@ -243,7 +244,7 @@ class Approvals:
         taken = preview_constraint(
             change.record,
             change.replaces,
-            versions=await self._memory.versions(proposal.user_id),
+            versions=await self._versions(proposal.user_id),
             user_id=proposal.user_id,
             tz=sessions[0].tz if sessions else self._tz,
             at=self._clock.now(),

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from fateforger.conversation import clicks
 from fateforger.conversation.agent_proposals import ProposalService
@@ -52,83 +51,6 @@ from fateforger.session.store import Sessions
 from fateforger.ui import forms
 from fateforger.ui.session_cards import home_card, welcome_card
 from fateforger.workers.people import CalendarOwner, ClaimOutcome, Ownership
-
-
-class CoordinatorPort(Protocol):
-    """Handle commands; cards are sent through the outbox."""
-
-    async def handle(self, command: InboxCommand, tell: ProgressCallback = ...) -> None:
-        """Carry out a command once: a repeated ``command_id`` has no effect.
-
-        The session and its messages are saved together. Raises ``StoreError`` only if nothing could be saved; the
-        command can then be repeated. ``tell`` is called with the progress.
-        """
-        ...
-
-    @property
-    def reads_words(self) -> bool:
-        """True if a model reads what people write."""
-        ...
-
-    async def on_opening(self, opening: Opening) -> bool:
-        """Begin a session if a first message asks for a plan, on the day that it names. Repetitions have no effect.
-
-        If there is a session by now, the message goes to that session. Returns ``False`` if the message asks for
-        something else. Raises the errors of :meth:`handle`.
-        """
-        ...
-
-    def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """Ask the running turn of a session to stop.
-
-        Returns ``False`` if no turn that began before ``asked_at`` is running in this process. A turn without a write
-        ends unchanged and says so; a turn that is writing to the calendar finishes, and says that.
-        """
-        ...
-
-    def read_click(self, click: Click) -> Command:
-        """Return the command of a control. Raises ``BadInput`` for an unknown control."""
-        ...
-
-    async def open_form(self, request: FormRequest) -> Form:
-        """Return a form, filled with known values. Fast; accesses nothing outside of the database.
-
-        Raises ``UserError`` if the form makes no sense now (the session ended, the block is gone).
-        """
-        ...
-
-    async def read_form(self, submission: FormSubmission) -> Command | Form | FormErrors:
-        """Return the command of a filled form, another form to show, or one error per invalid field. Fast."""
-        ...
-
-    async def is_carried_out(self, command: Command) -> bool:
-        """Check whether a command was carried out or finally refused. Cheap enough for polling."""
-        ...
-
-    async def owner(self, session_id: str) -> str | None:
-        """Return the user id of a session's person; ``None`` if there is no such session."""
-        ...
-
-    async def calendar_owner(self) -> CalendarOwner:
-        """Return the owner of the calendar, the only person who can plan. There may be no owner."""
-        ...
-
-    async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
-        """Make the person the owner of the calendar if the code is the one that the program printed when it started."""
-        ...
-
-    async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
-        """Return the id of the session in a thread, if there is one."""
-        ...
-
-    def welcome(self) -> Card:
-        """Return the reply to a message outside of a session: one sentence and a start button."""
-        ...
-
-    async def home(self, user_id: str) -> Card:
-        """Return a person's App Home: the start button, and their sessions with their states."""
-        ...
-
 
 log = logging.getLogger(__name__)
 
@@ -177,7 +99,7 @@ class FormService:
 class PlanningCoordinator:
     """Takes commands, one at a time per session (the caller ensures this), and carries out each of them once.
 
-    Implements :class:`fateforger.conversation.coordinator.CoordinatorPort`.
+    Implements :class:`fateforger.conversation.ports.CoordinatorPort`.
     A command belongs to a session's turn, the queue, or a person's rules.
 
     ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
@@ -252,7 +174,7 @@ class PlanningCoordinator:
         self._later.on_message_due(owing)
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.handle`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.handle`."""
         if isinstance(command, QueueCommandBase):
             await self._tasks.carry_out(command)
         else:
@@ -284,7 +206,7 @@ class PlanningCoordinator:
                 await self._turns.carry_out(command, tell)
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.stop`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.stop`."""
         return self._turns.stop(session_id, asked_at)
 
     async def on_start(self, start: Start) -> None:
@@ -293,11 +215,11 @@ class PlanningCoordinator:
 
     @property
     def reads_words(self) -> bool:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.reads_words`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.reads_words`."""
         return self._model is not None
 
     async def on_opening(self, opening: Opening) -> bool:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.on_opening`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.on_opening`."""
         return await self._beginnings.on_opening(opening)
 
     async def on_commit_date(self, command: TimeboxingCommitDate, tell: ProgressCallback = ignore_progress) -> None:
@@ -313,21 +235,21 @@ class PlanningCoordinator:
         await self._turns.carry_out(command, tell)
 
     def read_click(self, click: Click) -> SessionCommand | QueueCommand:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.read_click`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.read_click`."""
         return read_queue_click(click) or clicks.read_click(click)
 
     async def open_form(self, request: FormRequest) -> Form:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.open_form`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.open_form`."""
         return await (self._tasks.open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.read_form`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.read_form`."""
         return await (
             self._tasks.read_form(submission) if submission.form in TASK_FORMS else self._forms.read(submission)
         )
 
     async def is_carried_out(self, command: Command) -> bool:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.is_carried_out`.
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.is_carried_out`.
 
         The commands of a session that no longer exists count as carried out.
         """
@@ -345,29 +267,29 @@ class PlanningCoordinator:
         return self._alone.get_reply(command_id)
 
     async def owner(self, session_id: str) -> str | None:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.owner`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.owner`."""
         session = await self._sessions.load(session_id)
         return None if session is None else session.user_id
 
     async def calendar_owner(self) -> CalendarOwner:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.calendar_owner`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.calendar_owner`."""
         return await self._ownership.owner()
 
     async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.claim_calendar`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.claim_calendar`."""
         return await self._ownership.claim(user_id, code)
 
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.session_in_thread`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.session_in_thread`."""
         session = await self._sessions.in_thread(channel, thread_ts)
         return None if session is None else session.id
 
     def welcome(self) -> Card:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.welcome`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.welcome`."""
         return welcome_card()
 
     async def home(self, user_id: str) -> Card:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.home`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.home`."""
         return home_card(await self._sessions.of_user(user_id), await self._tasks.home(user_id))
 
     async def aclose(self) -> None:

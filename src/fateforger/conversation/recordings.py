@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fateforger.conversation.language.message_reader import OpeningReading
+from fateforger.conversation.language.answers import OpeningReading
 from fateforger.conversation.turn_values import TurnInput, TurnOutcome
 from fateforger.errors import BadInput, ModelBusy, ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.planning.plan import TBPlan

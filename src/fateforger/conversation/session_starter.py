@@ -114,7 +114,7 @@ class SessionStarter:
         await self.sessions.save(session, expected=0, outgoing=messages)
 
     async def on_opening(self, opening: Opening) -> bool:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.on_opening`.
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.on_opening`.
 
         Only messages that address the bot are read.
         """

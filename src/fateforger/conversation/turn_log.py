@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from fateforger import __version__
-from fateforger.conversation.language.message_reader import OpeningReading, read_opening
+from fateforger.conversation.language.answers import OpeningReading
+from fateforger.conversation.language.message_reader import read_opening
 from fateforger.conversation.language.plan_proposals import sketch_day
 from fateforger.conversation.recordings import (
     AnyRun,

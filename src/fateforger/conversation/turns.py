@@ -234,7 +234,7 @@ class Turns:
                     return
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """See :meth:`fateforger.conversation.coordinator.CoordinatorPort.stop`."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.stop`."""
         return self._running.stop(session_id, asked_at)
 
     async def _attempt(self, command: SessionCommand, course: RunningTurn, tell: ProgressCallback) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.conversation.ports import CoordinatorPort
 from fateforger.ports.clock import Clock
 from fateforger.slack import phrases
 from fateforger.slack.addresses import COMMAND_NAME

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 
 from fateforger.conversation.agent_proposals import Approvals
-from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import WorldError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs

@@ -11,7 +11,7 @@ from typing import Any, assert_never
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError, UserError
 from fateforger.session.cards import Choice, Controls, Divider, Note, Prose
 from fateforger.session.commands import Command

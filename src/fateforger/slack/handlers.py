@@ -7,7 +7,7 @@ from datetime import date
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreUnavailable, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
 from fateforger.ports.clock import Clock

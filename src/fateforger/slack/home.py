@@ -10,7 +10,7 @@ from uuid import uuid4
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import CalendarBusy, InternalError, StoreError
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.cards import Card, ProgressCallback, Prose

@@ -8,7 +8,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.agents.proposals import Proposal, ProposalState
 from fateforger.conversation.agent_proposals import Approvals, build_answer_job
-from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.conversation.ports import CoordinatorPort
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import Opening

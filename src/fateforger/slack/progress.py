@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.conversation.coordinator import CoordinatorPort
+from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, NewJob

@@ -19,10 +19,11 @@ from fateforger.calendar.access import CommitContext
 from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.agent_proposals import ProposalService
-from fateforger.conversation.coordinator import CoordinatorPort, PlanningCoordinator
+from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.effects import Submitter
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import Finder, MemoryService
+from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.execution import WaitingTasks
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools

@@ -49,7 +49,7 @@ class Town:
         return Approvals(
             proposals=house.store.proposals,
             sessions=house.store.sessions,
-            memory=memory,
+            versions=memory.versions,
             jobs=house.store.jobs,
             clock=house.clock,
             carry_out=house.coordinator.handle,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type  # noqa: N812  the field is called ``date`` elsewhere
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import time
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -31,8 +33,9 @@ from fateforger.memory.vocabulary import (
 )
 from fateforger.planning.plan import ET
 from fateforger.planning.wire import TBPatch
+from fateforger.session.commands import SessionCommand
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION
-from fateforger.tasks.intent import Purpose, Urgency
+from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 
@@ -364,3 +367,15 @@ class ChangeWords(PatchWords):
     """A change of the plan, and what the same message wants of memory besides; the plan comes first (S25)."""
 
     memory: MemoryWords | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningReading:
+    """Result of a first message: commands for the session that it begins, and lines for the person.
+
+    If the message does not ask for a plan, ``hydrated`` is the request it makes instead.
+    """
+
+    commands: Sequence[SessionCommand] = ()
+    lines: tuple[str, ...] = ()
+    hydrated: HydratedMessage | None = None

@@ -18,6 +18,7 @@ from fateforger.conversation.language.answers import (
     Decision,
     Intent,
     MemoryWords,
+    OpeningReading,
     ReplanWords,
     StartWords,
     WorkWords,
@@ -178,18 +179,6 @@ def _build_work(words: WorkWords) -> Work:
             return ReviewConstraints()
         case _:
             return Do(minutes=minutes)
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningReading:
-    """Result of a first message: commands for the session that it begins, and lines for the person.
-
-    If the message does not ask for a plan, ``hydrated`` is the request it makes instead.
-    """
-
-    commands: Sequence[SessionCommand] = ()
-    lines: tuple[str, ...] = ()
-    hydrated: HydratedMessage | None = None
 
 
 async def read_opening(

@@ -1,0 +1,87 @@
+"""Interface of the conversation, for Slack and for background work."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from fateforger.session.cards import Card, ProgressCallback
+from fateforger.session.commands import Click, Command, InboxCommand, Opening
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.workers.people import CalendarOwner, ClaimOutcome
+
+
+class CoordinatorPort(Protocol):
+    """Handle commands; cards are sent through the outbox."""
+
+    async def handle(self, command: InboxCommand, tell: ProgressCallback = ...) -> None:
+        """Carry out a command once: a repeated ``command_id`` has no effect.
+
+        The session and its messages are saved together. Raises ``StoreError`` only if nothing could be saved; the
+        command can then be repeated. ``tell`` is called with the progress.
+        """
+        ...
+
+    @property
+    def reads_words(self) -> bool:
+        """True if a model reads what people write."""
+        ...
+
+    async def on_opening(self, opening: Opening) -> bool:
+        """Begin a session if a first message asks for a plan, on the day that it names. Repetitions have no effect.
+
+        If there is a session by now, the message goes to that session. Returns ``False`` if the message asks for
+        something else. Raises the errors of :meth:`handle`.
+        """
+        ...
+
+    def stop(self, session_id: str, asked_at: datetime) -> bool:
+        """Ask the running turn of a session to stop.
+
+        Returns ``False`` if no turn that began before ``asked_at`` is running in this process. A turn without a write
+        ends unchanged and says so; a turn that is writing to the calendar finishes, and says that.
+        """
+        ...
+
+    def read_click(self, click: Click) -> Command:
+        """Return the command of a control. Raises ``BadInput`` for an unknown control."""
+        ...
+
+    async def open_form(self, request: FormRequest) -> Form:
+        """Return a form, filled with known values. Fast; accesses nothing outside of the database.
+
+        Raises ``UserError`` if the form makes no sense now (the session ended, the block is gone).
+        """
+        ...
+
+    async def read_form(self, submission: FormSubmission) -> Command | Form | FormErrors:
+        """Return the command of a filled form, another form to show, or one error per invalid field. Fast."""
+        ...
+
+    async def is_carried_out(self, command: Command) -> bool:
+        """Check whether a command was carried out or finally refused. Cheap enough for polling."""
+        ...
+
+    async def owner(self, session_id: str) -> str | None:
+        """Return the user id of a session's person; ``None`` if there is no such session."""
+        ...
+
+    async def calendar_owner(self) -> CalendarOwner:
+        """Return the owner of the calendar, the only person who can plan. There may be no owner."""
+        ...
+
+    async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
+        """Make the person the owner of the calendar if the code is the one that the program printed when it started."""
+        ...
+
+    async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
+        """Return the id of the session in a thread, if there is one."""
+        ...
+
+    def welcome(self) -> Card:
+        """Return the reply to a message outside of a session: one sentence and a start button."""
+        ...
+
+    async def home(self, user_id: str) -> Card:
+        """Return a person's App Home: the start button, and their sessions with their states."""
+        ...
