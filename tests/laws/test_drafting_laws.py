@@ -16,7 +16,8 @@ from fateforger.planning.grid import Busy
 from fateforger.planning.plan import TBPlan, resolve, resolve_strict
 from fateforger.planning.timing import local_day, zone
 from fateforger.planning.wire import read_plan, write_plan
-from fateforger.quality.rubric import Criterion, grade_plan
+from fateforger.quality.model import Criterion
+from fateforger.quality.rubric import grade_plan
 
 ZONES = ["Europe/Amsterdam", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "Pacific/Auckland"]
 DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8), date(2026, 11, 1), date(2026, 4, 5)]

@@ -20,7 +20,8 @@ from fateforger.planning.block_times import BlockPlace, place_of, to_timing
 from fateforger.planning.patch import apply, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.quality.fixes import find_fixes
-from fateforger.quality.rubric import Fix, grade_plan
+from fateforger.quality.model import Fix
+from fateforger.quality.rubric import grade_plan
 
 SEEDS = st.integers(0, 100_000)
 BENT = st.lists(st.tuples(st.integers(0, 30), st.integers(-30, 30), st.sampled_from((0, 0, 0, 3, -3, 12))), max_size=4)

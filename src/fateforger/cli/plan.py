@@ -182,7 +182,8 @@ def _judge_plan(
     reported elsewhere.
     """
     from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this command needs it
-    from fateforger.quality.rubric import LABELS, Criterion, grade_plan  # noqa: PLC0415  only this command needs it
+    from fateforger.quality.model import LABELS, Criterion  # noqa: PLC0415  only this command needs it
+    from fateforger.quality.rubric import grade_plan  # noqa: PLC0415  only this command needs it
 
     if day is None:
         return [], {"level": 0, "label": LABELS[0], "next_step": "Mend the errors first."}

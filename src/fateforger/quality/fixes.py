@@ -22,6 +22,7 @@ from fateforger.planning.block_times import SHUTDOWN, BlockPlace, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.patch import AddBlocks, Patch, apply
 from fateforger.planning.plan import ET, Resolved, TBPlan
+from fateforger.quality.model import Criterion, Finding, Fix, Quality
 from fateforger.quality.moves import (
     Move,
     NewBlock,
@@ -33,17 +34,7 @@ from fateforger.quality.moves import (
     quote_short,
     swap_places,
 )
-from fateforger.quality.rubric import (
-    Criterion,
-    Finding,
-    Fix,
-    Quality,
-    View,
-    begin,
-    build_view,
-    finish,
-    grade_view,
-)
+from fateforger.quality.rubric import View, begin, build_view, finish, grade_view
 
 BREAK = "Break"
 SHUT_DOWN = "Shut down"

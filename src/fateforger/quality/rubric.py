@@ -17,11 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.drafting.context import DraftContext, Occupied, build_context
 from fateforger.drafting.instance import Instance, Policy, Task
@@ -30,82 +27,9 @@ from fateforger.drafting.violations import find_violations
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import task_of
 from fateforger.planning.grid import in_words
-from fateforger.planning.patch import Patch
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
+from fateforger.quality.model import LABELS, Criterion, Finding, Quality
 from fateforger.values import replace
-
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
-LABELS = ("Insufficient", "Minimal", "Okay", "Detailed", "Ultra")
-
-
-class Criterion(StrEnum):
-    """Criteria of the rubric, the most important first (S50, S206-S208)."""
-
-    WORK = "work"
-    OVERLAP = "overlap"
-    MEETING = "meeting"
-    MUST = "must"
-    UNPLACED = "unplaced"
-    ONE_THING_EARLY = "one_thing_early"
-    AFTER_DEEP = "after_deep"
-    MEAL = "meal"
-    SHOULD = "should"
-    ONE_THING = "one_thing"
-    FOCUS = "focus"
-    SHALLOW = "shallow"
-    DEEP_BLOCKS = "deep_blocks"
-    BEFORE_DEEP = "before_deep"
-    AFTER_MEAL = "after_meal"
-    SHUTDOWN = "shutdown"
-    WISH = "wish"
-
-
-class Finding(BaseModel):
-    """One flaw of a plan.
-
-    ``criterion`` names the check, ``keys`` the blocks concerned, and ``text`` says it in a sentence. ``level`` is the
-    level that the plan misses because of it. ``cause`` is the id of the constraint or task behind it, if there is
-    one.
-    """
-
-    model_config = _FROZEN
-    criterion: Criterion
-    level: int = Field(ge=1, le=4)
-    text: str
-    keys: tuple[str, ...] = ()
-    cause: str | None = None
-
-
-class Quality(BaseModel):
-    """Grade of a plan, from 0 to 4 (S50).
-
-    ``next_step`` is one sentence: how to reach the next level, or that nothing is left to do. ``findings`` are
-    complete, the most important first.
-    """
-
-    model_config = _FROZEN
-    level: int = Field(ge=0, le=4)
-    label: str
-    next_step: str
-    findings: tuple[Finding, ...] = ()
-
-
-class Fix(BaseModel):
-    """A tested change that improves a plan.
-
-    The plan with the ``patch`` is valid, breaks no must, and has a higher level, or the same level with fewer
-    findings. ``label`` is the text of its button. ``id`` is the same for the same change of the same blocks,
-    regardless of their names.
-    """
-
-    model_config = _FROZEN
-    id: str
-    label: str = Field(min_length=1)
-    criterion: Criterion
-    keys: tuple[str, ...] = ()
-    level: int = Field(ge=0, le=4)
-    patch: Patch
-
 
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 MEAL = timedelta(minutes=20)

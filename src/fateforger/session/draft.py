@@ -22,7 +22,8 @@ from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import instant_of, zone
 from fateforger.quality.fixes import find_fixes
-from fateforger.quality.rubric import Fix, grade_plan
+from fateforger.quality.model import Fix
+from fateforger.quality.rubric import grade_plan
 from fateforger.session.day import (
     busy_meetings,
     frame_mistake,

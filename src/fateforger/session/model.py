@@ -15,7 +15,7 @@ from fateforger.calendar.history import HistoryRow
 from fateforger.calendar.model import Snapshot
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
-from fateforger.quality.rubric import Fix, Quality
+from fateforger.quality.model import Fix, Quality
 from fateforger.session.cards import Card
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.stages import TimeboxingStage

@@ -20,7 +20,7 @@ from fateforger.memory.contradiction import Kind
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version, select_newest
 from fateforger.planning.timing import zone
-from fateforger.quality.rubric import Fix
+from fateforger.quality.model import Fix
 from fateforger.session.cards import Button
 from fateforger.session.checks import rule_clashes, unconfirmed_rules
 from fateforger.session.commands import (

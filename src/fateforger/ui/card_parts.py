@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fateforger.quality.rubric import Quality
+from fateforger.quality.model import Quality
 from fateforger.session.cards import (
     Button,
     Control,

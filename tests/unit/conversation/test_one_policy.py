@@ -13,7 +13,7 @@ from fateforger.cli.plan import plan_command
 from fateforger.drafting.instance import Lunch, Policy
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import read_plan
-from fateforger.quality.rubric import Criterion
+from fateforger.quality.model import Criterion
 from fateforger.session.draft import day_of, draft_constraints, grading_instance
 
 PLAN_A = [

@@ -9,7 +9,8 @@ from tests.unit.quality.days import day, plan, said
 
 from fateforger.drafting.model import UnplacedItem
 from fateforger.planning.plan import TBPlan
-from fateforger.quality.rubric import LABELS, Criterion, grade_plan
+from fateforger.quality.model import LABELS, Criterion
+from fateforger.quality.rubric import grade_plan
 
 LEFT = (UnplacedItem("x", "Taxes", "the day is full"),)
 LONG = {"frame": {"start": "09:00", "end": "17:00"}}

@@ -14,7 +14,7 @@ from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, qu
 from fateforger.errors import BadInput
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
-from fateforger.quality.rubric import Criterion, Fix
+from fateforger.quality.model import Criterion, Fix
 from fateforger.session.commands import mint_key
 from fateforger.session.gate import describe_stage
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
