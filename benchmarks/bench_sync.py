@@ -25,7 +25,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from tests.factories.days import block, plan_of
 from tests.factories.paper import Paper, day_of, fields, wanted
@@ -37,7 +36,7 @@ from tests.fakes.memory_journal import MemoryJournal
 from fateforger.adapters.calendar.calendars import open_mcp_calendar
 from fateforger.adapters.store.store import open_store
 from fateforger.calendar.access import CommitContext
-from fateforger.calendar.comparison import canonicalize, list_changes
+from fateforger.calendar.comparison import list_changes
 from fateforger.calendar.engine import number_ops, plan_sync
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.matching import Candidate, build_candidate, pair_alike
@@ -88,22 +87,21 @@ def ours(case: Decided) -> int:
 
 def pairing(case: Decided) -> int:
     desired, snapshot, _ = case
-    blocks = [Candidate(wish.key, canonicalize(wish.fields), wish.type) for wish in desired.blocks]
-    return len(pair_alike(blocks, [build_candidate(event.id, canonicalize(event)) for event in snapshot.events]))
+    blocks = [Candidate(wish.key, wish.fields.canon, wish.type) for wish in desired.blocks]
+    return len(pair_alike(blocks, [build_candidate(event.id, event.canon) for event in snapshot.events]))
 
 
 def naming(case: Decided) -> int:
     """The fields that differ, of each block and the event at the same place."""
     desired, snapshot, _ = case
     pairs = zip(snapshot.events, desired.blocks, strict=True)
-    zone = ZoneInfo(desired.tz)
-    return sum(len(list_changes(canonicalize(event), canonicalize(wish.fields), zone)) for event, wish in pairs)
+    return sum(len(list_changes(event.canon, wish.fields.canon)) for event, wish in pairs)
 
 
 def naming_by_hand(case: Decided) -> int:
     desired, snapshot, _ = case
     pairs = zip(snapshot.events, desired.blocks, strict=True)
-    canonical = ((canonicalize(event), canonicalize(wish.fields)) for event, wish in pairs)
+    canonical = ((event.canon, wish.fields.canon) for event, wish in pairs)
     return sum(old != new for event, wish in canonical for old, new in zip(event, wish, strict=True))
 
 
@@ -257,7 +255,7 @@ async def managed_view(calendar: GoogleCalendarFake) -> object:
     """What a person sees of our blocks, by key."""
     first, last = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 4, tzinfo=UTC)
     events = await GoogleCalendarFake.window(calendar, first, last)
-    return sorted((event.properties["ffu"], *map(str, canonicalize(event))) for event in events)
+    return sorted((event.properties["ffu"], *map(str, event.canon)) for event in events)
 
 
 async def count_requests() -> dict[str, int]:

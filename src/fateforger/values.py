@@ -1,16 +1,28 @@
-"""Copies of values with some fields changed."""
+"""Frozen values, and copies of them with some fields changed."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 V = TypeVar("V", bound="BaseModel | DataclassInstance")
+
+
+class Value(BaseModel):
+    """A frozen model. A copy computes its cached properties again, since they may depend on changed fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __copy__(self) -> Self:
+        copied = super().__copy__()
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]
+        return copied
 
 
 def replace(value: V, /, **changes: Any) -> V:

@@ -114,7 +114,7 @@ class CalendarContract:
         assert created.marker == marker()
         shape = (created.id, created.status, created.busy, created.organized_by_me, created.series_id)
         assert shape == (owned(), "confirmed", True, True, None)
-        assert (created.event_type, created.extras, created.all_day) == ("default", PLAIN, False)
+        assert (created.event_type, created.extras, created.is_timed) == ("default", PLAIN, True)
         assert created.version is not None
         assert await read(calendar) == created
         assert await calendar.window(NINE, NINE + HOUR) == (created,)
@@ -385,7 +385,7 @@ class CalendarContract:
         await put(calendar)
         holiday, work = await calendar.window(NINE, NINE + HOUR)
         assert (holiday.id, holiday.start, holiday.end) == (FOREIGN, DAY, DAY + timedelta(days=2))
-        assert (holiday.all_day, work.id) == (True, owned())
+        assert (holiday.is_timed, work.id) == (False, owned())
         next_day = NINE + 24 * HOUR
         assert [e.id for e in await calendar.window(next_day, next_day + HOUR)] == [FOREIGN]
         assert await calendar.window(next_day + 24 * HOUR, next_day + 25 * HOUR) == ()

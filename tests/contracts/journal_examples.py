@@ -65,7 +65,6 @@ def update(n: int, *, tx: str = "t1") -> SyncOp:
         key=f"key{n}",
         event_id=event_id(n),
         summary="Deeper work",
-        changes={"summary": ("Deep work", "Deeper work")},
         before=image(n),
         after=fields("Deeper work"),
         reason="renamed",
@@ -91,7 +90,7 @@ def transaction(tx: str = "t1", ops: Sequence[SyncOp] | None = None, **changes: 
         "created_at": NOON,
         "cause": f"command-{tx}",
         "group": "g1",
-        "plan": SyncPlan(day=DAY, tz="Europe/Berlin", ops=ops, warnings=("Lunch is short",), snapshot_fingerprint="f"),
+        "plan": SyncPlan(day=DAY, tz="Europe/Berlin", ops=ops, warnings=("Lunch is short",)),
         "records": tuple(OpRecord(op=op, state=OpState.PENDING) for op in ops),
         "context": {"plan_before": None, "plan_after": {"date": "2026-03-02", "events": [{"n": "Tiefe Arbeit"}]}},
     }

@@ -80,11 +80,11 @@ class GoogleStore:
         image = self.live(event_id)
         merged = dict(image.properties) | dict(properties)
         changed = image.model_copy(update={**changes, "properties": merged})
-        if changed.all_day is isinstance(changed.end, datetime):
+        if isinstance(changed.start, datetime) is not isinstance(changed.end, datetime):
             raise Invalid("Start and end times must either both be date or both be dateTime.")
         if self.instant(changed.end) < self.instant(changed.start):
             raise Invalid("The specified time range is empty.")
-        if not changed.all_day:
+        if changed.is_timed:
             changed = changed.model_copy(update=dict(self.normalize(changed.fields)))
         return self._put(changed, extras_of(image))
 

@@ -35,7 +35,6 @@ from tests.factories.trouble import SIDES, Died, DyingJournal, Side, WatchedCale
 from tests.fakes.google_calendar import GoogleCalendarFake, Race
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.calendar.comparison import canonicalize
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import SafetyCheckKind, Standing, Verb
 from fateforger.calendar.results import SyncResult
@@ -402,7 +401,7 @@ class OnePerson(RuleBasedStateMachine):
             assert (image.summary, image.description) == (event.name, event.description)
             assert isinstance(event.timing, FixedStart)
             assert (image.start, image.end) == (at_ := self.at(event.timing.start.isoformat()), at_ + HALF_AN_HOUR)
-            assert canonicalize(head.base) == canonicalize(image)
+            assert head.base.canon == image.canon
         kept = self.touched | {h.event_id for h in heads.values() if h.standing is Standing.RELEASED}
         known = {h.event_id: h.key for h in heads.values()}
         assert [e for e in self.ours() if known.get(e.id) not in self.wishes and e.id not in kept] == []
@@ -414,7 +413,7 @@ class OnePerson(RuleBasedStateMachine):
 
     def view(self) -> dict[str, tuple[Any, ...]]:
         """Our live events by key, as the person sees them."""
-        return {e.marker.key: tuple(canonicalize(e)) for e in self.ours() if e.marker is not None}
+        return {e.marker.key: tuple(e.canon) for e in self.ours() if e.marker is not None}
 
     def at(self, clock: str) -> datetime:
         return at(clock, self.day)

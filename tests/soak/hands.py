@@ -46,7 +46,7 @@ class Hands:
                 for event_id in ours[: 1 + len(ours) * 3 // 4]:
                     self._delete(self.store.events[event_id])
             case "copy":
-                if not event.all_day:
+                if event.is_timed:
                     by = timedelta(minutes=rng.choice((0, 15, 60, 600, 1440)))
                     self.truth.person_made(self.store.user_copy(event.id, by=by))
             case "repeat":
@@ -90,7 +90,7 @@ class Hands:
 
     def _repeat(self, event: EventImage) -> None:
         """The event becomes a series; one occurrence of it is on the calendar, with our mark and our id in its own."""
-        if event.all_day or event.id in self.truth.obstructed:
+        if not event.is_timed or event.id in self.truth.obstructed:
             return
         self.truth.obstructed.add(event.id)
         self.truth.touched.add(event.id)
@@ -142,7 +142,7 @@ class Hands:
             case "all day":
                 self.truth.obstructed.add(event.id)
                 return {"start": self.setting.day, "end": self.setting.day + timedelta(days=1)}
-        if event.all_day:
+        if not event.is_timed:
             return {}
         length = event.end - event.start
         match what:

@@ -538,7 +538,7 @@ class History:
         """An event of the person's own shares the block's time, or nearly so."""
         near = timedelta(minutes=20)
         others = [self.store.events[i] for i in (*self.truth.theirs, *self.truth.touched)]
-        timed = [e for e in others if not e.gone and not e.all_day]
+        timed = [e for e in others if not e.gone and e.is_timed]
         return any(e.start < block["end"] + near and e.end > block["start"] - near for e in timed)
 
     # --- plumbing ---

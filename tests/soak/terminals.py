@@ -114,7 +114,7 @@ class Terminals:
 
     async def edit(self) -> None:
         """The person, in the calendar's own page."""
-        ours = [e for e in self.ours().values() if not e.all_day]
+        ours = [e for e in self.ours().values() if e.is_timed]
         if not ours:
             return
         event = self.rng.choice(ours)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.values import replace
+from fateforger.values import Value, replace
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,3 +65,20 @@ def test_mypy_refuses_a_wrong_name_and_a_wrong_type(tmp_path: Path) -> None:
     assert 'Unexpected keyword argument "lable" for "replace"' in said
     assert 'Unexpected keyword argument "nmae" for "replace"' in said
     assert 'Argument "label" to "replace" has incompatible type "int"' in said
+
+
+class Pair(Value):
+    """A value with a property that is computed once."""
+
+    one: int
+    other: int
+
+    @cached_property
+    def sum(self) -> int:
+        return self.one + self.other
+
+
+def test_a_copy_computes_its_cached_properties_again() -> None:
+    pair = Pair(one=1, other=2)
+    assert (pair.sum, replace(pair, other=3).sum, pair.model_copy(update={"one": 5}).sum) == (3, 4, 7)
+    assert (pair.sum, pair == Pair(one=1, other=2), pair.model_dump()) == (3, True, {"one": 1, "other": 2})

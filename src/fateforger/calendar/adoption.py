@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.comparison import describe_field, normalize_text
-from fateforger.calendar.event import EventImage
+from fateforger.calendar.comparison import describe_field
+from fateforger.calendar.event import (
+    EventImage,
+    normalize_text,
+)
 from fateforger.calendar.model import Adopted, Ledger, Merged, Snapshot, SyncPlan
 from fateforger.calendar.ownership import sort_sides
 from fateforger.errors import BadInput

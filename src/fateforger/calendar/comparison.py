@@ -1,85 +1,20 @@
-"""Comparison of event fields: canonical forms, differences, and their wording.
-
-Titles and notes are compared without surrounding space and with one kind of line break; an empty colour is none;
-instants count in whole seconds, as calendars store them.
-"""
+"""Comparison of event fields: differences and their wording."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from operator import attrgetter
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from fateforger.calendar.event import (
     MANAGED,
     PLAIN,
+    Canon,
     EventExtras,
-    EventFields,
-    EventImage,
     find_changed_extras,
 )
 from fateforger.planning.plan import COLOR_BY_TYPE, type_of_color
 from fateforger.text import join_words, quote_title
-
-_MANAGED_OF = attrgetter(*MANAGED)
-
-
-class Canon(NamedTuple):
-    """The managed fields (:data:`~fateforger.calendar.event.MANAGED`, in that order) in canonical form."""
-
-    summary: str
-    description: str
-    start: datetime
-    end: datetime
-    color_id: str | None
-
-
-def canonicalize(event: EventFields | EventImage) -> Canon:
-    """Return the canonical form of a timed event. Raises ``ValueError`` for an all-day one."""
-    summary, description, start, end, color = _MANAGED_OF(event)
-    if not isinstance(start, datetime) or not isinstance(end, datetime):
-        raise ValueError(f"“{event.summary}” is an all-day event and has no instants")  # noqa: TRY004  a value, not a type
-    return Canon(
-        normalize_text(summary),
-        normalize_text(description),
-        truncate_to_second(start),
-        truncate_to_second(end),
-        color or None,
-    )
-
-
-def is_identical(one: EventFields | EventImage, other: EventFields | EventImage) -> bool:
-    """Check whether the managed fields are literally equal; their canonical forms are then equal, too."""
-    return bool(_MANAGED_OF(one) == _MANAGED_OF(other))
-
-
-def to_fields(values: Canon) -> EventFields:
-    """Return canonical values as fields of the model."""
-    summary, description, start, end, color = values
-    return EventFields(summary=summary, description=description, start=start, end=end, color_id=color)
-
-
-def normalize_text(value: str) -> str:
-    """Strip a text and convert its line breaks to line feeds."""
-    value = value.strip()
-    return value.replace("\r\n", "\n").replace("\r", "\n") if "\r" in value else value
-
-
-def truncate_to_second(instant: datetime) -> datetime:
-    """Truncate an instant to the whole second."""
-    return instant.replace(microsecond=0) if instant.microsecond else instant
-
-
-def has_same_fields(one: EventFields | EventImage, other: EventFields | EventImage) -> bool:
-    """Check whether two timed events show the same; an all-day one equals no other."""
-    return is_timed(one) and is_timed(other) and canonicalize(one) == canonicalize(other)
-
-
-def is_timed(event: EventFields | EventImage) -> bool:
-    """Check whether both ends are instants."""
-    return isinstance(event.start, datetime) and isinstance(event.end, datetime)
 
 
 def normalize_title(title: str) -> str:
@@ -97,28 +32,22 @@ def get_overlap(one: Canon, other: Canon) -> float:
     return max(0.0, (min(one.end, other.end) - max(one.start, other.start)).total_seconds())
 
 
-Change = tuple[str | None, str | None]
+Value = str | datetime | None
+Change = tuple[Value, Value]
 _MOST_NAMED = 3
 
 
-def format_value(value: str | datetime | None, tz: ZoneInfo) -> str | None:
+def format_value(value: Value, tz: ZoneInfo) -> str | None:
     """Return a field's value as text; an instant in RFC 3339 with the offset of ``tz``."""
     return value.astimezone(tz).isoformat() if isinstance(value, datetime) else value
 
 
-def list_changes(
-    before: Canon | None, after: Canon | None, tz: ZoneInfo, fields: Collection[str] = MANAGED
-) -> dict[str, Change]:
-    """Return ``{field: (before, after)}`` for each of ``fields`` that differs; ``None`` means no event."""
-    differing = _find_differing(before, after)
-    return {
-        name: (format_value(_get(before, name), tz), format_value(_get(after, name), tz))
-        for name in MANAGED
-        if name in fields and name in differing
-    }
+def list_changes(before: Canon | None, after: Canon | None) -> dict[str, Change]:
+    """Return ``{field: (before, after)}`` for each managed field that differs; ``None`` means no event."""
+    return {name: (getattr(before, name, None), getattr(after, name, None)) for name in _find_differing(before, after)}
 
 
-def _find_differing(before: Canon | None, after: Canon | None) -> Collection[str]:
+def _find_differing(before: Canon | None, after: Canon | None) -> Sequence[str]:
     """Return the names of the managed fields that differ: all of them if one side has no event."""
     if before is None or after is None:
         return MANAGED
@@ -126,12 +55,8 @@ def _find_differing(before: Canon | None, after: Canon | None) -> Collection[str
         return ()
     from deepdiff import DeepDiff  # noqa: PLC0415  needed only when a pair differs, and it loads NumPy
 
-    return set(DeepDiff(before._asdict(), after._asdict(), view="tree").affected_root_keys)
-
-
-def _get(event: Canon | None, name: str) -> str | datetime | None:
-    value: str | datetime | None = getattr(event, name, None)
-    return value
+    differing = DeepDiff(before._asdict(), after._asdict(), view="tree").affected_root_keys
+    return [name for name in MANAGED if name in differing]
 
 
 def format_clock(start: datetime, end: datetime, tz: ZoneInfo) -> str:

@@ -6,25 +6,22 @@ from datetime import date, datetime
 from typing import assert_never
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict
-
-from fateforger.calendar.comparison import canonicalize
 from fateforger.calendar.event import EventFields
 from fateforger.calendar.merge import FIELDS, TOPICS, Topic, agrees_on
 from fateforger.calendar.model import Merged, SyncOp, SyncPlan
 from fateforger.planning.plan import COLOR_BY_TYPE, type_of_color
 from fateforger.planning.timing import zone
 from fateforger.text import quote_title
+from fateforger.values import Value
 
 
-class Conflict(BaseModel):
+class Conflict(Value):
     """One topic of one block that both sides changed.
 
     ``base`` is what the plan had asked for before. Of ``calendar`` (``None``: deleted), ``plan`` and ``base``, only the
     fields of the topic count.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
     event_id: str
     title: str
@@ -36,13 +33,13 @@ class Conflict(BaseModel):
     @property
     def is_agreed(self) -> bool:
         """Check whether the two sides have become equal."""
-        return self.calendar is not None and agrees_on(self.topic, canonicalize(self.calendar), canonicalize(self.plan))
+        return self.calendar is not None and agrees_on(self.topic, self.calendar.canon, self.plan.canon)
 
     @property
     def is_withdrawn(self) -> bool:
         """Check whether the plan's change was reverted, so that only the person's change is left."""
         topics = FIELDS if self.topic == "deleted" else (self.topic,)
-        return all(agrees_on(topic, canonicalize(self.plan), canonicalize(self.base)) for topic in topics)
+        return all(agrees_on(topic, self.plan.canon, self.base.canon) for topic in topics)
 
 
 def find_conflicts(sync_plan: SyncPlan) -> tuple[Conflict, ...]:

@@ -24,17 +24,14 @@ from datetime import date
 from typing import Literal, NamedTuple, cast
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.comparison import (
+from fateforger.calendar.comparison import describe_extras, format_value
+from fateforger.calendar.event import (
+    MANAGED,
     Canon,
-    Change,
-    canonicalize,
-    describe_extras,
-    format_value,
-    is_identical,
-    list_changes,
-    to_fields,
+    EventFields,
+    EventImage,
+    find_changed_extras,
 )
-from fateforger.calendar.event import MANAGED, EventFields, EventImage, find_changed_extras
 from fateforger.calendar.merge import Choices, FieldMerge, merge
 from fateforger.calendar.model import Adopted, DesiredBlock, Head, Ledger, Merged, Standing, SyncOp, Verb
 from fateforger.calendar.ownership import Owned, Proof, build_seed, mint, next_generation
@@ -96,7 +93,7 @@ def build_head(owned: Owned, day: date, standing: Standing) -> Head:
         event_id=owned.event.id,
         generation=owned.generation,
         day=day,
-        base=to_fields(canonicalize(owned.event)),
+        base=owned.event.canon.to_fields(),
         standing=standing,
         version=owned.event.version,
     )
@@ -106,13 +103,13 @@ def is_same_head(one: Head, other: Head) -> bool:
     """Check whether two records are equal, ignoring the version."""
     return (
         (one.key, one.event_id, one.standing) == (other.key, other.event_id, other.standing)
-        and canonicalize(one.base) == canonicalize(other.base)
-        and canonicalize(one.asked) == canonicalize(other.asked)
+        and one.base.canon == other.base.canon
+        and one.asked.canon == other.asked.canon
     )
 
 
 def _to_fields(values: list[object]) -> EventFields:
-    return to_fields(Canon._make(values))
+    return Canon._make(values).to_fields()
 
 
 UNNUMBERED = ""
@@ -129,7 +126,6 @@ def build_op(
     head_after: Head | None,
     block: DesiredBlock | None = None,
     after: EventFields | None = None,
-    changes: dict[str, Change] | None = None,
 ) -> SyncOp:
     """Return an op on an existing event."""
     return SyncOp(
@@ -139,7 +135,6 @@ def build_op(
         event_id=owned.event.id,
         generation=owned.generation,
         summary=owned.event.summary if after is None else after.summary,
-        changes=changes or {},
         before=owned.event,
         after=after,
         head_before=owned.head,
@@ -160,41 +155,6 @@ def build_record_op(op_id: str, verb: Verb, head: Head, head_after: Head, summar
         head_before=head,
         head_after=head_after,
         reason=reason,
-    )
-
-
-def list_merged(
-    op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon
-) -> tuple[Merged, ...]:
-    """Return the fields that both sides changed, for the report."""
-    return tuple(
-        Merged(
-            key=op.key,
-            summary=op.summary,
-            field=name,
-            base=format_value(base[place], tz),
-            calendar=format_value(theirs[place], tz),
-            plan=format_value(ours[place], tz),
-            winner=merged.conflicts[name],
-        )
-        for place, name in enumerate(MANAGED)
-        if name in merged.conflicts
-    )
-
-
-def list_adopted(op: SyncOp, merged: FieldMerge, tz: ZoneInfo, *, theirs: Canon, ours: Canon) -> tuple[Adopted, ...]:
-    """Return the fields in which the calendar keeps a value of the person's that the plan does not have."""
-    kept = merged.adopted | {name for name, winner in merged.conflicts.items() if winner == "calendar"}
-    return tuple(
-        Adopted(
-            key=op.key,
-            summary=op.summary,
-            field=cast("ManagedName", name),
-            plan=format_value(ours[place], tz),
-            calendar=format_value(theirs[place], tz),
-        )
-        for place, name in enumerate(MANAGED)
-        if name in kept
     )
 
 
@@ -224,10 +184,10 @@ class Decision(NamedTuple):
 
 def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: Setting) -> Decision:
     """Create an event for a block that the calendar does not show, under an unused id."""
-    ours = canonicalize(block.fields)
+    ours = block.fields.canon
     seed = build_seed(setting.day, ours.summary, ours.start.astimezone(setting.tz), block.index)
     generation = next_generation(seed, setting.ledger.generations, setting.taken)
-    event_id, fields = mint(seed, generation), to_fields(ours)
+    event_id, fields = mint(seed, generation), ours.to_fields()
     op = SyncOp(
         op_id=op_id,
         verb=Verb.CREATE,
@@ -236,7 +196,6 @@ def decide_create(op_id: str, block: DesiredBlock, head: Head | None, setting: S
         generation=generation,
         seed=seed,
         summary=ours.summary,
-        changes=list_changes(None, ours, setting.tz),
         after=fields,
         head_before=head,
         head_after=Head(key=block.key, event_id=event_id, generation=generation, day=setting.day, base=fields),
@@ -250,7 +209,7 @@ def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
     summary = block.fields.summary
     verb = Verb.SKIP if head.standing is Standing.DELETED else Verb.ADOPT
     gone = replace(head, standing=Standing.DELETED)
-    if canonicalize(head.asked) != canonicalize(block.fields):
+    if head.asked.canon != block.fields.canon:
         gone = replace(gone, wanted=block.fields)
     op = build_record_op(op_id, verb, head, gone, summary, STAYS_DELETED)
     return Decision(
@@ -302,14 +261,14 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
         )
     if head is not None and _is_unchanged(head, block, event):
         return Decision(build_op(op_id, Verb.NOOP, owned, UP_TO_DATE, block=block, after=head.base, head_after=head))
-    ours, theirs = canonicalize(block.fields), canonicalize(event)
-    base = theirs if head is None else canonicalize(head.base)
-    wanted = base if head is None or head.wanted is None else canonicalize(head.wanted)
+    ours, theirs = block.fields.canon, event.canon
+    base = theirs if head is None else head.base.canon
+    wanted = base if head is None or head.wanted is None else head.wanted.canon
     merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, rules=setting.choices.rules(event.id, theirs))
     after = build_merged_head(
         block, owned, setting.day, merged.result, wanted=wanted, base=base, theirs=theirs, ours=ours
     )
-    if changes := list_changes(theirs, merged.result, setting.tz):
+    if merged.result != theirs:
         reason = "The plan changed." if head is not None else "The plan has it differently."
         op = build_op(
             op_id,
@@ -317,8 +276,7 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
             owned,
             reason,
             block=block,
-            after=to_fields(merged.result),
-            changes=changes,
+            after=merged.result.to_fields(),
             head_after=after,
         )
     elif head is None or not is_same_head(head, after):
@@ -328,24 +286,52 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
             owned,
             "The calendar shows it already.",
             block=block,
-            after=to_fields(theirs),
+            after=theirs.to_fields(),
             head_after=after,
         )
     else:
         kept = "Your own change on the calendar stays." if merged.adopted or merged.conflicts else UP_TO_DATE
         reason = STAYS_ASKED if merged.open else kept
-        op = build_op(op_id, Verb.NOOP, owned, reason, block=block, after=to_fields(theirs), head_after=head)
-    return Decision(
-        op,
-        list_merged(op, merged, setting.tz, base=base, theirs=theirs, ours=ours),
-        list_adopted(op, merged, setting.tz, theirs=theirs, ours=ours),
-    )
+        op = build_op(op_id, Verb.NOOP, owned, reason, block=block, after=theirs.to_fields(), head_after=head)
+    return _report_merge(op, merged, setting.tz, base=base, theirs=theirs, ours=ours)
+
+
+def _report_merge(op: SyncOp, result: FieldMerge, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon) -> Decision:
+    """Return the op with the fields that both sides changed, and those that keep a value the plan does not have."""
+    merged: list[Merged] = []
+    adopted: list[Adopted] = []
+    for name in MANAGED if result.adopted or result.conflicts else ():
+        known, calendar, plan = (format_value(getattr(side, name), tz) for side in (base, theirs, ours))
+        winner = result.conflicts.get(name)
+        if winner is not None:
+            merged.append(
+                Merged(
+                    key=op.key,
+                    summary=op.summary,
+                    field=name,
+                    base=known,
+                    calendar=calendar,
+                    plan=plan,
+                    winner=winner,
+                )
+            )
+        if winner == "calendar" or name in result.adopted:
+            adopted.append(
+                Adopted(
+                    key=op.key,
+                    summary=op.summary,
+                    field=cast("ManagedName", name),
+                    plan=plan,
+                    calendar=calendar,
+                )
+            )
+    return Decision(op, tuple(merged), tuple(adopted))
 
 
 def _is_unchanged(head: Head, block: DesiredBlock, event: EventImage) -> bool:
     """Check whether neither side changed anything: the fast path for most blocks of most days."""
     known = head.wanted is None and head.key == block.key and head.standing is Standing.HELD
-    return known and is_identical(head.base, event) and is_identical(head.base, block.fields)
+    return known and head.base.canon == event.canon == block.fields.canon
 
 
 def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool = False) -> Decision | None:
@@ -366,10 +352,7 @@ def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool =
             build_op(op_id, Verb.RELEASE, owned, kept, head_after=build_head(owned, setting.day, Standing.RELEASED))
         )
     removed = None if spare else build_head(owned, setting.day, Standing.REMOVED)
-    changes = list_changes(canonicalize(owned.event), None, setting.tz)
-    return Decision(
-        build_op(op_id, Verb.DELETE, owned, "It is no longer in the plan.", changes=changes, head_after=removed)
-    )
+    return Decision(build_op(op_id, Verb.DELETE, owned, "It is no longer in the plan.", head_after=removed))
 
 
 def _explain_keeping(owned: Owned) -> str | None:
@@ -382,7 +365,7 @@ def _explain_keeping(owned: Owned) -> str | None:
         return "You brought it back, so I left it to you."
     if (done := describe_extras(event.extras, None if head is None else head.extras)) is not None:
         return f"{no_longer} you {done} on your calendar, so I left it to you."
-    if head is not None and canonicalize(head.base) != canonicalize(event):
+    if head is not None and head.base.canon != event.canon:
         return f"{no_longer} you changed it on your calendar, so I left it to you."
     return None
 
@@ -393,11 +376,7 @@ def is_untouched(owned: Owned) -> bool:
     An event without a record is never known to be.
     """
     head, event = owned.head, owned.event
-    return (
-        head is not None
-        and canonicalize(head.base) == canonicalize(event)
-        and not find_changed_extras(event.extras, head.extras)
-    )
+    return head is not None and head.base.canon == event.canon and not find_changed_extras(event.extras, head.extras)
 
 
 def decide_forget(op_id: str, head: Head) -> Decision:

@@ -7,20 +7,11 @@ snapshot is an error instead of a question: nothing follows from it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC
 
-from fateforger.calendar.comparison import (
-    Canon,
-    canonicalize,
-    is_timed,
-    list_titles,
-    normalize_text,
-    to_fields,
-    truncate_to_second,
-)
+from fateforger.calendar.comparison import list_titles
 from fateforger.calendar.decision import (
     Decision,
     Setting,
@@ -33,7 +24,12 @@ from fateforger.calendar.decision import (
     decide_live,
     is_untouched,
 )
-from fateforger.calendar.event import EventImage
+from fateforger.calendar.event import (
+    Canon,
+    EventImage,
+    normalize_text,
+    truncate_to_second,
+)
 from fateforger.calendar.matching import (
     Candidate,
     build_candidate,
@@ -86,7 +82,7 @@ def _build_block(block: Resolved) -> DesiredBlock:
         end,
         COLOR_BY_TYPE[block.event.type],
     )
-    return DesiredBlock(key=block.key, index=block.index, type=block.event.type, fields=to_fields(fields))
+    return DesiredBlock(key=block.key, index=block.index, type=block.event.type, fields=fields.to_fields())
 
 
 _MANY = 4
@@ -100,9 +96,8 @@ def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
 
     Raises :class:`~fateforger.errors.CalendarIncomplete`.
     """
-    seen = {event.id for event in snapshot.events} | snapshot.fetched.keys()
     for head in ledger.heads:
-        if head.event_id not in seen and head.standing in {Standing.HELD, Standing.RELEASED}:
+        if head.event_id not in snapshot.asked_ids and head.standing in {Standing.HELD, Standing.RELEASED}:
             raise CalendarIncomplete(
                 f"I could not find out what became of “{head.base.summary}”, so I changed nothing."
             )
@@ -133,8 +128,8 @@ def run_safety_checks(
                 f" {list_titles([head.base.summary for head in gone])}.",
             )
         )
-    ours = [o for o in sides.owned if o.proof is not Proof.MARKED]
     deletes = [op for op in ops if op.verb is Verb.DELETE]
+    ours = [o for o in sides.owned if o.proof is not Proof.MARKED] if deletes else []
     if len(ours) >= _MANY and len(deletes) > _MOST * len(ours):
         brakes.append(
             SafetyCheck(
@@ -212,22 +207,7 @@ def plan_sync(
         adopted=tuple(a for d in decisions for a in d.adopted),
         brakes=run_safety_checks(ops, sides, ledger, found.spares),
         warnings=(*warn_about_links(links, setting.tz), *warn_about_overlaps(written, met, setting.tz)),
-        snapshot_fingerprint=compute_fingerprint(snapshot),
     )
-
-
-def compute_fingerprint(snapshot: Snapshot) -> str:
-    """Return a digest of what the calendar shows; versions and time stamps do not count (S81)."""
-    seen = [*snapshot.events, *(event for event in snapshot.fetched.values() if event is not None)]
-    lines = sorted(
-        f"{e.id}\0{e.status}\0{e.summary}\0{e.description}\0{_to_stamp(e.start)}\0{_to_stamp(e.end)}\0{e.color_id}\0{e.busy}"
-        for e in seen
-    )
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _to_stamp(moment: datetime | date) -> float | str:
-    return moment.timestamp() if isinstance(moment, datetime) else moment.isoformat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +231,10 @@ def _find(blocks: Sequence[DesiredBlock], sides: Sides, ledger: Ledger) -> _Foun
     known_first = sorted(sides.owned, key=lambda o: o.head is None)
     by_key = {o.key: o for o in reversed(known_first)}
     spares = [o for o in known_first if by_key[o.key] is not o]
-    events = {key: by_key[key] for key in wanted & by_key.keys()}
+    events = {key: owned for key, owned in by_key.items() if key in wanted}
     pool = [b for b in blocks if b.key not in events and not _stays_deleted(b, heads.get(b.key))]
     free = [o for o in by_key.values() if o.key not in wanted and _may_change_block(o)]
-    links = _pair(pool, free, (*sides.foreign, *_list_released(by_key, wanted)), events)
+    links = _pair(pool, free, (*sides.foreign, *_list_released(by_key, wanted)), events) if pool else {}
     used = {o.event.id for o in events.values()}
     leftovers = [o for o in by_key.values() if o.event.id not in used]
     known = wanted | {o.key for o in leftovers}
@@ -274,9 +254,9 @@ def _pair(
 
     Fills ``events`` and returns the links to foreign events.
     """
-    blocks = {b.key: Candidate(b.key, canonicalize(b.fields), b.type) for b in pool}
+    blocks = {b.key: Candidate(b.key, b.fields.canon, b.type) for b in pool}
     ours = {o.event.id: o for o in free}
-    candidates = {o.event.id: build_candidate(o.event.id, canonicalize(o.event), own=not is_untouched(o)) for o in free}
+    candidates = {o.event.id: build_candidate(o.event.id, o.event.canon, own=not is_untouched(o)) for o in free}
     equal = pair_equal(list(blocks.values()), list(candidates.values()))
     events.update({key: ours[event_id] for key, event_id in equal.items()})
     links = link_events([b for b in pool if b.key not in events], foreign)
@@ -305,7 +285,7 @@ def _decide_block(op_id: str, block: DesiredBlock, found: _Found, setting: Setti
 def _stays_deleted(block: DesiredBlock, head: Head | None) -> bool:
     """Check whether the person deleted the block and the plan does not ask for anything new."""
     deleted = head is not None and head.standing in {Standing.HELD, Standing.DELETED}
-    return deleted and head is not None and canonicalize(head.asked) == canonicalize(block.fields)
+    return deleted and head is not None and head.asked.canon == block.fields.canon
 
 
 def _may_change_block(owned: Owned) -> bool:
@@ -319,14 +299,14 @@ def _list_released(by_key: Mapping[str, Owned], wanted: set[str]) -> list[EventI
         o.event
         for o in by_key.values()
         if o.head is not None and o.head.standing is Standing.RELEASED and o.key not in wanted
-        if is_timed(o.event) and o.event.busy
+        if o.event.is_timed and o.event.busy
     ]
 
 
 def _list_left_to_person(decisions: Sequence[Decision]) -> list[EventImage]:
     """Return the events that this run gives to the person; writes may overlap them."""
     released = [d.op.before for d in decisions if d.op.verb is Verb.RELEASE]
-    return [event for event in released if event is not None and is_timed(event) and event.busy]
+    return [event for event in released if event is not None and event.is_timed and event.busy]
 
 
 def _sort_key(owned: Owned) -> tuple[str, str]:
@@ -335,5 +315,4 @@ def _sort_key(owned: Owned) -> tuple[str, str]:
 
 def _collect_taken_ids(snapshot: Snapshot, ledger: Ledger) -> frozenset[str]:
     """Return the ids in use, which no new event may get."""
-    seen = {e.id for e in snapshot.events} | snapshot.fetched.keys()
-    return frozenset(seen | {head.event_id for head in ledger.heads})
+    return snapshot.asked_ids | {head.event_id for head in ledger.heads}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Literal, Self
+from functools import cached_property
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field
 
-from fateforger.values import replace
+from fateforger.values import Value, replace
 
 MARKER_KEYS = frozenset({"ffu", "ffg", "ffd", "ffo"})
 """The private properties of our marker; see :class:`~fateforger.calendar.event.Marker`."""
@@ -23,7 +24,7 @@ _GUEST = ("email", "displayName", "optional", "responseStatus", "comment", "addi
 _ATTACHMENT = ("fileUrl", "title", "mimeType", "iconLink", "fileId")
 
 
-class EventExtras(BaseModel):
+class EventExtras(Value):
     """The data of an event beyond our managed fields, in a form in which equal things are equal values.
 
     The defaults are those of a new, untouched event: the values that a calendar fills in by itself (``reminders: None``
@@ -32,7 +33,6 @@ class EventExtras(BaseModel):
     CalDAV programs have (categories, a web address, ...).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     location: str = ""
     reminders: tuple[tuple[str, int], ...] | None = None
     guests: tuple[Mapping[str, Any], ...] = ()
@@ -182,10 +182,9 @@ Instant = Annotated[datetime, AfterValidator(_require_aware)]
 """An aware datetime, kept in UTC so that equal instants are equal values."""
 
 
-class Marker(BaseModel):
+class Marker(Value):
     """Private properties by which our writes are recognized in the event itself."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
     generation: int = Field(ge=0)
     day: date
@@ -208,35 +207,73 @@ class Marker(BaseModel):
         except (KeyError, ValueError):
             return None
 
-    @staticmethod
-    def find_day(properties: Mapping[str, str]) -> date | None:
-        """Return the day in a complete marker, ``None`` if there is none: a cheap form of :meth:`read`."""
-        try:
-            day = date.fromisoformat(properties["ffd"])
-            whole = int(properties["ffg"]) >= 0 and "ffu" in properties and "ffo" in properties
-        except (KeyError, ValueError):
-            return None
-        return day if whole else None
+
+MANAGED = ("summary", "description", "start", "end", "color_id")
+"""The fields of an event that count as a change and are ever written (S81)."""
 
 
-class EventFields(BaseModel):
-    """The managed fields of an event: the only ones that count as a change and are ever written (S81)."""
+class Canon(NamedTuple):
+    """The managed fields (:data:`MANAGED`, in that order) in canonical form.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    Texts are without surrounding space and with one kind of line break, an empty colour is none, and instants are in
+    whole seconds, as calendars store them.
+    """
+
+    summary: str
+    description: str
+    start: datetime
+    end: datetime
+    color_id: str | None
+
+    def to_fields(self) -> EventFields:
+        """Return the values as fields of the model."""
+        return EventFields(**self._asdict())
+
+
+def canonicalize(summary: str, description: str, start: datetime, end: datetime, color_id: str | None) -> Canon:
+    """Return the canonical form of managed fields."""
+    return Canon(
+        normalize_text(summary),
+        normalize_text(description),
+        truncate_to_second(start),
+        truncate_to_second(end),
+        color_id or None,
+    )
+
+
+def normalize_text(value: str) -> str:
+    """Strip a text and convert its line breaks to line feeds."""
+    value = value.strip()
+    return value.replace("\r\n", "\n").replace("\r", "\n") if "\r" in value else value
+
+
+def truncate_to_second(instant: datetime) -> datetime:
+    """Truncate an instant to the whole second."""
+    return instant.replace(microsecond=0) if instant.microsecond else instant
+
+
+class EventFields(Value):
+    """The managed fields of an event, as they were given."""
+
     summary: str
     description: str = ""
     start: Instant
     end: Instant
     color_id: str | None = None
 
+    @cached_property
+    def canon(self) -> Canon:
+        """The canonical form."""
+        return canonicalize(self.summary, self.description, self.start, self.end, self.color_id)
 
-MANAGED = ("summary", "description", "start", "end", "color_id")
+
+REPEATS = "it repeats now"
 
 
-class EventImage(BaseModel):
+class EventImage(Value):
     """An event as it was read from a calendar. ``raw`` is the calendar's whole answer, kept for undo."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="ignore")  # stored images of earlier versions have fields that ``raw`` contains
     id: str
     summary: str = ""
     description: str = ""
@@ -257,26 +294,27 @@ class EventImage(BaseModel):
     """The name of its calendar, if that is not the one that is written to."""
     raw: Mapping[str, Any] = Field(default_factory=dict)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_enriched(cls, given: Any) -> Any:
-        """Drop a field of images stored by earlier versions; ``raw`` contains it."""
-        if isinstance(given, Mapping) and "enriched" in given:
-            return {name: value for name, value in given.items() if name != "enriched"}
-        return given
-
-    @property
+    @cached_property
     def extras(self) -> EventExtras:
         """The data beyond the managed fields, from ``raw`` and ``properties``."""
         return read_extras(self.raw, self.properties)
 
-    @property
-    def all_day(self) -> bool:
-        return not isinstance(self.start, datetime)
+    @cached_property
+    def is_timed(self) -> bool:
+        """Check whether both ends are instants; those of an all-day event are dates."""
+        return isinstance(self.start, datetime) and isinstance(self.end, datetime)
 
-    @property
+    @cached_property
     def gone(self) -> bool:
+        """Check whether it was cancelled."""
         return self.status == "cancelled"
+
+    @cached_property
+    def canon(self) -> Canon:
+        """The canonical form of a timed event. Raises ``ValueError`` for an all-day one."""
+        if not isinstance(self.start, datetime) or not isinstance(self.end, datetime):
+            raise ValueError(f"“{self.summary}” is an all-day event and has no instants")  # noqa: TRY004  a value, not a type
+        return canonicalize(self.summary, self.description, self.start, self.end, self.color_id)
 
     @property
     def fields(self) -> EventFields:
@@ -291,9 +329,31 @@ class EventImage(BaseModel):
             color_id=self.color_id,
         )
 
-    @property
+    @cached_property
     def marker(self) -> Marker | None:
+        """The marker of this program, if it has one; a copy of one of our events has it, too."""
         return Marker.read(self.properties)
+
+    @cached_property
+    def has_owned_id(self) -> bool:
+        """Check whether the id has the form of those that this program chooses."""
+        return OwnedId.is_one(self.id)
+
+    @cached_property
+    def own_marker(self) -> Marker | None:
+        """The marker, unless this is a copy of one of our events or belongs to a series."""
+        return self.marker if self.series_id is None and self.has_owned_id else None
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """The reason an event with one of our ids must not be written to, if any."""
+        if self.series_id is not None or self.raw.get("recurrence"):
+            return REPEATS
+        if self.event_type != "default" or not self.organized_by_me:
+            return "it is of another kind now"
+        if self.marker is None:
+            return "it lost the mark that makes it ours"
+        return None if self.is_timed else "it is an all-day event now"
 
     def elsewhere(self, calendar_id: str, calendar: str) -> EventImage:
         """Return the event as one of another calendar, which cannot be mistaken for ours.

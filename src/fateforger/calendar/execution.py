@@ -20,7 +20,6 @@ from fateforger.calendar.access import (
     run_each,
     wait_with_lease,
 )
-from fateforger.calendar.comparison import canonicalize, is_timed
 from fateforger.calendar.event import MANAGED, PLAIN, EventImage, Marker, OwnedId
 from fateforger.calendar.history import list_undone, simulate_undo
 from fateforger.calendar.model import RECORDS, WRITES, Head, Ledger, Snapshot, SyncOp, Verb
@@ -277,7 +276,7 @@ def _is_conclusive(op: SyncOp, image: EventImage | None) -> bool:
     """Check whether an answer is conclusive: the event as it is now, or none after a delete."""
     if op.verb is Verb.DELETE:
         return True
-    return image is not None and not image.gone and is_timed(image)
+    return image is not None and not image.gone and image.is_timed
 
 
 UNCHECKED_TOO = "For the same reason I could not look at your calendar again to check."
@@ -305,9 +304,8 @@ async def verify_writes(transaction: Transaction, outside: CommitContext, hold: 
 
 def find_differences(written: list[OpRecord], snapshot: Snapshot) -> tuple[str, ...]:
     """Return one sentence for each write that the calendar does not show."""
-    seen = (*snapshot.events, *filter(None, snapshot.fetched.values()))
-    live = {event.id: event for event in seen if not event.gone}
-    return tuple(s for record in written if (s := _find_difference(record, live.get(record.op.event_id))) is not None)
+    shown = ((record, snapshot.live.get(record.op.event_id)) for record in written)
+    return tuple(s for record, event in shown if (s := _find_difference(record, event)) is not None)
 
 
 def _find_difference(record: OpRecord, event: EventImage | None) -> str | None:
@@ -317,10 +315,10 @@ def _find_difference(record: OpRecord, event: EventImage | None) -> str | None:
     if event is None:
         return f"{title} was written, but is not on your calendar any more."
     shown = record.observed or record.op.after
-    if shown is None or not is_timed(shown):
+    if shown is None or (isinstance(shown, EventImage) and not shown.is_timed):
         return None
     names = record.op.changes.keys() if record.op.verb is Verb.UPDATE else MANAGED
-    expected, now = canonicalize(shown), canonicalize(event) if is_timed(event) else None
+    expected, now = shown.canon, event.canon if event.is_timed else None
     if now is not None and all(getattr(now, name) == getattr(expected, name) for name in names):
         return None
     return f"{title} was written, but your calendar shows it differently now."

@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, assert_never
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.calendar.descriptions import describe_counts, describe_op
 from fateforger.calendar.model import WRITES
 from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState
 from fateforger.planning.timing import zone
 from fateforger.text import format_count, join_words
+from fateforger.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +133,13 @@ _NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
 Standing = Literal["done", "partly", "waiting", "under way", "undone", "done again", "nothing"]
 
 
-class HistoryRow(BaseModel):
+class HistoryRow(Value):
     """One write or undo of a day.
 
     ``title`` names the click, ``said`` its subject; ``deeds`` are its counts in words and ``named`` a few of its ops.
     ``button`` is the available action; it also undoes ``gone`` further writes, and redoes ``again``.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     transaction: str
     at: datetime
     title: str

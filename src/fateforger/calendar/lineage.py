@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fateforger.calendar.comparison import Canon, canonicalize, is_timed
-from fateforger.calendar.event import MANAGED, EventExtras, EventImage, find_missing_extras
+from fateforger.calendar.event import (
+    MANAGED,
+    Canon,
+    EventExtras,
+    EventImage,
+    find_missing_extras,
+)
 from fateforger.calendar.model import Head, Ledger, Snapshot, Standing, SyncOp
-from fateforger.calendar.ownership import find_obstacle
 from fateforger.planning.timing import zone
 from fateforger.text import quote_title
 
@@ -40,19 +44,19 @@ class Lineage:
 
     def __post_init__(self) -> None:
         self.known = self.head
-        if self.event is not None and is_timed(self.event):
-            self.now = canonicalize(self.event)
+        if self.event is not None and self.event.is_timed:
+            self.now = self.event.canon
             self.extras = self.event.extras
 
     @property
     def current(self) -> Canon | None:
         """The block as the calendar shows it, if it does, as a timed event."""
-        return canonicalize(self.event) if self.event is not None and is_timed(self.event) else None
+        return self.event.canon if self.event is not None and self.event.is_timed else None
 
     @property
     def is_gone(self) -> bool:
         """Check whether nothing of it is left in the simulation."""
-        return self.now is None and (self.event is None or is_timed(self.event))
+        return self.now is None and (self.event is None or self.event.is_timed)
 
     @property
     def was_removed(self) -> bool:
@@ -67,7 +71,7 @@ class Lineage:
     @property
     def obstacle(self) -> str | None:
         """The reason the existing event must not be written to, if any."""
-        return None if self.event is None else find_obstacle(self.event)
+        return None if self.event is None else self.event.obstacle
 
     @property
     def may_change(self) -> bool:
@@ -106,7 +110,7 @@ class Lineage:
             return frozenset()
         differing = {name for name in MANAGED if getattr(now, name) != getattr(left, name)}
         if head is not None and shown is not None and differing & {*head.unrestored}:
-            base = canonicalize(head.base)
+            base = head.base.canon
             ours = {n for n in head.unrestored if getattr(base, n) == getattr(shown, n) == getattr(now, n)}
             differing -= ours
         return frozenset(differing)

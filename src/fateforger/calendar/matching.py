@@ -39,15 +39,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.comparison import (
+from fateforger.calendar.comparison import format_clock, get_duration, get_overlap, normalize_title
+from fateforger.calendar.event import (
     Canon,
-    canonicalize,
-    format_clock,
-    get_duration,
-    get_overlap,
-    normalize_title,
+    EventImage,
 )
-from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import DesiredBlock
 from fateforger.planning.plan import ET, type_of_color
 from fateforger.text import format_count, limit_items, quote_title
@@ -272,7 +268,7 @@ def link_events(blocks: Sequence[DesiredBlock], foreign: Sequence[EventImage]) -
     """
     found = match_same_events(blocks, foreign)
     columns = _sort_events(foreign)
-    shapes = [canonicalize(event) for event in columns]
+    shapes = [event.canon for event in columns]
     for block in blocks:
         if block.key not in found and (place := _find_covering(block, shapes)) is not None:
             found[block.key] = columns[place]
@@ -286,13 +282,9 @@ def match_same_events(blocks: Sequence[DesiredBlock], foreign: Sequence[EventIma
     """
     rows = sorted(blocks, key=lambda b: (b.fields.start, b.fields.summary, b.key))
     columns = _sort_events(foreign)
-    shapes = [canonicalize(event) for event in columns]
+    shapes = [event.canon for event in columns]
     costs = [
-        {
-            c: cost
-            for c, shape in enumerate(shapes)
-            if (cost := _compute_cost(canonicalize(block.fields), shape)) is not None
-        }
+        {c: cost for c, shape in enumerate(shapes) if (cost := _compute_cost(block.fields.canon, shape)) is not None}
         for block in rows
     ]
     chosen = assign(costs, len(columns))
@@ -300,7 +292,7 @@ def match_same_events(blocks: Sequence[DesiredBlock], foreign: Sequence[EventIma
 
 
 def _sort_events(foreign: Sequence[EventImage]) -> list[EventImage]:
-    return sorted(foreign, key=lambda e: (canonicalize(e).start, e.summary, e.id))
+    return sorted(foreign, key=lambda e: (e.canon.start, e.summary, e.id))
 
 
 def _find_covering(block: DesiredBlock, shapes: Sequence[Canon]) -> int | None:
@@ -308,7 +300,7 @@ def _find_covering(block: DesiredBlock, shapes: Sequence[Canon]) -> int | None:
 
     Returns ``None`` if none takes up enough.
     """
-    ours = canonicalize(block.fields)
+    ours = block.fields.canon
     if block.type is ET.BACKGROUND or not shapes:
         return None
     shares = [get_overlap(ours, theirs) / get_duration(ours) for theirs in shapes]
@@ -328,7 +320,7 @@ def _compute_cost(ours: Canon, theirs: Canon) -> int | None:
 
 def explain_link(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
     """Return the reason the block is not written, which names the block if the event has another title."""
-    theirs = canonicalize(event)
+    theirs = event.canon
     when = format_clock(theirs.start, theirs.end, tz)
     if normalize_title(block.fields.summary) == normalize_title(event.summary):
         return f"{quote_title(event.summary)} is on your calendar already, {when}."
@@ -345,7 +337,7 @@ def warn_about_links(links: Iterable[tuple[DesiredBlock, EventImage]], tz: ZoneI
 
 
 def _warn_about_link(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str | None:
-    ours, theirs = canonicalize(block.fields), canonicalize(event)
+    ours, theirs = block.fields.canon, event.canon
     if normalize_title(ours.summary) != normalize_title(theirs.summary):
         return explain_link(block, event, tz)
     if ours[2:4] == theirs[2:4]:
@@ -357,10 +349,10 @@ def warn_about_overlaps(blocks: Iterable[DesiredBlock], foreign: Sequence[EventI
     """Return one sentence for each block that shares time with a foreign event, up to a limit."""
     if not foreign:
         return []
-    shapes = [canonicalize(event) for event in foreign]
+    shapes = [event.canon for event in foreign]
     warnings: list[str] = []
     for block in blocks:
-        ours = canonicalize(block.fields)
+        ours = block.fields.canon
         met = next((shape for shape in shapes if shape.start < ours.end and ours.start < shape.end), None)
         if met is not None and block.type is not ET.BACKGROUND:
             mine, other = (

@@ -22,10 +22,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from fateforger.calendar.comparison import Canon, canonicalize
-from fateforger.calendar.event import MANAGED, EventFields
+from fateforger.calendar.event import (
+    MANAGED,
+    Canon,
+    EventFields,
+)
+from fateforger.values import Value
 
 Topic = Literal["time", "summary", "description", "color_id", "deleted"]
 """The topic of one question. Start and end belong together; ``deleted`` is the block as a whole."""
@@ -52,20 +56,19 @@ def agrees_on(topic: Topic, one: Canon | None, other: Canon | None) -> bool:
     return all(getattr(one, name) == getattr(other, name) for name in FIELDS[topic])
 
 
-class Answer(BaseModel):
+class Answer(Value):
     """The person's answer on one topic of an event while the calendar showed ``calendar`` (``None``: deleted).
 
     ``keep`` is ``open`` for a question that is not answered yet.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     event_id: str
     topic: Topic
     keep: Keep
     calendar: EventFields | None
 
 
-class Choices(BaseModel):
+class Choices(Value):
     """All choices that apply to one comparison.
 
     ``seen`` holds, by event id, what the person saw when the plan became what it is (``None``: deleted). If the
@@ -73,7 +76,6 @@ class Choices(BaseModel):
     ``otherwise`` applies if there is neither; ``deletions``, if set, replaces it for deleted blocks.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     seen: Mapping[str, EventFields | None] = Field(default_factory=dict)
     answers: tuple[Answer, ...] = ()
     otherwise: Keep = "open"
@@ -85,13 +87,11 @@ class Choices(BaseModel):
             answer.topic: answer.keep
             for answer in self.answers
             if answer.event_id == event_id
-            if agrees_on(answer.topic, None if answer.calendar is None else canonicalize(answer.calendar), theirs)
+            if agrees_on(answer.topic, None if answer.calendar is None else answer.calendar.canon, theirs)
         }
         seen = self.seen.get(event_id)
         rest = self.deletions if theirs is None and self.deletions is not None else self.otherwise
-        return Rules(
-            theirs, said, known=event_id in self.seen, seen=None if seen is None else canonicalize(seen), rest=rest
-        )
+        return Rules(theirs, said, known=event_id in self.seen, seen=None if seen is None else seen.canon, rest=rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +163,8 @@ def merge(*, wanted: Canon, base: Canon, theirs: Canon, ours: Canon, rules: Rule
     merged = Canon(*result)  # type: ignore[arg-type]  # each place keeps its own type
     if conflicts & {*FIELDS["time"]} or merged.end <= merged.start:
         conflicts.update(FIELDS["time"])
+    if not conflicts:
+        return FieldMerge(merged, frozenset(adopted))
     winners = {name: rules.winner(TOPICS[name]) for name in MANAGED if name in conflicts}
     merged = merged._replace(**{n: getattr(ours if who == "plan" else theirs, n) for n, who in winners.items()})
     return FieldMerge(merged, frozenset(adopted - conflicts), winners)

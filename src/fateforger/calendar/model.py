@@ -6,30 +6,31 @@ All times are aware instants; ``start``/``end`` of an all-day event are dates. E
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
-from typing import Any, Literal
+from functools import cached_property
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from fateforger.calendar.comparison import Change, list_changes
 from fateforger.calendar.event import EventExtras, EventFields, EventImage
 from fateforger.planning.plan import ET
+from fateforger.values import Value
 
 
-class DesiredBlock(BaseModel):
+class DesiredBlock(Value):
     """A block of the plan as the calendar should show it. ``index`` is its place in the plan (S73)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
     index: int
     type: ET
     fields: EventFields
 
 
-class DesiredDay(BaseModel):
+class DesiredDay(Value):
     """All blocks that the calendar should show for one local day."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     day: date
     tz: str
     blocks: tuple[DesiredBlock, ...]
@@ -49,7 +50,7 @@ class Standing(StrEnum):
     """Neither plan nor calendar has it. If it shows up again, the person brought it back."""
 
 
-class Head(BaseModel):
+class Head(Value):
     """Our last write of a block: the base of every merge.
 
     ``base`` is what the calendar showed right after; ``wanted`` is what the plan had asked for (``None``: the same).
@@ -57,7 +58,6 @@ class Head(BaseModel):
     therefore compares the calendar with ``base``, and "the plan changed it" compares the plan with ``wanted``.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
     event_id: str
     generation: int
@@ -82,18 +82,17 @@ class Head(BaseModel):
         return self.base if self.wanted is None else self.wanted
 
 
-class Ledger(BaseModel):
+class Ledger(Value):
     """Our known writes to one calendar for one day, and the used generations.
 
     ``generations`` maps a seed (``date|name|start|index``, see S73) to the highest generation ever minted from it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     heads: tuple[Head, ...] = ()
     generations: Mapping[str, int] = Field(default_factory=dict)
 
 
-class Snapshot(BaseModel):
+class Snapshot(Value):
     """The current state of the calendar.
 
     ``events`` are those of the window around the day. ``fetched`` holds, for each head not among them, the result of a
@@ -101,12 +100,25 @@ class Snapshot(BaseModel):
     expanded in time.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     day: date
     tz: str
     events: tuple[EventImage, ...]
     fetched: Mapping[str, EventImage | None] = Field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+
+    @cached_property
+    def live(self) -> Mapping[str, EventImage]:
+        """The events that exist, by id, ordered by start (all-day events first), then id."""
+        known = (*self.events, *(event for event in self.fetched.values() if event is not None))
+        live = {event.id: event for event in known if not event.gone}
+        return dict(
+            sorted(live.items(), key=lambda item: (isinstance(item[1].start, datetime), item[1].start, item[0]))
+        )
+
+    @cached_property
+    def asked_ids(self) -> frozenset[str]:
+        """The ids of all events that were seen or requested, whether they exist or not."""
+        return frozenset({event.id for event in self.events} | self.fetched.keys())
 
 
 class Verb(StrEnum):
@@ -132,16 +144,15 @@ RECORDS = frozenset({Verb.ADOPT, Verb.RELEASE, Verb.FORGET})
 """Verbs that change our records, and nothing on the calendar."""
 
 
-class SyncOp(BaseModel):
+class SyncOp(Value):
     """One step.
 
     ``before`` is the event at the time of the decision, and never missing for an update or a delete. ``after`` are the
-    desired managed fields. ``changes`` maps each field that differs to both values, as text (instants in RFC 3339, in
-    the zone of the plan; ``None`` where there is no event). ``head_before`` is the known record of the block,
-    ``head_after`` its record once the op took effect.
+    desired managed fields. ``head_before`` is the known record of the block, ``head_after`` its record once the op took
+    effect.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="ignore")  # ops stored by earlier versions have their changes, which are computed
     op_id: str
     verb: Verb
     key: str
@@ -150,7 +161,6 @@ class SyncOp(BaseModel):
     seed: str | None = None
     """The seed of the id, for a create; generations are counted per seed."""
     summary: str
-    changes: Mapping[str, tuple[Any, Any]] = Field(default_factory=dict)
     before: EventImage | None = None
     after: EventFields | None = None
     extras: EventExtras | None = None
@@ -159,14 +169,21 @@ class SyncOp(BaseModel):
     head_after: Head | None = None
     reason: str = ""
 
+    @cached_property
+    def changes(self) -> Mapping[str, Change]:
+        """The managed fields that a write changes, with both values (``None`` where there is no event)."""
+        if self.verb not in WRITES:
+            return {}
+        before = None if self.before is None else self.before.canon
+        return list_changes(before, None if self.after is None else self.after.canon)
 
-class Adopted(BaseModel):
+
+class Adopted(Value):
     """The person's own change on the calendar, which the plan does not have yet.
 
     ``field`` is a managed field, or ``deleted`` if they deleted the block.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
     summary: str
     field: Literal["summary", "description", "start", "end", "color_id", "deleted"]
@@ -183,22 +200,20 @@ class SafetyCheckKind(StrEnum):
     DUPLICATE_BLOCK = "duplicate_block"
 
 
-class SafetyCheck(BaseModel):
+class SafetyCheck(Value):
     """A named reason to stop and ask, with a sentence for the person."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     kind: SafetyCheckKind
     sentence: str
 
 
-class Merged(BaseModel):
+class Merged(Value):
     """A field that both the person (on the calendar) and the plan changed, and the winner.
 
     ``deleted`` is used as in :class:`Adopted`. ``open``: undecided, so the calendar's value stays. Values are written
     as in ``changes``.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
     summary: str
     field: str
@@ -208,14 +223,14 @@ class Merged(BaseModel):
     winner: Literal["calendar", "plan", "open"]
 
 
-class SyncPlan(BaseModel):
+class SyncPlan(Value):
     """All ops, decided before anything is written.
 
     ``adopted`` are the person's own edits on the calendar that flow back into the plan. ``warnings`` are sentences for
     the person. With ``brakes``, nothing is written unless each of them is confirmed.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(extra="ignore")  # plans stored by earlier versions have a fingerprint of the snapshot
     day: date
     tz: str
     ops: tuple[SyncOp, ...]
@@ -223,7 +238,6 @@ class SyncPlan(BaseModel):
     adopted: tuple[Adopted, ...] = ()
     brakes: tuple[SafetyCheck, ...] = ()
     warnings: tuple[str, ...] = ()
-    snapshot_fingerprint: str
 
     @property
     def writes(self) -> tuple[SyncOp, ...]:

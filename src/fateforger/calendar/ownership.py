@@ -14,8 +14,7 @@ from enum import Enum
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.comparison import is_timed
-from fateforger.calendar.event import OWNED_PREFIX, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import OWNED_PREFIX, REPEATS, EventFields, EventImage, OwnedId
 from fateforger.calendar.model import Head, Ledger, Snapshot
 
 _MOST_PLACES = 400
@@ -113,42 +112,24 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
     An event is ours if the ledger has it for the day, or if its id has our form *and* it has our marker for that day.
     Everything else is foreign: copies with our marker, occurrences of series, events of another day's plan.
     """
-    live = {e.id: e for e in (*snapshot.events, *filter(None, snapshot.fetched.values())) if not e.gone}
+    live = snapshot.live
     heads = {h.event_id: h for h in ledger.heads}
-    ours = {i for i, e in live.items() if OwnedId.is_one(i) and (i in heads or _is_marked(e, snapshot))}
+    ours = {i for i, e in live.items() if e.has_owned_id and (i in heads or _is_marked(e, snapshot.day))}
     minted = frozenset[str]() if ours <= heads.keys() else list_minted(ledger.generations)
     series = {e.series_id for e in live.values() if e.series_id is not None}
     owned: list[Owned] = []
     foreign: list[EventImage] = []
-    for event in sorted(live.values(), key=_sort_key):
-        if event.id in ours:
-            head = heads.get(event.id)
-            proof = Proof.HEAD if head is not None else Proof.MINTED if event.id in minted else Proof.MARKED
-            key = head.key if head is not None else event.marker.key if event.marker is not None else event.id
-            owned.append(Owned(event, key, proof, head, find_obstacle(event, is_series=event.id in series)))
-        elif is_timed(event) and event.busy:
+    for event_id, event in live.items():
+        if event_id in ours:
+            head = heads.get(event_id)
+            proof = Proof.HEAD if head is not None else Proof.MINTED if event_id in minted else Proof.MARKED
+            key = head.key if head is not None else event.marker.key if event.marker is not None else event_id
+            obstacle = REPEATS if event_id in series else event.obstacle
+            owned.append(Owned(event, key, proof, head, obstacle))
+        elif event.is_timed and event.busy:
             foreign.append(event)
     return Sides(tuple(owned), tuple(foreign), live)
 
 
-def find_obstacle(event: EventImage, *, is_series: bool = False) -> str | None:
-    """Return the reason an event with one of our ids must not be written to, if any."""
-    if is_series or event.series_id is not None or event.raw.get("recurrence"):
-        return "it repeats now"
-    if event.event_type != "default" or not event.organized_by_me:
-        return "it is of another kind now"
-    if Marker.find_day(event.properties) is None:
-        return "it lost the mark that makes it ours"
-    if not is_timed(event):
-        return "it is an all-day event now"
-    return None
-
-
-def _is_marked(event: EventImage, snapshot: Snapshot) -> bool:
-    return Marker.find_day(event.properties) == snapshot.day
-
-
-def _sort_key(event: EventImage) -> tuple[int, float, str]:
-    """Return the sort key: all-day events first, then by start and id."""
-    start = event.start
-    return (1, start.timestamp(), event.id) if isinstance(start, datetime) else (0, start.toordinal(), event.id)
+def _is_marked(event: EventImage, day: date) -> bool:
+    return event.marker is not None and event.marker.day == day

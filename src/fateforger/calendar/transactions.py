@@ -20,12 +20,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import RECORDS, WRITES, SyncOp, SyncPlan
 from fateforger.errors import InternalError
-from fateforger.values import replace
+from fateforger.values import Value, replace
 
 
 class OpState(StrEnum):
@@ -65,10 +63,9 @@ UNDOES = "undoes"
 """The name in a transaction's context of all transactions that an undo undoes, the newest first."""
 
 
-class OpRecord(BaseModel):
+class OpRecord(Value):
     """An op of a transaction and its state. ``observed`` is the event as the calendar showed it afterwards."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     op: SyncOp
     state: OpState
     attempts: int = 0
@@ -76,7 +73,7 @@ class OpRecord(BaseModel):
     error: str = ""
 
 
-class Transaction(BaseModel):
+class Transaction(Value):
     """One submit or undo.
 
     ``cause`` names the command that asked for it, so that a repeated command finds it. ``group`` ties together the
@@ -84,7 +81,6 @@ class Transaction(BaseModel):
     data the caller wants to find again (the plan before and after).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     id: str
     calendar: str
     day: Date

@@ -23,18 +23,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from fateforger.calendar.comparison import (
-    Canon,
-    canonicalize,
-    describe_extras,
-    describe_missing,
-    is_timed,
-    list_changes,
-    to_fields,
-)
+from fateforger.calendar.comparison import describe_extras, describe_missing
 from fateforger.calendar.decision import UNNUMBERED
-from fateforger.calendar.engine import OpIds, compute_fingerprint
-from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventImage, find_missing_extras
+from fateforger.calendar.engine import OpIds
+from fateforger.calendar.event import (
+    MANAGED,
+    PLAIN,
+    Canon,
+    EventExtras,
+    EventImage,
+    find_missing_extras,
+)
 from fateforger.calendar.lineage import Lineage, Lineages
 from fateforger.calendar.model import Head, Ledger, Snapshot, Standing, SyncOp, SyncPlan, Verb
 from fateforger.calendar.ownership import mint, next_generation, trace_seed
@@ -58,12 +57,11 @@ def build_restoring_op(lineage: Lineage, lineages: Lineages, keys: frozenset[str
     if now is None:
         gone = _mark_gone(lineage, _set_standing(lineage, event, Standing.REMOVED, lineages))
         op = _build_op(Verb.DELETE, lineage, event, gone, "It was not there before.")
-        changes = list_changes(shown, None, lineages.tz)
-        return replace(op, changes=changes, head_after=None if gone.key in keys else gone)
+        return replace(op, head_after=None if gone.key in keys else gone)
     head = _restore_head(lineage, event, lineages)
-    if changes := list_changes(shown, now, lineages.tz):
+    if now != shown:
         op = _build_op(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
-        return replace(op, changes=changes, after=to_fields(now), summary=now.summary)
+        return replace(op, after=now.to_fields(), summary=now.summary)
     return _build_op(Verb.ADOPT, lineage, event, head, "It is as it was before.") if head != lineage.head else None
 
 
@@ -72,7 +70,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
 
     Its record is the earlier one, so that additions of the person show as theirs again.
     """
-    old, known, fields = lineage.first, lineage.known, to_fields(now)
+    old, known, fields = lineage.first, lineage.known, now.to_fields()
     seed = trace_seed(old.event_id, old.generation, lineages.generations, lineages.day, fields, lineages.tz)
     generation = next_generation(seed, lineages.generations, lineages.taken)
     event_id = mint(seed, generation)
@@ -86,7 +84,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
         generation=generation,
         day=lineages.day,
         base=base,
-        wanted=known.asked if known is not None and canonicalize(known.asked) != canonicalize(base) else None,
+        wanted=known.asked if known is not None and known.asked.canon != base.canon else None,
         restores=tuple(lineage.ids),
         extras=PLAIN if known is None or known.extras is None else known.extras,
     )
@@ -98,7 +96,6 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
         generation=generation,
         seed=seed,
         summary=now.summary,
-        changes=list_changes(None, now, lineages.tz),
         after=fields,
         extras=None if extras is None or extras == PLAIN else extras,
         head_before=lineage.head,
@@ -150,14 +147,14 @@ def _restore_head(lineage: Lineage, event: EventImage, lineages: Lineages) -> He
     released = lineage.released or (lineage.head is not None and lineage.head.standing is Standing.RELEASED)
     current = _set_standing(lineage, event, Standing.RELEASED if released else Standing.HELD, lineages)
     known = lineage.known or current
-    base, asked = canonicalize(known.base), canonicalize(known.asked)
+    base, asked = known.base.canon, known.asked.canon
     if lineage.keeps_color and lineage.now is not None:
         base, asked = (side._replace(color_id=lineage.now.color_id) for side in (base, asked))
     return replace(
         current,
         key=lineage.key,
-        base=to_fields(base),
-        wanted=None if asked == base else to_fields(asked),
+        base=base.to_fields(),
+        wanted=None if asked == base else asked.to_fields(),
         restores=tuple(event_id for event_id in lineage.ids if event_id != event.id),
         unrestored=("color_id",) if lineage.keeps_color else known.unrestored,
     )
@@ -167,7 +164,7 @@ def _set_standing(lineage: Lineage, event: EventImage, standing: Standing, linea
     """Return the current record with another standing, or a new record if there is none."""
     if lineage.head is not None:
         return replace(lineage.head, standing=standing)
-    base = event.fields if is_timed(event) else lineage.first.after or event.fields
+    base = event.fields if event.is_timed else lineage.first.after or event.fields
     return Head(
         key=lineage.key,
         event_id=event.id,
@@ -233,7 +230,6 @@ def plan_undo(
         tz=snapshot.tz,
         ops=tuple(replace(op, op_id=op_ids(n)) for n, op in enumerate(ops)),
         warnings=tuple(sentence for lineage in lineages for sentence in lineage.told),
-        snapshot_fingerprint=compute_fingerprint(snapshot),
     )
 
 
@@ -257,10 +253,10 @@ def _undo_record(record: OpRecord, lineages: Lineages, *, force: bool) -> None:
 
 def _get_left_state(record: OpRecord) -> Canon:
     """Return the event as we left it: as it was seen then, otherwise as it was written."""
-    seen = record.observed if record.observed is not None and not record.observed.all_day else record.op.after
+    seen = record.observed if record.observed is not None and record.observed.is_timed else record.op.after
     if seen is None:
         raise InternalError(f"Op {record.op.op_id} does not know what it wrote.")
-    return canonicalize(seen)
+    return seen.canon
 
 
 def _get_left_extras(record: OpRecord, lineage: Lineage) -> EventExtras:
@@ -314,7 +310,7 @@ def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
         reason = "it is gone from your calendar" if lineage.obstacle is None else lineage.obstacle
         lineage.told.append(f"I could not set {title} back: {reason}.")
         return
-    before = canonicalize(op.before)
+    before = op.before.canon
     kept = op.changes.keys() & lineage.changed_since(left)
     result = _replace(lineage.now, before, op.changes.keys() - kept)
     if kept & set(_TIME) or result.end <= result.start:
@@ -339,7 +335,7 @@ def _undo_delete(lineage: Lineage, op: SyncOp, lineages: Lineages) -> None:
         rest = f", but {describe_missing(missing)}" if missing else ""
         lineage.told.append(f"{quote_title(op.before.summary)} is on your calendar again already{rest}.")
         return
-    lineage.now, lineage.extras = canonicalize(op.before), op.before.extras
+    lineage.now, lineage.extras = op.before.canon, op.before.extras
     lineage.known_as(op.head_before)
 
 

@@ -16,17 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fateforger.calendar.comparison import Canon, canonicalize, has_same_fields, is_timed, to_fields
 from fateforger.calendar.event import (
     MANAGED,
     PLAIN,
+    Canon,
     EventExtras,
     EventFields,
     EventImage,
     find_changed_extras,
 )
 from fateforger.calendar.model import Head, Standing, SyncOp, Verb
-from fateforger.calendar.ownership import find_obstacle
 from fateforger.calendar.transactions import OpState
 from fateforger.errors import InternalError
 from fateforger.values import replace
@@ -98,7 +97,7 @@ def judge_happened(op: SyncOp, event: EventImage) -> Happened:
 
     Only fields that still show what was written count as ours.
     """
-    if op.after is None or not is_timed(event) or not _shows(event, op) or _has_additions(event, op):
+    if op.after is None or not event.is_timed or not _shows(event, op) or _has_additions(event, op):
         gone = {"standing": Standing.DELETED} if event.gone else {}
         return Happened(None, None if op.head_after is None else op.head_after.model_copy(update=gone))
     if event.gone and op.head_after is not None:
@@ -113,16 +112,16 @@ def build_observed_head(op: SyncOp, event: EventImage) -> Head | None:
     own change keeps its earlier record.
     """
     head = op.head_after
-    if head is None or not is_timed(event):
+    if head is None or not event.is_timed:
         return head
-    shown, base, asked = canonicalize(event), canonicalize(head.base), head.asked
+    shown, base, asked = event.canon, head.base.canon, head.asked
     names = op.changes.keys() if op.verb is Verb.UPDATE or op.after is None else frozenset(MANAGED)
-    ours = names if op.after is None else {n for n in names if getattr(base, n) == getattr(canonicalize(op.after), n)}
+    ours = names if op.after is None else {n for n in names if getattr(base, n) == getattr(op.after.canon, n)}
     seen = base._replace(**{name: getattr(shown, name) for name in ours})
     return replace(
         head,
-        base=to_fields(seen),
-        wanted=None if canonicalize(asked) == seen else asked,
+        base=seen.to_fields(),
+        wanted=None if asked.canon == seen else asked,
         version=event.version,
         extras=_choose_extras(op, head, event),
     )
@@ -156,17 +155,17 @@ def _has_additions(event: EventImage, op: SyncOp) -> bool:
 def _shows(event: EventImage, op: SyncOp) -> bool:
     if op.after is None:
         return False
-    shown, after = canonicalize(event), canonicalize(op.after)
+    shown, after = event.canon, op.after.canon
     names = op.changes.keys() if op.verb is Verb.UPDATE else frozenset(MANAGED)
     return all(getattr(shown, name) == getattr(after, name) for name in names)
 
 
 def _update_again(op: SyncOp, event: EventImage) -> Verdict:
-    if (obstacle := find_obstacle(event)) is not None:
+    if (obstacle := event.obstacle) is not None:
         return Ended(OpState.CONFLICT, f"I did not change it: {obstacle}.")
     if op.before is None or op.after is None:
         raise InternalError(f"Update {op.op_id} does not know what it changes.")
-    now, before, after = canonicalize(event), canonicalize(op.before), canonicalize(op.after)
+    now, before, after = event.canon, op.before.canon, op.after.canon
     left = {n for n in op.changes if getattr(now, n) == getattr(before, n) and getattr(now, n) != getattr(after, n)}
     result = now._replace(**{name: getattr(after, name) for name in left})
     times = {"start", "end"} & op.changes.keys()
@@ -184,29 +183,28 @@ def _narrow(op: SyncOp, event: EventImage, left: set[str], result: Canon) -> Syn
     """Return the same update for fewer fields; the record of the other fields stays."""
     head = op.head_after
     if head is not None:
-        known = canonicalize(event) if op.head_before is None else canonicalize(op.head_before.base)
-        asked = known if op.head_before is None else canonicalize(op.head_before.asked)
+        known = event.canon if op.head_before is None else op.head_before.base.canon
+        asked = known if op.head_before is None else op.head_before.asked.canon
         dropped = op.changes.keys() - left
-        base = canonicalize(head.base)._replace(**{name: getattr(known, name) for name in dropped})
-        wanted = canonicalize(head.asked)._replace(**{name: getattr(asked, name) for name in dropped})
-        head = replace(head, base=to_fields(base), wanted=_none_if_equal(wanted, base))
+        base = head.base.canon._replace(**{name: getattr(known, name) for name in dropped})
+        wanted = head.asked.canon._replace(**{name: getattr(asked, name) for name in dropped})
+        head = replace(head, base=base.to_fields(), wanted=_none_if_equal(wanted, base))
     return replace(
         op,
-        changes={name: change for name, change in op.changes.items() if name in left},
         before=event,
-        after=to_fields(result),
+        after=result.to_fields(),
         head_after=head,
     )
 
 
 def _none_if_equal(wanted: Canon, base: Canon) -> EventFields | None:
-    return None if wanted == base else to_fields(wanted)
+    return None if wanted == base else wanted.to_fields()
 
 
 def _delete_again(op: SyncOp, event: EventImage) -> Verdict:
     if op.before is None:
         raise InternalError(f"Delete {op.op_id} does not know what it deletes.")
     changed = find_changed_extras(event.extras, op.before.extras)
-    if find_obstacle(event) is None and not changed and has_same_fields(event, op.before):
+    if event.obstacle is None and not changed and event.canon == op.before.canon:
         return NotYet(replace(op, before=event))
     return Ended(OpState.CONFLICT, "You changed it on your calendar in the meantime, so I kept it.")

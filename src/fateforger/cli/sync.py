@@ -338,6 +338,7 @@ def _suggest_keep(plan: SyncPlan) -> tuple[str, ...]:
 
 
 def _build_op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any]:
+    from fateforger.calendar.comparison import format_value  # noqa: PLC0415  heavy
     from fateforger.calendar.descriptions import describe_op  # noqa: PLC0415  heavy
     from fateforger.planning.timing import zone  # noqa: PLC0415  heavy
 
@@ -346,7 +347,7 @@ def _build_op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any
         "event_id": op.event_id,
         "key": op.key,
         "summary": op.summary,
-        "changes": {name: list(change) for name, change in op.changes.items()},
+        "changes": {name: [format_value(value, zone(tz)) for value in change] for name, change in op.changes.items()},
         "state": state,
         "reason": error or op.reason,
         "words": describe_op(op, zone(tz), done=state == "applied"),

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from fateforger.calendar.adoption import adopt_changes, describe_changes
-from fateforger.calendar.comparison import Canon, canonicalize, is_timed
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
-from fateforger.calendar.event import MANAGED, EventImage
+from fateforger.calendar.event import (
+    MANAGED,
+    Canon,
+    EventImage,
+)
 from fateforger.calendar.merge import FIELDS, TOPICS
 from fateforger.calendar.model import WRITES, DesiredDay, Head, Ledger, Snapshot, SyncPlan
 from fateforger.calendar.results import SyncResult
@@ -131,14 +134,14 @@ def update_ledger(ledger: Ledger, wanted: DesiredDay, shown: Snapshot | None) ->
     """
     if shown is None or shown.day != wanted.day:
         return ledger
-    known, blocks = _by_id(shown), {block.key: canonicalize(block.fields) for block in wanted.blocks}
+    known, blocks = _by_id(shown), {block.key: block.fields.canon for block in wanted.blocks}
     return replace(ledger, heads=tuple(_update_head(h, blocks.get(h.key), known.get(h.event_id)) for h in ledger.heads))
 
 
 def _update_head(head: Head, ours: Canon | None, shown: EventImage | None) -> Head:
-    if ours is None or shown is None or shown.gone or not is_timed(shown):
+    if ours is None or shown is None or shown.gone or not shown.is_timed:
         return head
-    seen = canonicalize(shown)
+    seen = shown.canon
     both = {name: value for name, value in ours._asdict().items() if getattr(seen, name) == value}
     if ("start" in both) != ("end" in both):
         both = {name: value for name, value in both.items() if name not in FIELDS["time"]}

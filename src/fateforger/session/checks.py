@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from fateforger.calendar.comparison import is_timed
 from fateforger.calendar.engine import build_desired_day
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.matching import link_events, match_same_events
@@ -270,7 +269,7 @@ def _events_for_blocks(session: Session, match: Match) -> Mapping[str, str]:
     """Return the ids of the foreign events that ``match`` finds for blocks not yet on the calendar, by key."""
     if session.planning.plan is None or session.day.snapshot is None:
         return {}
-    events = [event for event in session.day.snapshot.events if not event.gone and is_timed(event)]
+    events = [event for event in session.day.snapshot.events if not event.gone and event.is_timed]
     written = {key for event in events if (key := own_key(event, session.date)) is not None}
     blocks = [b for b in build_desired_day(session.planning.plan, overlapping=True).blocks if b.key not in written]
     foreign = [event for event in events if own_key(event, session.date) is None]

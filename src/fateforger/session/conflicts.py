@@ -9,10 +9,15 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from fateforger.calendar.adoption import adopt_changes, describe_adopted
-from fateforger.calendar.comparison import Canon, canonicalize, is_timed, list_changes
+from fateforger.calendar.comparison import format_value, list_changes
 from fateforger.calendar.conflicts import Conflict, find_conflicts
 from fateforger.calendar.engine import build_desired_day
-from fateforger.calendar.event import EventFields, EventImage, OwnedId
+from fateforger.calendar.event import (
+    Canon,
+    EventFields,
+    EventImage,
+    OwnedId,
+)
 from fateforger.calendar.merge import FIELDS, TOPICS, Answer, Choices, Topic, agrees_on
 from fateforger.calendar.model import Adopted, Snapshot, SyncPlan
 from fateforger.errors import UserError
@@ -55,9 +60,7 @@ def question_token(questions: Iterable[Question]) -> str:
         conflict = question.conflict
         parts += [conflict.key, conflict.topic]
         for side in (conflict.calendar, conflict.plan):
-            parts += [
-                repr(None if side is None else getattr(canonicalize(side), name)) for name in FIELDS[conflict.topic]
-            ]
+            parts += [repr(None if side is None else getattr(side.canon, name)) for name in FIELDS[conflict.topic]]
     return hashlib.sha1("\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
 
 
@@ -102,7 +105,7 @@ def _shown_fields(snapshot: Snapshot) -> dict[str, EventFields | None]:
     return {
         event_id: None if event is None or event.gone else event.fields
         for event_id, event in shown.items()
-        if OwnedId.is_one(event_id) and (event is None or event.gone or is_timed(event))
+        if OwnedId.is_one(event_id) and (event is None or event.gone or event.is_timed)
     }
 
 
@@ -232,27 +235,31 @@ def _is_over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool
     now = seen[conflict.event_id]
     if (now is None) != (conflict.calendar is None):
         return True
-    return conflict.is_agreed or (
-        now is not None and agrees_on(conflict.topic, canonicalize(now), canonicalize(conflict.plan))
-    )
+    return conflict.is_agreed or (now is not None and agrees_on(conflict.topic, now.canon, conflict.plan.canon))
 
 
 def _adopted_changes(conflict: Conflict, tz: str) -> list[Adopted]:
     """Return the calendar's side as changes for the plan."""
     if conflict.calendar is None:
         return [Adopted(key=conflict.key, summary=conflict.title, field="deleted", plan=conflict.title, calendar=None)]
-    names = FIELDS[conflict.topic]
-    changes = list_changes(canonicalize(conflict.plan), canonicalize(conflict.calendar), zone(tz), names)
+    changes = list_changes(conflict.plan.canon, conflict.calendar.canon)
     return [
         Adopted.model_validate(
-            {"key": conflict.key, "summary": conflict.title, "field": name, "plan": ours, "calendar": theirs}
+            {
+                "key": conflict.key,
+                "summary": conflict.title,
+                "field": name,
+                "plan": format_value(changes[name][0], zone(tz)),
+                "calendar": format_value(changes[name][1], zone(tz)),
+            }
         )
-        for name, (ours, theirs) in changes.items()
+        for name in FIELDS[conflict.topic]
+        if name in changes
     ]
 
 
 def _canon(fields: EventFields | None) -> Canon | None:
-    return None if fields is None else canonicalize(fields)
+    return None if fields is None else fields.canon
 
 
 def mark_shown(session: Session) -> Session:
@@ -322,7 +329,7 @@ def subjects_of_change(command: SessionCommand, before: TBPlan, after: TBPlan) -
         for key in was.keys() & now.keys()
         for topic in FIELDS
         if named is None or key in named
-        if not agrees_on(topic, canonicalize(was[key]), canonicalize(now[key]))
+        if not agrees_on(topic, was[key].canon, now[key].canon)
     }
 
 

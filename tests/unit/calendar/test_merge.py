@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.factories.paper import fields
 
-from fateforger.calendar.comparison import Canon, canonicalize
+from fateforger.calendar.event import Canon
 from fateforger.calendar.merge import FieldMerge, Keep, Rules, merge
 
-BASE = canonicalize(fields("Focus", 540, 60, "notes"))
+BASE = fields("Focus", 540, 60, "notes").canon
 
 
 def changed(**values: object) -> Canon:
@@ -16,7 +16,7 @@ def changed(**values: object) -> Canon:
 
 
 def times(start: int, minutes: int) -> dict[str, object]:
-    shape = canonicalize(fields("x", start, minutes))
+    shape = fields("x", start, minutes).canon
     return {"start": shape.start, "end": shape.end}
 
 

@@ -166,7 +166,7 @@ def test_an_answer_lasts_as_long_as_the_calendar_shows_what_was_answered() -> No
     answered = question("mail", answer="plan")
     calendar = answered.conflict.calendar
     assert calendar is not None
-    compared = SyncPlan(day=MORNING.date(), tz="Europe/Amsterdam", ops=(), snapshot_fingerprint="x")
+    compared = SyncPlan(day=MORNING.date(), tz="Europe/Amsterdam", ops=())
     shown = {answered.conflict.event_id: image(answered.conflict, calendar)}
     look = Snapshot(day=MORNING.date(), tz="Europe/Amsterdam", events=(), fetched=shown)
     assert update_questions((answered,), compared, look) == (answered,)

@@ -257,7 +257,7 @@ async def read_window(tools: CalendarTools, target: Target, start: datetime, end
     def inside(event: EventImage) -> bool:
         begins, ends = (resolve_start(moment, target.time_zone) for moment in (event.start, event.end))
         # The calendar's own zone places all-day events, so the server's selection is used for those.
-        return not event.gone and (event.all_day or (begins < end and ends > start))
+        return not event.gone and (not event.is_timed or (begins < end and ends > start))
 
     shown = sorted(filter(inside, found.values()), key=lambda e: (resolve_start(e.start, target.time_zone), e.id))
     return Window(shown, left_out)
