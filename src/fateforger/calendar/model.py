@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from fateforger.calendar.comparison import Change, list_changes
-from fateforger.calendar.event import EventExtras, EventFields, EventImage
+from fateforger.calendar.event import EventExtras, EventFields, EventImage, OwnedId
 from fateforger.planning.plan import ET
 from fateforger.values import Value
 
@@ -114,6 +114,16 @@ class Snapshot(Value):
         return dict(
             sorted(live.items(), key=lambda item: (isinstance(item[1].start, datetime), item[1].start, item[0]))
         )
+
+    @cached_property
+    def own_fields(self) -> Mapping[str, EventFields | None]:
+        """The managed fields of the events with one of our ids; ``None`` for one that is gone."""
+        shown = {**self.fetched, **{event.id: event for event in self.events}}
+        return {
+            event_id: None if event is None or event.gone else event.fields
+            for event_id, event in shown.items()
+            if OwnedId.is_one(event_id) and (event is None or event.gone or event.is_timed)
+        }
 
     @cached_property
     def asked_ids(self) -> frozenset[str]:

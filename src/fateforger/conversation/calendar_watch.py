@@ -102,10 +102,8 @@ def _describe_lost(before: Session, after: Session) -> tuple[str, ...]:
 def _written_keys(session: Session) -> set[str]:
     if session.day.snapshot is None:
         return set()
-    live = (
-        event for event in (*session.day.snapshot.events, *session.day.snapshot.fetched.values()) if event is not None
-    )
-    return {key for event in live if not event.gone and (key := own_key(event, session.date)) is not None}
+    live = session.day.snapshot.live.values()
+    return {key for event in live if (key := own_key(event, session.date)) is not None}
 
 
 def _describe_meetings(before: Session, after: Session) -> tuple[str, ...]:

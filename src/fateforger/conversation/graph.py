@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from typing import TypeGuard, TypeVar
 
 from autogen_agentchat.agents import BaseChatAgent
@@ -115,6 +116,7 @@ def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
     )
 
 
+@cache
 def group_moves_by_goal(stage: TimeboxingStage) -> dict[TimeboxingStage, frozenset[Move]]:
     """Return the moves from a stage, by the stage they lead to. A move to the stage itself ends the turn."""
     moves = {Move.STAY, *TRANSITIONS[stage]}

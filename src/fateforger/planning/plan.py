@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Self, assert_never
 from zoneinfo import ZoneInfo
 
@@ -30,7 +31,7 @@ from fateforger.planning.timing import (
     second_reading,
     zone,
 )
-from fateforger.values import replace
+from fateforger.values import Value, replace
 
 
 class ET(StrEnum):
@@ -108,13 +109,13 @@ class TBEvent(BaseModel):
         return self.key
 
 
-class TBPlan(BaseModel):
+class TBPlan(Value):
     """The blocks of one local day in one IANA zone. Blocks without a key are given one on the way in.
 
     Raises pydantic's ``ValidationError``; ``read_plan`` turns it into one sentence.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     date: Date
     tz: Annotated[str, AfterValidator(lambda name: zone(name).key)]
@@ -129,10 +130,15 @@ class TBPlan(BaseModel):
             raise ValueError(f"two blocks have the key “{twice}”; each block needs its own")
         return with_keys(events)
 
-    @property
+    @cached_property
     def zone(self) -> ZoneInfo:
         """Time zone of the plan."""
         return zone(self.tz)
+
+    @cached_property
+    def resolved(self) -> tuple[Resolved, ...]:
+        """The blocks on the time line, as :func:`resolve` returns them."""
+        return _resolve(self)
 
     def position(self, key: str) -> int:
         """Return the list index of the block with that key.
@@ -193,7 +199,7 @@ night, 14:00-13:00 is a mistake.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resolved:
     """A block on the time line.
 
@@ -201,20 +207,17 @@ class Resolved:
     """
 
     index: int
+    key: str
     event: TBEvent
     start: datetime
     end: datetime
 
-    @property
-    def key(self) -> str:
-        return self.event.block_key
-
-    @property
+    @cached_property
     def duration(self) -> timedelta:
         """Elapsed time, which a change of the clock does not affect."""
         return self.end.astimezone(UTC) - self.start.astimezone(UTC)
 
-    @property
+    @cached_property
     def minutes(self) -> int:
         """Elapsed minutes, rounded down."""
         return int(self.duration.total_seconds() // 60)
@@ -227,6 +230,10 @@ def resolve(plan: TBPlan) -> tuple[Resolved, ...]:
 
     Raises :class:`PlanInvalid` when a block depends on a neighbor that does not exist, or ends before it starts.
     """
+    return plan.resolved
+
+
+def _resolve(plan: TBPlan) -> tuple[Resolved, ...]:
     _require_anchor(plan)
     spans: dict[int, tuple[datetime, datetime]] = {}
     chain = [i for i, e in enumerate(plan.events) if e.type is not ET.BACKGROUND]
@@ -235,7 +242,7 @@ def resolve(plan: TBPlan) -> tuple[Resolved, ...]:
             spans[index] = _anchored_span(plan, index, event)
     _resolve_forward(plan, chain, spans)
     _resolve_backward(plan, chain, spans)
-    return tuple(Resolved(i, e, *spans[i]) for i, e in enumerate(plan.events))
+    return tuple(Resolved(i, e.block_key, e, *spans[i]) for i, e in enumerate(plan.events))
 
 
 def _require_anchor(plan: TBPlan) -> None:

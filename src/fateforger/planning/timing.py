@@ -51,6 +51,7 @@ def second_reading(local: datetime, tz: ZoneInfo) -> datetime | None:
     return second.astimezone(tz) if second > first else None
 
 
+@lru_cache(maxsize=256)
 def local_day(day: date, tz: ZoneInfo) -> tuple[datetime, datetime]:
     """Return the first instants of a local day and of the next day.
 

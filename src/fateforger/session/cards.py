@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, date, time
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
@@ -18,6 +19,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.text import shorten
+from fateforger.values import Value
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
@@ -56,14 +58,13 @@ class Meeting(BaseModel):
     calendar: str | None = None
 
 
-class DayView(BaseModel):
+class DayView(Value):
     """One local day in one IANA zone.
 
     ``start`` and ``end`` are the frame of the day, if any. ``before`` are the blocks from before a change, if it is
     to be shown. ``now`` draws a line.
     """
 
-    model_config = _FROZEN
     date: Date
     tz: str
     start: AwareDatetime | None = None
@@ -74,7 +75,7 @@ class DayView(BaseModel):
     before: tuple[PlannedBlock, ...] | None = None
     now: AwareDatetime | None = None
 
-    @property
+    @cached_property
     def zone(self) -> ZoneInfo:
         return zone(self.tz)
 

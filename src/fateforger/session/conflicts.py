@@ -15,8 +15,6 @@ from fateforger.calendar.engine import build_desired_day
 from fateforger.calendar.event import (
     Canon,
     EventFields,
-    EventImage,
-    OwnedId,
 )
 from fateforger.calendar.merge import FIELDS, TOPICS, Answer, Choices, Topic, agrees_on
 from fateforger.calendar.model import Adopted, Snapshot, SyncPlan
@@ -87,7 +85,7 @@ def parse_question_target(target: str) -> dict[str, str]:
 def choices_of(session: Session) -> Choices:
     """Return the person's choices: their answers, and the calendar that they saw while planning."""
     return Choices(
-        seen={} if session.day.snapshot is None else _shown_fields(session.day.snapshot),
+        seen={} if session.day.snapshot is None else session.day.snapshot.own_fields,
         answers=tuple(
             Answer(
                 event_id=question.conflict.event_id,
@@ -98,15 +96,6 @@ def choices_of(session: Session) -> Choices:
             for question in session.sync.questions
         ),
     )
-
-
-def _shown_fields(snapshot: Snapshot) -> dict[str, EventFields | None]:
-    shown: dict[str, EventImage | None] = {**snapshot.fetched, **{event.id: event for event in snapshot.events}}
-    return {
-        event_id: None if event is None or event.gone else event.fields
-        for event_id, event in shown.items()
-        if OwnedId.is_one(event_id) and (event is None or event.gone or event.is_timed)
-    }
 
 
 # --- after a comparison ---
@@ -122,7 +111,7 @@ def update_questions(questions: Sequence[Question], compared: SyncPlan, shown: S
     found = [Question(conflict=conflict) for conflict in find_conflicts(compared)]
     now = [_keep_same(known.get(subject_of(question)), question) for question in found]
     left_open = {subject_of(question) for question in now}
-    seen = _shown_fields(shown)
+    seen = shown.own_fields
     kept = [
         question
         for question in questions
@@ -201,7 +190,7 @@ def settle_questions(session: Session) -> Session:
     if not session.sync.questions:
         return session
     blocks = {} if session.planning.plan is None else intended_fields(session.planning.plan)
-    seen = {} if session.day.snapshot is None else _shown_fields(session.day.snapshot)
+    seen = {} if session.day.snapshot is None else session.day.snapshot.own_fields
     left: list[Question] = []
     changes: list[Adopted] = []
     for question in session.sync.questions:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 
-from fateforger.calendar.event import EventImage, OwnedId
+from fateforger.calendar.event import EventImage
 from fateforger.errors import BadInput
 from fateforger.planning.grid import ceil, in_words, instant
 from fateforger.planning.timing import instant_of, local_day, zone
@@ -61,6 +62,7 @@ LOOK_AHEAD = timedelta(hours=12)
 """Distance that a plan and its calendar window reach into the next day."""
 
 
+@lru_cache(maxsize=256)
 def frame_span(day: date, tz: str, frame: FrameFacts) -> tuple[datetime, datetime]:
     """Return start and end of the day's frame, in its zone.
 
@@ -316,10 +318,8 @@ def own_key(event: EventImage, day: date) -> str | None:
     Returns ``None`` for any other event. Copies, occurrences of series, and blocks of another day's plan belong to
     the person and are immovable.
     """
-    marker = event.marker
-    if marker is None or marker.day != day or event.series_id is not None or not OwnedId.is_one(event.id):
-        return None
-    return marker.key
+    marker = event.own_marker
+    return marker.key if marker is not None and marker.day == day else None
 
 
 def _visible_range(session: Session) -> tuple[datetime, datetime]:

@@ -299,8 +299,7 @@ def _keys_on_calendar(session: Session) -> set[str]:
     if snapshot is None:
         known = session.planning.plan if session.sync.written is not None else None
         return set() if known is None else {event.block_key for event in known.events}
-    live = (event for event in (*snapshot.events, *snapshot.fetched.values()) if event is not None and not event.gone)
-    return {key for event in live if (key := own_key(event, session.date)) is not None}
+    return {key for event in snapshot.live.values() if (key := own_key(event, session.date)) is not None}
 
 
 def _clock(session: Session, at: datetime) -> str:

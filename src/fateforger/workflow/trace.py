@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import compress
 from typing import NamedTuple, assert_never
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
@@ -110,18 +110,21 @@ class Step(BaseModel):
     true: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
-    @field_validator("do", "true", "unknown", mode="before")
-    @classmethod
-    def _null_is_nothing(cls, value: object) -> object:
-        return () if value is None else value
+
+_LISTS = Step.model_fields.keys()
 
 
 def read_step(document: object, vocabulary: Vocabulary, where: str) -> Step:
-    """Parse a step from JSON: ``{"do":[actions],"true":[states],"unknown":[states]}``. Raises :class:`BadInput`."""
+    """Parse a step from JSON: ``{"do":[actions],"true":[states],"unknown":[states]}``; ``null`` is an empty list.
+
+    Raises :class:`BadInput`.
+    """
     if not isinstance(document, Mapping):
         raise BadInput("A step is a JSON object with do, true and unknown.", where=where)
     try:
-        step = Step.model_validate(document)
+        step = Step.model_validate(
+            {name: value for name, value in document.items() if value is not None or name not in _LISTS}
+        )
     except ValidationError as error:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None
