@@ -16,7 +16,7 @@ from tests.factories.days import DAY, TZ
 from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
-from fateforger.calendar.adoption import adopt_changes, plan_from_calendar
+from fateforger.calendar.adoption import adopt_changes, build_window_timing
 from fateforger.calendar.conflicts import find_conflicts
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.event import (
@@ -445,15 +445,15 @@ DATES = [date(2026, 3, 28), date(2026, 3, 29), date(2026, 10, 24), date(2026, 10
 
 @given(st.sampled_from(ZONES), st.sampled_from(DATES), st.lists(st.integers(0, 26 * 12), max_size=5), lengths)
 def test_what_the_calendar_shows_can_be_planned_around(tz: str, day: date, fives: list[int], length: int) -> None:
-    """P14, S76, S230, S231: read as a plan and resolved, every event is at its own instants, in order."""
+    """P14, S230, S231: as blocks of a plan and resolved, all events of a day are at their own instants."""
     first = local_day(day, zone(tz))[0].astimezone(UTC) - timedelta(hours=1)
     spans = [(first + timedelta(minutes=5 * five), timedelta(minutes=length)) for five in fives]
     images = [EventImage(id=f"user{n}", summary="x", start=s, end=s + d) for n, (s, d) in enumerate(spans)]
     start, end = (moment.astimezone(UTC) for moment in local_day(day, zone(tz)))
     inside = sorted((i for i in images if i.start < end and i.end > start), key=lambda i: (i.start, i.id))
-    read = plan_from_calendar(Snapshot(day=day, tz=tz, events=tuple(reversed(images))))
-    assert read.ids == tuple(i.id for i in inside)
-    assert [(r.start.astimezone(UTC), r.end.astimezone(UTC)) for r in resolve(read.plan)] == [
+    timings = [build_window_timing(i.fields.start, i.fields.end, day, zone(tz)) for i in inside]
+    plan = TBPlan(date=day, tz=tz, events=tuple(TBEvent(name="x", type=ET.MEETING, timing=t) for t in timings))
+    assert [(r.start.astimezone(UTC), r.end.astimezone(UTC)) for r in resolve(plan)] == [
         (i.start, i.end) for i in inside
     ]
 

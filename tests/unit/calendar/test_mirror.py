@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.factories.days import TZ, at, block, plan_of
+from tests.factories.days import DAY, TZ, at, block, plan_of
 from tests.factories.paper import Paper
 
-from fateforger.calendar.adoption import adopt_changes, describe_changes
+from fateforger.calendar.adoption import adopt_changes, build_window_timing, describe_changes
 from fateforger.calendar.engine import build_desired_day
 from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
-from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow
+from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow, zone
+from fateforger.planning.wire import read_plan
 
 CHAIN = plan_of(
     block("a", "09:00"),
@@ -101,3 +102,25 @@ def test_a_conflict_that_the_plan_won_is_told() -> None:
     assert describe_changes(plan, ZoneInfo(TZ)) == (
         "You had changed “E!” on your calendar; I set the title “E!”, as planned.",
     )
+
+
+@pytest.mark.parametrize(("hour", "minute"), [(0, 30), (1, 10), (0, 10)])
+def test_the_hour_that_happens_twice(hour: int, minute: int) -> None:
+    """P14, S231: 02:30 summer time to 02:15 winter time is 45 minutes, and so it is in either pass; kept as JSON, too."""
+    start = datetime(2026, 10, 25, hour, minute, tzinfo=UTC)
+    timing = build_window_timing(start, start + timedelta(minutes=45), start.date(), zone(TZ))
+    plan = plan_of(TBEvent(name="x", type=ET.MEETING, timing=timing), day=start.date())
+    for read in (plan, read_plan(plan.model_dump(mode="json", by_alias=True))):
+        (block,) = resolve(read)
+        assert (block.start.astimezone(UTC), block.minutes) == (start, 45)
+
+
+def test_a_block_that_was_moved_to_the_night_before_or_after() -> None:
+    """S230: it begins or ends on another day than the plan's."""
+    for start, end in (
+        (at("22:00", date(2026, 3, 1)), at("06:00")),
+        (at("23:00"), at("07:00", date(2026, 3, 3))),
+    ):
+        timing = build_window_timing(start, end, DAY, zone(TZ))
+        (block,) = resolve(plan_of(TBEvent(name="x", type=ET.MEETING, timing=timing)))
+        assert (block.start.astimezone(UTC), block.end.astimezone(UTC)) == (start, end)
