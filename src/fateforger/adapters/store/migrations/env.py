@@ -5,6 +5,7 @@ from __future__ import annotations
 from alembic import context
 
 from fateforger.adapters.store.database import VERSION_TABLE
+from fateforger.adapters.store.store import metadata
 
 if context.is_offline_mode():
     context.configure(
@@ -15,6 +16,7 @@ if context.is_offline_mode():
 else:
     context.configure(
         connection=context.config.attributes["connection"],
+        target_metadata=metadata,
         version_table=VERSION_TABLE,
         render_as_batch=True,
     )
