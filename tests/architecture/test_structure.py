@@ -132,6 +132,21 @@ def _is_endless(loop: ast.While) -> bool:
     return isinstance(loop.test, ast.Constant) and waits and not leaves
 
 
+def test_each_broad_except_says_why() -> None:
+    """Catching everything hides mistakes, so its line gives the reason; most errors are caught by their own class."""
+    broad = re.compile(r"except( \(?([^:#]*, )?(Base)?Exception\b[^:#]*)?:(.*)")
+    found = {
+        f"{path.relative_to(SOURCE)}:{number}": caught[4]
+        for path in sorted(SOURCE.rglob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if (caught := broad.fullmatch(line.strip())) is not None
+    }
+    assert found
+    assert [
+        place for place, comment in found.items() if not re.match(r"  # (noqa: [A-Z0-9]+  )?\w+ \w+", comment)
+    ] == []
+
+
 def test_context_is_put_together_in_one_room() -> None:
     """S108: what a turn is given is assembled by the coordinator, and a prompt by the turn; nobody else does either."""
     assert set(calls_of("TurnInput")) == {"conversation/session_starter.py", "conversation/turns.py"}

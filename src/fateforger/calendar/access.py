@@ -121,7 +121,7 @@ async def run_each(items: Collection[T], work: Callable[[T], Awaitable[None]], *
                 return
             try:
                 await work(item)
-            except BaseException:
+            except BaseException:  # also when cancelled, the other workers stop
                 failed = True
                 raise
 

@@ -164,7 +164,7 @@ class TurnLog:
         entry, ended = LogEntry(occasion, session, self._clock.now()), DONE
         try:
             yield entry
-        except BaseException as error:
+        except BaseException as error:  # a cancelled turn is recorded, too; the error goes on
             ended = error.kind if isinstance(error, FateforgerError) else type(error).__name__
             raise
         finally:

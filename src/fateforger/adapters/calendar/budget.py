@@ -130,7 +130,7 @@ class LoginBudget:
         ended, self._ended = self._ended, []
         try:
             wait = await self._quota.reserve(self._login, wanted, self._limit, settled=self._build_settlements(ended))
-        except BaseException:
+        except BaseException:  # also when cancelled, the settlements are still to be recorded
             self._ended += ended  # recording a settlement twice is harmless
             raise
         return wait or Allowance(requests, lambda spent: self._ended.append((wanted.id, spent, self._now())))

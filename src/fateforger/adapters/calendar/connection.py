@@ -371,7 +371,7 @@ class McpSession:
         connection = Connection(self.endpoint)
         try:
             self.welcome = await connection.wait_opened()
-        except BaseException:
+        except BaseException:  # also when cancelled, the connection is closed
             await connection.close()
             raise
         self._connection = connection

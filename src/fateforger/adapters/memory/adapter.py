@@ -105,7 +105,7 @@ class Mem0Memory:
             index = self._connect()
             try:
                 index.look()
-            except BaseException:
+            except BaseException:  # whatever it is, the folder does not stay locked
                 index.close()
                 raise
             self._index = index

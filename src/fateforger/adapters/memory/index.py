@@ -110,7 +110,7 @@ def _open_vector_store(place: Place, dimensions: int) -> Any:
             client = QdrantClient(url=place.url, api_key=place.key or None, timeout=_SECONDS, check_compatibility=False)
             try:
                 return _create_without_keywords("qdrant", {**common, "client": client})
-            except BaseException:
+            except BaseException:  # whatever it is, no connection stays open
                 client.close()
                 raise
         case Pgvector():

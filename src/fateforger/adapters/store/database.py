@@ -372,7 +372,7 @@ def open_database(where: str | Path) -> Database:
     database = Database(engine)
     try:
         migrate_database(engine, database.place)
-    except BaseException:
+    except BaseException:  # whatever it is, no connection stays open
         engine.dispose()
         raise
     return database

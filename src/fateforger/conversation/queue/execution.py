@@ -71,7 +71,7 @@ class Puller:
         try:
             async with renew_meanwhile(partial(self._renew_claim, task), seconds=LEASE_SECONDS / 2):
                 carried = await self._attempt(task, command)
-        except BaseException:
+        except BaseException:  # also when cancelled; the error goes on
             # A retry must find the task free. If even this write fails, the claim expires by itself.
             with contextlib.suppress(StoreError):
                 await self._tools.tasks.settle(task, _activate, now=self._tools.clock.now())
