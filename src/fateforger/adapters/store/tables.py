@@ -7,13 +7,14 @@ that text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from sqlalchemy import BigInteger, Connection, Dialect, Integer, MetaData, Table, TypeDecorator
+from sqlalchemy import BigInteger, Connection, Dialect, Index, Integer, MetaData, Table, TypeDecorator, text
 from sqlmodel import Session, SQLModel
+from sqlmodel.sql.expression import SelectOfScalar
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -44,12 +45,23 @@ class Base(SQLModel):
     metadata: ClassVar[MetaData] = MetaData()
 
 
-metadata = Base.metadata
+R = TypeVar("R")
 
 
 def table(row: type[Base]) -> Table:
     """Return the table of a row class, for statements."""
-    return metadata.tables[str(row.__tablename__)]
+    return Base.metadata.tables[str(row.__tablename__)]
+
+
+def build_partial_index(name: str, *columns: str, where: str) -> Index:
+    """Return an index of the rows that meet a condition."""
+    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
+
+
+def find_rows(connection: Connection, query: SelectOfScalar[R]) -> Sequence[R]:
+    """Return the row objects that a query finds. Changes to them are not written."""
+    with Session(connection) as session:
+        return session.exec(query).all()
 
 
 @contextmanager
