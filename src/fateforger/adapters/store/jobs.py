@@ -6,32 +6,33 @@ import asyncio
 from collections import Counter, defaultdict
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
     Delete,
-    Index,
-    Row,
     Text,
     Update,
-    bindparam,
     delete,
     exists,
-    insert,
     literal_column,
     or_,
-    select,
-    text,
     update,
 )
-from sqlmodel import Field
+from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import dump_mapping, parse_mapping
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, table
+from fateforger.adapters.store.tables import (
+    AutoNumber,
+    Base,
+    Instant,
+    build_partial_index,
+    find_rows,
+    open_rows,
+    table,
+)
 from fateforger.ports.jobs import Job, NewJob
 
 
@@ -40,21 +41,8 @@ class JobRow(Base, table=True):
 
     __tablename__ = "job"
     __table_args__ = (
-        Index(
-            "ix_job_open",
-            "lane",
-            "seq",
-            sqlite_where=text("state = 'open'"),
-            postgresql_where=text("state = 'open'"),
-        ),
-        Index(
-            "ix_job_open_key",
-            "lane",
-            "key",
-            "seq",
-            sqlite_where=text("state = 'open'"),
-            postgresql_where=text("state = 'open'"),
-        ),
+        build_partial_index("ix_job_open", "lane", "seq", where="state = 'open'"),
+        build_partial_index("ix_job_open_key", "lane", "key", "seq", where="state = 'open'"),
         {"sqlite_autoincrement": True},
     )
 
@@ -128,70 +116,8 @@ RECEIPT = table(JobReceipt)
 
 # Literal in the statements: SQLite uses a partial index only if it sees the value.
 _OPEN: ColumnElement[str] = literal_column("'open'")
-_DEAD = "dead"
 # Not the time of arrival: if the clock is set back, the job and everything behind it with its key would wait.
 _AT_ONCE = datetime.fromtimestamp(0, UTC)
-
-_SEEN = select(RECEIPT.c.lane).where(RECEIPT.c.lane == bindparam("of_lane"), RECEIPT.c.dedupe == bindparam("of_dedupe"))
-_ACCEPT = insert(RECEIPT)
-_INSERT = insert(JOB)
-
-_another = JOB.alias("another")
-_IN_THE_WAY = exists().where(
-    _another.c.lane == JOB.c.lane,
-    _another.c.key == JOB.c.key,
-    _another.c.state == _OPEN,
-    _another.c.seq != JOB.c.seq,
-    # With several writers, a job can appear that is earlier than one already running.
-    or_(_another.c.seq < JOB.c.seq, _another.c.leased_until > bindparam("now")),
-)
-_NEXT = (
-    select(JOB)
-    .where(
-        JOB.c.lane == bindparam("of_lane"),
-        JOB.c.state == _OPEN,
-        JOB.c.run_at <= bindparam("now"),
-        or_(JOB.c.leased_until.is_(None), JOB.c.leased_until <= bindparam("now")),
-        ~_IN_THE_WAY,
-    )
-    .order_by(JOB.c.seq)
-    .limit(1)
-)
-_UNFINISHED = select(JOB).where(
-    JOB.c.lane == bindparam("of_lane"), JOB.c.state == _OPEN, JOB.c.dedupe == bindparam("of_dedupe")
-)
-_CLAIM = (
-    update(JOB)
-    .where(JOB.c.seq == bindparam("of_seq"))
-    .values(owner=bindparam("by"), leased_until=bindparam("until"), attempts=JOB.c.attempts + 1, fence=JOB.c.fence + 1)
-)
-
-_HELD = (JOB.c.seq == bindparam("of_seq")) & (JOB.c.fence == bindparam("of_fence")) & (JOB.c.state == _OPEN)
-_EXTEND = update(JOB).where(_HELD).values(leased_until=bindparam("until"))
-_FINISH = delete(JOB).where(_HELD)
-# A new fence invalidates the claim that was just returned.
-_PUT_BACK = (
-    update(JOB)
-    .where(_HELD)
-    .values(
-        run_at=bindparam("again"),
-        error=bindparam("why"),
-        owner=None,
-        leased_until=None,
-        fence=JOB.c.fence + 1,
-    )
-)
-_BURY = (
-    update(JOB)
-    .where(_HELD)
-    .values(state=_DEAD, error=bindparam("why"), owner=None, leased_until=None, fence=JOB.c.fence + 1)
-)
-# A new fence here too: a worker that was alive after all finds its claim lost.
-_TAKE_BACK = (
-    update(JOB)
-    .where(JOB.c.owner == bindparam("of_owner"), JOB.c.leased_until.is_not(None), JOB.c.state == _OPEN)
-    .values(owner=None, leased_until=None, fence=JOB.c.fence + 1)
-)
 
 
 class SqlJobs:
@@ -223,80 +149,103 @@ class SqlJobs:
         return job
 
     async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:
-        return await self._update_held(_EXTEND, job, until=now + timedelta(seconds=lease_seconds))
+        until = now + timedelta(seconds=lease_seconds)
+        return await self._change(update(JOB).where(_is_held(job)).values(leased_until=until))
 
     async def finish(self, job: Job) -> bool:
-        return await self._give_up(_FINISH, job)
+        return await self._give_up(delete(JOB).where(_is_held(job)), job)
 
     async def retry(self, job: Job, error: str, *, run_at: datetime) -> bool:
-        return await self._give_up(_PUT_BACK, job, again=run_at, why=error)
+        return await self._give_up(_end_claims(_is_held(job)).values(run_at=run_at, error=error), job)
 
     async def bury(self, job: Job, error: str) -> bool:
-        return await self._give_up(_BURY, job, why=error)
+        return await self._give_up(_end_claims(_is_held(job)).values(state="dead", error=error), job)
 
     async def take_back(self, owner: str) -> int:
-        return await self._database.write(
-            lambda connection: connection.execute(_TAKE_BACK, {"of_owner": owner}).rowcount
-        )
+        held = (JOB.c.owner == owner) & JOB.c.leased_until.is_not(None) & (JOB.c.state == _OPEN)
+        return await self._database.write(lambda connection: connection.execute(_end_claims(held)).rowcount)
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self._wakeups.wait(lane, seconds)
 
-    async def _update_held(self, statement: Update | Delete, job: Job, **values: object) -> bool:
-        claim = {"of_seq": job.id, "of_fence": job.fence}
-        return await self._database.write(
-            lambda connection: connection.execute(statement, claim | values).rowcount == 1
-        )
+    async def _change(self, statement: Update | Delete) -> bool:
+        return await self._database.write(lambda connection: connection.execute(statement).rowcount == 1)
 
-    async def _give_up(self, statement: Update | Delete, job: Job, **values: object) -> bool:
-        held = await self._update_held(statement, job, **values)
+    async def _give_up(self, statement: Update | Delete, job: Job) -> bool:
+        held = await self._change(statement)
         if held:
             self._wakeups.announce(job.lane)
         return held
 
 
+def _is_held(job: Job) -> ColumnElement[bool]:
+    """Return the condition that the claim of this job was not lost."""
+    return (JOB.c.seq == job.id) & (JOB.c.fence == job.fence) & (JOB.c.state == _OPEN)
+
+
+def _end_claims(held: ColumnElement[bool]) -> Update:
+    """Return the statement that ends claims. The new fence tells a worker that is alive after all."""
+    return update(JOB).where(held).values(owner=None, leased_until=None, fence=JOB.c.fence + 1)
+
+
 def enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) -> bool:
     """Accept a job within the caller's transaction; workers find it at their next look."""
-    if connection.execute(_SEEN, {"of_lane": job.lane, "of_dedupe": job.dedupe}).first() is not None:
-        return False
-    connection.execute(_ACCEPT, {"lane": job.lane, "dedupe": job.dedupe})
-    row = {
-        "lane": job.lane,
-        "key": job.key,
-        "dedupe": job.dedupe,
-        "state": "open",
-        "payload": payload,
-        "enqueued_at": now,
-        "run_at": _AT_ONCE if job.run_at is None else job.run_at,
-        "attempts": 0,
-        "fence": 0,
-        "error": "",
-    }
-    connection.execute(_INSERT, row)
+    with open_rows(connection) as rows:
+        if rows.get(JobReceipt, (job.lane, job.dedupe)) is not None:
+            return False
+        rows.add(JobReceipt(lane=job.lane, dedupe=job.dedupe))
+        rows.add(
+            JobRow(
+                lane=job.lane,
+                key=job.key,
+                dedupe=job.dedupe,
+                state="open",
+                payload=payload,
+                enqueued_at=now,
+                run_at=_AT_ONCE if job.run_at is None else job.run_at,
+                attempts=0,
+                fence=0,
+                error="",
+            )
+        )
     return True
 
 
 def _claim(connection: Connection, lane: str, owner: str, now: datetime, until: datetime) -> Job | None:
-    row = connection.execute(_NEXT, {"of_lane": lane, "now": now}).first()
-    if row is None:
-        return None
-    connection.execute(_CLAIM, {"of_seq": row.seq, "by": owner, "until": until})
-    return _to_job(row, claims=1)
+    other = JOB.alias("other")
+    is_in_the_way = exists().where(
+        other.c.lane == JOB.c.lane,
+        other.c.key == JOB.c.key,
+        other.c.state == _OPEN,
+        other.c.seq != JOB.c.seq,
+        # With several writers, a job can appear that is earlier than one already running.
+        or_(other.c.seq < JOB.c.seq, other.c.leased_until > now),
+    )
+    is_free = or_(JOB.c.leased_until.is_(None), JOB.c.leased_until <= now)
+    due = select(JobRow).where(JOB.c.lane == lane, JOB.c.state == _OPEN, JOB.c.run_at <= now, is_free, ~is_in_the_way)
+    with open_rows(connection) as rows:
+        row = rows.exec(due.order_by(JOB.c.seq).limit(1)).first()
+        if row is None:
+            return None
+        row.owner, row.leased_until = owner, until
+        row.attempts += 1
+        row.fence += 1
+        return _to_job(row)
 
 
 def _find_unfinished(connection: Connection, lane: str, dedupe: str) -> Job | None:
-    row = connection.execute(_UNFINISHED, {"of_lane": lane, "of_dedupe": dedupe}).first()
-    return None if row is None else _to_job(row)
+    query = select(JobRow).where(JOB.c.lane == lane, JOB.c.state == _OPEN, JOB.c.dedupe == dedupe)
+    return next(map(_to_job, find_rows(connection, query)), None)
 
 
-def _to_job(row: Row[Any], *, claims: int = 0) -> Job:
-    """Return a row as a job, with ``claims`` more claims."""
+def _to_job(row: JobRow) -> Job:
+    assert row.seq is not None  # noqa: S101  for the type checker: only a row that is not stored yet has none
     return Job(
         id=row.seq,
         lane=row.lane,
         key=row.key,
         dedupe=row.dedupe,
         payload=parse_mapping(row.payload, f"Job {row.seq}"),
-        attempts=row.attempts + claims,
-        fence=row.fence + claims,
+        attempts=row.attempts,
+        fence=row.fence,
     )
