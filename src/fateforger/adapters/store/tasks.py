@@ -5,30 +5,25 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Connection,
     Index,
-    Row,
-    Select,
     Text,
     UniqueConstraint,
-    bindparam,
     delete,
     exists,
     func,
-    insert,
     or_,
-    select,
-    update,
 )
-from sqlmodel import Field
+from sqlmodel import Field, select
+from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import TASK_VERSION, expect_version, parse
-from fateforger.adapters.store.tables import Base, Instant, table
+from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
 from fateforger.errors import BadInput
 from fateforger.tasks.ports import Change, Rearrangement
 from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks
@@ -82,102 +77,8 @@ class TaskBlocker(Base, table=True):
 TASK = table(TaskRow)
 BLOCKER = table(TaskBlocker)
 
-MINE = TASK.c.user_id == bindparam("of_user")
-_THIS = TASK.c.id == bindparam("of_id")
 _IN_ORDER = (TASK.c.priority, TASK.c.rank, TASK.c.id)
-
-_first = TASK.alias("first")
-_BLOCKED = exists().where(
-    BLOCKER.c.task_id == TASK.c.id,
-    _first.c.id == BLOCKER.c.blocker_id,
-    _first.c.user_id == TASK.c.user_id,
-    _first.c.state != TaskState.DONE.value,
-)
-_READY = (
-    select(TASK)
-    .where(
-        MINE,
-        or_(
-            TASK.c.state == TaskState.ACTIVE.value,
-            (TASK.c.state == TaskState.RUNNING.value) & (TASK.c.leased_until <= bindparam("now")),
-        ),
-        ~_BLOCKED,
-    )
-    .order_by(*_IN_ORDER)
-    .limit(1)
-)
-"""In the order of ``tasks.ready``."""
-
-NEXT, NAMED = _READY, _READY.where(_THIS)
-ONE = select(TASK).where(MINE, _THIS)
-ALL = select(TASK).where(MINE).order_by(*_IN_ORDER)
-OPEN = ALL.where(TASK.c.state.not_in([state.value for state in ENDED]))
-BY_CAUSE = select(TASK).where(MINE, TASK.c.cause == bindparam("of_cause")).order_by(TASK.c.place)
-WAITING = select(TASK).where(TASK.c.state == TaskState.WAITING.value).order_by(TASK.c.user_id, *_IN_ORDER)
-CLAIMED_BY = (
-    select(TASK)
-    .where(TASK.c.state == TaskState.RUNNING.value, TASK.c.executor == bindparam("of_executor"))
-    .order_by(TASK.c.user_id, *_IN_ORDER)
-)
-
-_UPDATE = update(TASK).where(_THIS)
-_INSERT = insert(TASK)
-_BLOCK = insert(BLOCKER)
-_UNBLOCK = delete(BLOCKER).where(BLOCKER.c.task_id == bindparam("of_id"))
-
-
-def find_tasks(connection: Connection, query: Select[Any], **values: object) -> tuple[QueuedTask, ...]:
-    """Return the tasks that a query over :data:`TASK` finds.
-
-    Raises ``StoreUnavailable`` for one that cannot be read.
-    """
-    return tuple(_to_task(row) for row in connection.execute(query, values))
-
-
-def insert_tasks(connection: Connection, tasks: Sequence[QueuedTask], cause: str) -> None:
-    """Insert tasks that ``cause`` led to."""
-    rows = [{"id": t.id, "cause": cause, "place": place} | _to_values(t) for place, t in enumerate(tasks)]
-    connection.execute(_INSERT, rows)
-    for task in tasks:
-        _insert_blockers(connection, task)
-
-
-def update_task(connection: Connection, before: QueuedTask, task: QueuedTask) -> None:
-    """Write the new state of a task."""
-    connection.execute(_UPDATE, {"of_id": task.id} | _to_values(task))
-    if task.blocked_by != before.blocked_by:
-        connection.execute(_UNBLOCK, {"of_id": task.id})
-        _insert_blockers(connection, task)
-
-
-def _insert_blockers(connection: Connection, task: QueuedTask) -> None:
-    if task.blocked_by:
-        connection.execute(_BLOCK, [{"task_id": task.id, "blocker_id": first} for first in task.blocked_by])
-
-
-def _to_values(task: QueuedTask) -> dict[str, Any]:
-    return {
-        "user_id": task.user_id,
-        "state": task.state.value,
-        "priority": task.spec.priority,
-        "rank": task.rank,
-        "executor": None if task.claim is None else task.claim.executor,
-        "leased_until": None if task.claim is None else task.claim.until,
-        "schema_version": TASK_VERSION,
-        "task": task.model_dump_json(),
-    }
-
-
-def _to_task(row: Row[Any]) -> QueuedTask:
-    what = f"The task {row.id}"
-    expect_version(what, row.schema_version, TASK_VERSION)
-    return parse(QueuedTask, row.task, what)
-
-
-_IDS = select(TASK.c.id).where(MINE)
-_HIGHEST = select(func.max(TASK.c.rank)).where(MINE)
-_UNBLOCK_ALL = delete(BLOCKER).where(BLOCKER.c.task_id.in_(_IDS))
-_FORGET = delete(TASK).where(MINE)
+_IS_OPEN = TASK.c.state.not_in([state.value for state in ENDED])
 
 
 class SqlTasks:
@@ -198,8 +99,8 @@ class SqlTasks:
         )
 
     async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]:
-        query = ALL if ended else OPEN
-        return await self._database.read(lambda connection: find_tasks(connection, query, of_user=user_id))
+        conditions = () if ended else (_IS_OPEN,)
+        return await self._database.read(lambda connection: _find(connection, user_id, *conditions))
 
     async def get(self, user_id: str, task_id: str) -> QueuedTask | None:
         return await self._database.read(lambda connection: _get(connection, user_id, task_id))
@@ -210,8 +111,8 @@ class SqlTasks:
         until = now + timedelta(seconds=lease_seconds)
 
         def work(connection: Connection) -> QueuedTask | None:
-            query, named = (NEXT, {}) if task_id is None else (NAMED, {"of_id": task_id})
-            for task in find_tasks(connection, query, of_user=user_id, now=now, **named):
+            named = () if task_id is None else (TASK.c.id == task_id,)
+            for task in _find(connection, user_id, *_is_ready(now), *named, limit=1):
                 return _overwrite(connection, task, claim_task(as_of(task, now), executor, now=now, until=until))
             return None
 
@@ -246,18 +147,19 @@ class SqlTasks:
 
     async def rearrange(self, user_id: str, change: Rearrangement, *, now: datetime) -> tuple[QueuedTask, ...]:
         def work(connection: Connection) -> tuple[QueuedTask, ...]:
-            there = {task.id: task for task in find_tasks(connection, OPEN, of_user=user_id)}
+            there = {task.id: task for task in _find(connection, user_id, _IS_OPEN)}
             for after in change(tuple(there.values())):
                 _change(connection, there[after.id], after, now)
-            return find_tasks(connection, OPEN, of_user=user_id)
+            return _find(connection, user_id, _IS_OPEN)
 
         return await self._database.write_alone(_build_lock_key(user_id), work)
 
     async def waiting(self) -> tuple[QueuedTask, ...]:
-        return await self._database.read(lambda connection: find_tasks(connection, WAITING))
+        return await self._database.read(lambda connection: _find_in_state(connection, TaskState.WAITING))
 
     async def take_back(self, executor: str, *, now: datetime) -> int:
-        held = await self._database.read(lambda connection: find_tasks(connection, CLAIMED_BY, of_executor=executor))
+        claimed = TASK.c.executor == executor
+        held = await self._database.read(lambda connection: _find_in_state(connection, TaskState.RUNNING, claimed))
         return sum([await self._take_back(task, now) for task in held])
 
     async def _take_back(self, task: QueuedTask, now: datetime) -> bool:
@@ -265,15 +167,16 @@ class SqlTasks:
             there = _get(connection, task.user_id, task.id)
             if there is None or not holds_claim(task, there):
                 return False
-            update_task(connection, there, release_claim(there, now=now))
+            _overwrite(connection, there, release_claim(there, now=now))
             return True
 
         return await self._database.write_alone(_build_lock_key(task.user_id), work)
 
     async def forget(self, user_id: str) -> int:
         def work(connection: Connection) -> int:
-            connection.execute(_UNBLOCK_ALL, {"of_user": user_id})
-            return connection.execute(_FORGET, {"of_user": user_id}).rowcount
+            theirs = TASK.c.user_id == user_id
+            connection.execute(delete(BLOCKER).where(BLOCKER.c.task_id.in_(select(TASK.c.id).where(theirs))))
+            return connection.execute(delete(TASK).where(theirs)).rowcount
 
         count = await self._database.write_alone(_build_lock_key(user_id), work)
         await self._database.scrub()
@@ -284,26 +187,62 @@ def _build_lock_key(user_id: str) -> str:
     return f"tasks of {user_id}"
 
 
+def _find(
+    connection: Connection, user_id: str, *conditions: ColumnElement[bool], limit: int | None = None
+) -> tuple[QueuedTask, ...]:
+    """Return a person's tasks in their order. Raises ``StoreUnavailable`` for one that cannot be read."""
+    query = select(TaskRow).where(TASK.c.user_id == user_id, *conditions).order_by(*_IN_ORDER).limit(limit)
+    return _read(connection, query)
+
+
+def _find_in_state(
+    connection: Connection, state: TaskState, *conditions: ColumnElement[bool]
+) -> tuple[QueuedTask, ...]:
+    """Return everyone's tasks in a state."""
+    query = select(TaskRow).where(TASK.c.state == state.value, *conditions)
+    return _read(connection, query.order_by(TASK.c.user_id, *_IN_ORDER))
+
+
+def _read(connection: Connection, query: SelectOfScalar[TaskRow]) -> tuple[QueuedTask, ...]:
+    return tuple(map(_to_task, find_rows(connection, query)))
+
+
 def _get(connection: Connection, user_id: str, task_id: str) -> QueuedTask | None:
-    return next(iter(find_tasks(connection, ONE, of_user=user_id, of_id=task_id)), None)
+    return next(iter(_find(connection, user_id, TASK.c.id == task_id)), None)
+
+
+def _is_ready(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that a task can be claimed; its order is that of ``tasks.ready``."""
+    first = TASK.alias("first")
+    is_blocked = exists().where(
+        BLOCKER.c.task_id == TASK.c.id,
+        first.c.id == BLOCKER.c.blocker_id,
+        first.c.user_id == TASK.c.user_id,
+        first.c.state != TaskState.DONE.value,
+    )
+    has_expired = (TASK.c.state == TaskState.RUNNING.value) & (TASK.c.leased_until <= now)
+    return or_(TASK.c.state == TaskState.ACTIVE.value, has_expired), ~is_blocked
 
 
 def _add(
     connection: Connection, user_id: str, new: tuple[NewTask, ...], cause: str, now: datetime
 ) -> tuple[QueuedTask, ...]:
-    before = find_tasks(connection, BY_CAUSE, of_user=user_id, of_cause=cause)
-    if before:
+    written = select(TaskRow).where(TASK.c.user_id == user_id, TASK.c.cause == cause).order_by(TASK.c.place)
+    if before := _read(connection, written):
         return before
-    mine = {"of_user": user_id}
+    theirs = TASK.c.user_id == user_id
     tasks = enter_tasks(
         new,
         _new_ids(connection, len(new)),
         user_id=user_id,
-        there=frozenset(connection.execute(_IDS, mine).scalars()),
-        highest=connection.execute(_HIGHEST, mine).scalar() or 0,
+        there=frozenset(connection.execute(select(TASK.c.id).where(theirs)).scalars()),
+        highest=connection.execute(select(func.max(TASK.c.rank)).where(theirs)).scalar() or 0,
         now=now,
     )
-    insert_tasks(connection, tasks, cause)
+    with open_rows(connection) as rows:
+        rows.add_all(_to_row(task, cause, place) for place, task in enumerate(tasks))
+        rows.flush()  # the rows below refer to them
+        rows.add_all(TaskBlocker(task_id=task.id, blocker_id=first) for task in tasks for first in task.blocked_by)
     return tasks
 
 
@@ -320,7 +259,7 @@ def _new_ids(connection: Connection, count: int) -> tuple[str, ...]:
 def _change(connection: Connection, before: QueuedTask, after: QueuedTask, now: datetime) -> QueuedTask:
     task = apply_change(before, after, now=now)
     if task.blocked_by != before.blocked_by:
-        everything = {t.id: t.blocked_by for t in find_tasks(connection, ALL, of_user=task.user_id)}
+        everything = {t.id: t.blocked_by for t in _find(connection, task.user_id)}
         if not everything.keys() >= {*task.blocked_by}:
             raise BadInput("It would wait for a task that is not in this queue.", where="blocked_by")
         check_blockers(everything | {task.id: task.blocked_by})
@@ -328,6 +267,34 @@ def _change(connection: Connection, before: QueuedTask, after: QueuedTask, now: 
 
 
 def _overwrite(connection: Connection, before: QueuedTask, after: QueuedTask) -> QueuedTask:
-    if after is not before:
-        update_task(connection, before, after)
+    if after is before:
+        return after
+    with open_rows(connection) as rows:
+        row = rows.get_one(TaskRow, after.id)
+        rows.merge(_to_row(after, row.cause, row.place))
+        if after.blocked_by != before.blocked_by:
+            connection.execute(delete(BLOCKER).where(BLOCKER.c.task_id == after.id))
+            rows.add_all(TaskBlocker(task_id=after.id, blocker_id=first) for first in after.blocked_by)
     return after
+
+
+def _to_row(task: QueuedTask, cause: str, place: int) -> TaskRow:
+    return TaskRow(
+        id=task.id,
+        user_id=task.user_id,
+        cause=cause,
+        place=place,
+        state=task.state.value,
+        priority=task.spec.priority,
+        rank=task.rank,
+        executor=None if task.claim is None else task.claim.executor,
+        leased_until=None if task.claim is None else task.claim.until,
+        schema_version=TASK_VERSION,
+        task=task.model_dump_json(),
+    )
+
+
+def _to_task(row: TaskRow) -> QueuedTask:
+    what = f"The task {row.id}"
+    expect_version(what, row.schema_version, TASK_VERSION)
+    return parse(QueuedTask, row.task, what)
