@@ -1,36 +1,15 @@
-"""The journal and the leases of calendars, in SQL.
-
-Statements are built once: building one takes several times as long as executing it.
-"""
+"""The journal and the leases of calendars, in SQL."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
-from functools import cache
-from importlib import import_module
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Executable,
-    Index,
-    Row,
-    Select,
-    Text,
-    bindparam,
-    case,
-    delete,
-    exists,
-    insert,
-    literal_column,
-    select,
-    update,
-)
-from sqlmodel import Field
+from sqlalchemy import BigInteger, Connection, Index, Text, delete, exists, literal_column, update
+from sqlmodel import Field, Session, select
+from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import (
@@ -40,7 +19,7 @@ from fateforger.adapters.store.documents import (
     parse,
     parse_mapping,
 )
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, table
+from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Head, Ledger, SyncOp, SyncPlan, Verb
 from fateforger.calendar.ports import Lease
@@ -128,153 +107,251 @@ class CalendarLease(Base, table=True):
 
 
 LEASE = table(CalendarLease)
-
-_HELD = select(LEASE).where(LEASE.c.calendar == bindparam("of_calendar"))
-_FIRST = insert(LEASE)
-_TAKE = (
-    update(LEASE)
-    .where(LEASE.c.calendar == bindparam("of_calendar"))
-    .values(owner=bindparam("owner"), fence=bindparam("fence"), expires_at=bindparam("expires_at"))
-)
-_RELEASE = (
-    update(LEASE)
-    .where(
-        LEASE.c.calendar == bindparam("of_calendar"),
-        LEASE.c.owner == bindparam("of_owner"),
-        LEASE.c.fence == bindparam("of_fence"),
-    )
-    .values(expires_at=None)
-)
-
-
-def acquire_lease(connection: Connection, calendar: str, owner: str, now: datetime, seconds: float) -> Lease | None:
-    """Take the lease, or renew the owner's own under the same fence; return ``None`` while another owner holds it."""
-    until = now + timedelta(seconds=seconds)
-    row = connection.execute(_HELD, {"of_calendar": calendar}).first()
-    if row is None:
-        connection.execute(_FIRST, {"calendar": calendar, "owner": owner, "fence": 1, "expires_at": until})
-        return Lease(calendar, owner, 1, until)
-    held = row.expires_at is not None and row.expires_at > now
-    if held and row.owner != owner:
-        return None
-    lease = Lease(calendar, owner, row.fence if held else row.fence + 1, until)
-    connection.execute(
-        _TAKE, {"of_calendar": calendar, "owner": owner, "fence": lease.fence, "expires_at": lease.expires_at}
-    )
-    return lease
-
-
-def release_lease(connection: Connection, lease: Lease) -> None:
-    """Release the lease, unless another owner has it by now."""
-    connection.execute(_RELEASE, {"of_calendar": lease.calendar, "of_owner": lease.owner, "of_fence": lease.fence})
-
-
 TX = table(SyncTx)
 OP = table(SyncOpRow)
 HEAD = table(EventHead)
 GENERATION = table(EventGeneration)
 
 # Literal values, which saves expanding a list of parameters each time.
-UNSETTLED = OP.c.state.in_([literal_column(f"'{state}'") for state in OpState if not state.is_settled])
-"""Condition: the op has not ended."""
-
-UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
-
-_STATE = select(TX.c.state).where(TX.c.id == bindparam("of_tx"))
-_OPS = select(OP).where(OP.c.tx_id.in_(bindparam("of_txs", expanding=True))).order_by(OP.c.tx_id, OP.c.n)
-_HEADS = (
-    select(HEAD)
-    .where(HEAD.c.calendar == bindparam("of_calendar"), HEAD.c.day == bindparam("of_day"))
-    .order_by(HEAD.c.key)
-)
-_GENERATIONS = select(GENERATION.c.seed, GENERATION.c.generation).where(
-    GENERATION.c.calendar == bindparam("of_calendar"), GENERATION.c.day == bindparam("of_date")
-)
+_IS_UNSETTLED = OP.c.state.in_([literal_column(f"'{state}'") for state in OpState if not state.is_settled])
+_OPEN = (TxState.APPLYING, TxState.PAUSED)
+_UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
 
 
-def build_tx_values(transaction: Transaction) -> dict[str, Any]:
-    """Return the row of a transaction, without its ops."""
-    return {
-        "id": transaction.id,
-        "calendar": transaction.calendar,
-        "day": transaction.day,
-        "tz": transaction.tz,
-        "kind": transaction.kind,
-        "state": transaction.state,
-        "created_at": transaction.created_at,
-        "settled_at": transaction.settled_at,
-        "cause": transaction.cause,
-        "tx_group": transaction.group,
-        "undoes": transaction.undoes,
-        "schema_version": JOURNAL_VERSION,
-        "plan": transaction.plan.model_dump_json(),
-        "context": dump_mapping(transaction.context, "The context of a transaction"),
-    }
+class SqlJournal:
+    """Implements :class:`fateforger.calendar.ports.Journal` over a :class:`Database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, transaction: Transaction) -> None:
+        await self._database.write(lambda connection: _begin(connection, transaction))
+
+    async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
+        ops = frozenset(op_ids)
+        if ops:
+            await self._database.write(lambda connection: _mark(connection, transaction_id, ops, state))
+
+    async def settle(
+        self, transaction_id: str, record: OpRecord, *, head: Head | None = None, forget: str | None = None
+    ) -> None:
+        await self._database.write(lambda connection: _settle(connection, transaction_id, record, head, forget))
+
+    async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
+        await self._database.write(lambda connection: _close(connection, transaction_id, state, at))
+
+    async def get(self, transaction_id: str) -> Transaction | None:
+        return next(iter(await self._find(select(SyncTx).where(TX.c.id == transaction_id))), None)
+
+    async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
+        query = select(SyncTx).where(TX.c.calendar == calendar, TX.c.cause == cause)
+        return next(iter(await self._find(query.order_by(TX.c.seq.desc()).limit(1))), None)
+
+    async def list_unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
+        query = select(SyncTx).where(TX.c.state.in_(_OPEN)).order_by(TX.c.seq)
+        return await self._find(query if calendar is None else query.where(TX.c.calendar == calendar))
+
+    async def history(
+        self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
+    ) -> tuple[Transaction, ...]:
+        query = select(SyncTx).where(TX.c.calendar == calendar).order_by(TX.c.seq.desc()).limit(limit)
+        if day is not None:
+            query = query.where(TX.c.day == day)
+        if group is not None:
+            query = query.where(TX.c.tx_group == group)
+        return await self._find(query)
+
+    async def ledger(self, calendar: str, day: date) -> Ledger:
+        return await self._database.read(lambda connection: _read_ledger(connection, calendar, day))
+
+    async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
+        return await self._database.write(lambda connection: _acquire(connection, calendar, owner, now, seconds))
+
+    async def release(self, lease: Lease) -> None:
+        this = (LEASE.c.calendar == lease.calendar) & (LEASE.c.owner == lease.owner) & (LEASE.c.fence == lease.fence)
+        release = update(LEASE).where(this).values(expires_at=None)
+        await self._database.write(lambda connection: connection.execute(release))
+
+    async def _find(self, query: SelectOfScalar[SyncTx]) -> tuple[Transaction, ...]:
+        return await self._database.read(lambda connection: _read_transactions(connection, query))
 
 
-def build_op_values(transaction_id: str, n: int, record: OpRecord) -> dict[str, Any]:
-    """Return the row of the ``n``-th op."""
-    return {"tx_id": transaction_id, "n": n, "op_id": record.op.op_id, "attempts": record.attempts} | build_op_outcome(
-        record
+def _begin(connection: Connection, transaction: Transaction) -> None:
+    """Record a transaction.
+
+    Raises ``VersionConflict`` for a used id or generation, or if there is nothing left to undo.
+    """
+    with open_rows(connection) as rows:
+        if _find_tx(rows, transaction.id) is not None:
+            raise VersionConflict(f"Transaction {transaction.id} was recorded before.")
+        if transaction.undoes is not None:
+            undone = _find_tx(rows, transaction.undoes)
+            if undone is None or undone.state not in _UNDOABLE:
+                raise VersionConflict("What was to be undone is not there to be undone any more.")
+        rows.add(_to_tx_row(transaction))
+        rows.flush()  # the rows of the ops refer to it
+        for n, record in enumerate(transaction.records):
+            key: dict[str, Any] = {"tx_id": transaction.id, "n": n, "op_id": record.op.op_id}
+            rows.add(SyncOpRow(**key, attempts=record.attempts, **_build_outcome(record)))
+            if record.op.verb is Verb.CREATE:
+                _reserve(rows, transaction.calendar, record.op.seed, record.op.generation)
+
+
+def _reserve(rows: Session, calendar: str, seed: str | None, generation: int) -> None:
+    if seed is None:
+        raise InternalError("A create has to say what its event id was minted from.")
+    day = seed.partition("|")[0]
+    known = rows.get(EventGeneration, (calendar, day, seed))
+    if known is None:
+        rows.add(EventGeneration(calendar=calendar, day=day, seed=seed, generation=generation))
+    elif known.generation < generation:
+        known.generation = generation
+    else:
+        raise VersionConflict("This calendar was written to in the meantime: an event id was used already.")
+
+
+def _mark(connection: Connection, transaction_id: str, op_ids: frozenset[str], state: OpState) -> None:
+    """Set the state of ops that have not ended. Raises ``InternalError`` if one is unknown or has ended."""
+    query = select(SyncOpRow).where(OP.c.tx_id == transaction_id, OP.c.op_id.in_(op_ids), _IS_UNSETTLED)
+    with open_rows(connection) as rows:
+        found = rows.exec(query).all()
+        if missing := op_ids - {row.op_id for row in found}:
+            raise InternalError(
+                f"Transaction {transaction_id}: op {min(missing)}, to be {state}, is unknown or has ended."
+            )
+        for row in found:
+            row.state = state.value
+            row.attempts += 1 if state is OpState.INFLIGHT else 0
+
+
+def _settle(
+    connection: Connection, transaction_id: str, record: OpRecord, head: Head | None, forget: str | None
+) -> None:
+    """Record the new state of an op that had not ended, and the change to its block's head."""
+    op_id = record.op.op_id
+    with open_rows(connection) as rows:
+        query = select(SyncOpRow).where(OP.c.tx_id == transaction_id, OP.c.op_id == op_id, _IS_UNSETTLED)
+        row = rows.exec(query).first()
+        if row is None:
+            raise InternalError(f"Transaction {transaction_id}: op {op_id} is unknown or has ended.")
+        row.sqlmodel_update(_build_outcome(record))
+        row.attempts = max(row.attempts, record.attempts)
+        about = connection.execute(select(TX.c.calendar, TX.c.day).where(TX.c.id == transaction_id)).one()
+        if forget is not None:
+            this = (HEAD.c.calendar == about.calendar) & (HEAD.c.day == about.day) & (HEAD.c.key == forget)
+            connection.execute(delete(HEAD).where(this))
+        if head is not None:
+            rows.merge(
+                EventHead(
+                    calendar=about.calendar,
+                    day=head.day,
+                    key=head.key,
+                    event_id=head.event_id,
+                    schema_version=JOURNAL_VERSION,
+                    head=head.model_dump_json(),
+                )
+            )
+
+
+def _close(connection: Connection, transaction_id: str, state: TxState, at: datetime) -> None:
+    """Change the state of a transaction. Raises ``InternalError`` for a change that is not allowed."""
+    has_open_ops = select(exists().where(OP.c.tx_id == transaction_id, _IS_UNSETTLED))
+    if state not in _OPEN and connection.execute(has_open_ops).scalar_one():
+        raise InternalError(f"Transaction {transaction_id} cannot be {state}: some of its ops have not ended.")
+    with open_rows(connection) as rows:
+        row = _find_tx(rows, transaction_id)
+        before = "unknown" if row is None else row.state
+        if row is None or before not in _list_origins(state):
+            raise InternalError(f"Transaction {transaction_id} is {before} and cannot become {state}.")
+        row.state = state.value
+        if before not in _OPEN:
+            return
+        row.settled_at = at if state in _UNDOABLE else None
+        row.schema_version = JOURNAL_VERSION
+        if state is TxState.COMMITTED and row.undoes is not None:
+            undone = _find_tx(rows, row.undoes)
+            if undone is not None and undone.state in _UNDOABLE:
+                undone.state = TxState.UNDONE.value
+
+
+def _list_origins(state: TxState) -> tuple[TxState, ...]:
+    """Return the states from which a transaction may change to this one."""
+    if state is TxState.UNDONE:
+        return _UNDOABLE
+    return (*_OPEN, TxState.UNDONE) if state in _UNDOABLE else _OPEN
+
+
+def _find_tx(rows: Session, transaction_id: str) -> SyncTx | None:
+    return rows.exec(select(SyncTx).where(TX.c.id == transaction_id)).first()
+
+
+def _acquire(connection: Connection, calendar: str, owner: str, now: datetime, seconds: float) -> Lease | None:
+    """Take the lease, or renew the owner's own under the same fence; return ``None`` while another owner holds it."""
+    until = now + timedelta(seconds=seconds)
+    with open_rows(connection) as rows:
+        row = rows.get(CalendarLease, calendar)
+        if row is None:
+            row = CalendarLease(calendar=calendar, owner=owner, fence=0)
+            rows.add(row)
+        held = row.expires_at is not None and row.expires_at > now
+        if held and row.owner != owner:
+            return None
+        row.owner, row.expires_at = owner, until
+        row.fence += 0 if held else 1
+        return Lease(calendar, owner, row.fence, until)
+
+
+def _read_ledger(connection: Connection, calendar: str, day: date) -> Ledger:
+    """Return the heads and generations of a day. Raises ``StoreUnavailable``."""
+    heads = select(EventHead).where(HEAD.c.calendar == calendar, HEAD.c.day == day).order_by(HEAD.c.key)
+    generations = select(EventGeneration).where(GENERATION.c.calendar == calendar, GENERATION.c.day == day.isoformat())
+    return Ledger(
+        heads=tuple(map(_to_head, find_rows(connection, heads))),
+        generations={row.seed: row.generation for row in find_rows(connection, generations)},
     )
 
 
-def build_op_outcome(record: OpRecord) -> dict[str, Any]:
+def _read_transactions(connection: Connection, query: SelectOfScalar[SyncTx]) -> tuple[Transaction, ...]:
+    """Return the transactions that a query finds, in its order. Raises ``StoreUnavailable``."""
+    found = find_rows(connection, query)
+    if not found:
+        return ()
+    of_these = OP.c.tx_id.in_([tx.id for tx in found])
+    rows = find_rows(connection, select(SyncOpRow).where(of_these).order_by(OP.c.tx_id, OP.c.n))
+    ops: Mapping[str, Sequence[SyncOpRow]] = {tx_id: list(of) for tx_id, of in groupby(rows, lambda row: row.tx_id)}
+    return tuple(_to_transaction(tx, ops.get(tx.id, ())) for tx in found)
+
+
+def _to_tx_row(transaction: Transaction) -> SyncTx:
+    return SyncTx(
+        id=transaction.id,
+        calendar=transaction.calendar,
+        day=transaction.day,
+        tz=transaction.tz,
+        kind=transaction.kind,
+        state=transaction.state.value,
+        created_at=transaction.created_at,
+        settled_at=transaction.settled_at,
+        cause=transaction.cause,
+        tx_group=transaction.group,
+        undoes=transaction.undoes,
+        schema_version=JOURNAL_VERSION,
+        plan=transaction.plan.model_dump_json(),
+        context=dump_mapping(transaction.context, "The context of a transaction"),
+    )
+
+
+def _build_outcome(record: OpRecord) -> dict[str, Any]:
     """Return the columns of an op that may change after it was recorded, except attempts."""
     return {
-        "state": record.state,
+        "state": record.state.value,
         "error": record.error,
         "op": record.op.model_dump_json(),
         "observed": None if record.observed is None else record.observed.model_dump_json(),
     }
 
 
-def build_head_values(head: Head) -> dict[str, Any]:
-    """Return the row of a head, without its calendar."""
-    return {
-        "day": head.day,
-        "key": head.key,
-        "event_id": head.event_id,
-        "schema_version": JOURNAL_VERSION,
-        "head": head.model_dump_json(),
-    }
-
-
-def read_transactions(connection: Connection, query: Select[Any], values: Mapping[str, Any]) -> tuple[Transaction, ...]:
-    """Return the transactions that ``query``, a select of ``sync_tx``, finds, in its order.
-
-    Raises ``StoreUnavailable``.
-    """
-    found = connection.execute(query, values).all()
-    if not found:
-        return ()
-    rows = connection.execute(_OPS, {"of_txs": [tx.id for tx in found]})
-    ops: Mapping[str, Sequence[Row[Any]]] = {tx_id: list(of) for tx_id, of in groupby(rows, lambda row: row.tx_id)}
-    return tuple(_to_transaction(tx, ops.get(tx.id, ())) for tx in found)
-
-
-def read_state(connection: Connection, transaction_id: str) -> TxState | None:
-    """Return the state of a transaction, ``None`` for an unknown one."""
-    found = connection.execute(_STATE, {"of_tx": transaction_id}).scalar()
-    return None if found is None else TxState(found)
-
-
-def read_ledger(connection: Connection, calendar: str, day: date) -> Ledger:
-    """Return the heads and generations of a day. Raises ``StoreUnavailable``."""
-    heads = connection.execute(_HEADS, {"of_calendar": calendar, "of_day": day})
-    generations = connection.execute(_GENERATIONS, {"of_calendar": calendar, "of_date": day.isoformat()})
-    return Ledger(
-        heads=tuple(_to_head(row) for row in heads), generations={row.seed: row.generation for row in generations}
-    )
-
-
-def _to_head(row: Row[Any]) -> Head:
-    what = f"The record of block “{row.key}”"
-    expect_version(what, row.schema_version, JOURNAL_VERSION)
-    return parse(Head, row.head, what)
-
-
-def _to_transaction(row: Row[Any], ops: Sequence[Row[Any]]) -> Transaction:
+def _to_transaction(row: SyncTx, ops: Sequence[SyncOpRow]) -> Transaction:
     what = f"Transaction {row.id}"
     expect_version(what, row.schema_version, JOURNAL_VERSION)
     return Transaction(
@@ -295,7 +372,7 @@ def _to_transaction(row: Row[Any], ops: Sequence[Row[Any]]) -> Transaction:
     )
 
 
-def _to_record(row: Row[Any], what: str) -> OpRecord:
+def _to_record(row: SyncOpRow, what: str) -> OpRecord:
     return OpRecord(
         op=parse(SyncOp, row.op, what),
         state=OpState(row.state),
@@ -305,209 +382,7 @@ def _to_record(row: Row[Any], what: str) -> OpRecord:
     )
 
 
-_INSERT_TX = insert(TX)
-_INSERT_OPS = insert(OP)
-_INSERT_GENERATION = insert(GENERATION)
-_SAME_SEED = (
-    (GENERATION.c.calendar == bindparam("of_calendar"))
-    & (GENERATION.c.day == bindparam("of_day"))
-    & (GENERATION.c.seed == bindparam("of_seed"))
-)
-_HIGHEST = select(GENERATION.c.generation).where(_SAME_SEED)
-_RAISE_GENERATION = update(GENERATION).where(_SAME_SEED).values(generation=bindparam("new"))
-_MARK = (
-    update(OP)
-    .where(
-        OP.c.tx_id == bindparam("of_tx"),
-        OP.c.op_id == bindparam("of_op"),
-        UNSETTLED,
-    )
-    .values(state=bindparam("new_state"), attempts=OP.c.attempts + bindparam("more"))
-)
-_SETTLE = (
-    update(OP)
-    .where(OP.c.tx_id == bindparam("of_tx"), OP.c.op_id == bindparam("of_op"), UNSETTLED)
-    .values(
-        state=bindparam("state"),
-        error=bindparam("error"),
-        op=bindparam("op"),
-        observed=bindparam("observed"),
-        attempts=case((OP.c.attempts > bindparam("made"), OP.c.attempts), else_=bindparam("made")),
-    )
-)
-_CALENDAR = select(TX.c.calendar).where(TX.c.id == bindparam("of_tx")).scalar_subquery()
-_DAY = select(TX.c.day).where(TX.c.id == bindparam("of_tx")).scalar_subquery()
-_FORGET = delete(HEAD).where(HEAD.c.calendar == _CALENDAR, HEAD.c.day == _DAY, HEAD.c.key == bindparam("of_key"))
-
-
-@cache
-def _build_upsert(dialect: str) -> Executable:
-    """Return the statement that inserts or replaces a head. Loads no other dialect, because they are heavy."""
-    columns: dict[str, ColumnElement[Any]] = {column.name: bindparam(column.name) for column in HEAD.c}
-    put = import_module(f"sqlalchemy.dialects.{dialect}").insert(HEAD).values(columns | {"calendar": _CALENDAR})
-    statement: Executable = put.on_conflict_do_update(
-        index_elements=list(HEAD.primary_key),
-        set_={name: put.excluded[name] for name in ("event_id", "schema_version", "head")},
-    )
-    return statement
-
-
-def begin_transaction(connection: Connection, transaction: Transaction) -> None:
-    """Record a transaction.
-
-    Raises ``VersionConflict`` for a used id or generation, or if there is nothing left to undo.
-    """
-    if read_state(connection, transaction.id) is not None:
-        raise VersionConflict(f"Transaction {transaction.id} was recorded before.")
-    if transaction.undoes is not None:
-        undone = read_state(connection, transaction.undoes)
-        if undone not in UNDOABLE:
-            raise VersionConflict("What was to be undone is not there to be undone any more.")
-    connection.execute(_INSERT_TX, build_tx_values(transaction))
-    if transaction.records:
-        rows = [build_op_values(transaction.id, n, record) for n, record in enumerate(transaction.records)]
-        connection.execute(_INSERT_OPS, rows)
-    for record in transaction.records:
-        if record.op.verb is Verb.CREATE:
-            _reserve(connection, transaction.calendar, record.op.seed, record.op.generation)
-
-
-def mark_ops(connection: Connection, transaction_id: str, op_ids: frozenset[str], state: OpState) -> None:
-    """Set the state of ops that have not ended. Raises ``InternalError`` if one is unknown or has ended."""
-    values = {"of_tx": transaction_id, "new_state": state, "more": 1 if state is OpState.INFLIGHT else 0}
-    for op_id in sorted(op_ids):
-        if connection.execute(_MARK, values | {"of_op": op_id}).rowcount != 1:
-            raise InternalError(f"Transaction {transaction_id}: op {op_id}, to be {state}, is unknown or has ended.")
-
-
-def settle_op(
-    connection: Connection, transaction_id: str, record: OpRecord, head: Head | None, forget: str | None
-) -> None:
-    """Record the new state of an op that had not ended, and the change to its block's head."""
-    values = {"of_tx": transaction_id, "of_op": record.op.op_id, "made": record.attempts} | build_op_outcome(record)
-    if connection.execute(_SETTLE, values).rowcount != 1:
-        raise InternalError(f"Transaction {transaction_id}: op {record.op.op_id} is unknown or has ended.")
-    if forget is not None:
-        connection.execute(_FORGET, {"of_tx": transaction_id, "of_key": forget})
-    if head is not None:
-        connection.execute(_build_upsert(connection.dialect.name), {"of_tx": transaction_id} | build_head_values(head))
-
-
-def _reserve(connection: Connection, calendar: str, seed: str | None, generation: int) -> None:
-    if seed is None:
-        raise InternalError("A create has to say what its event id was minted from.")
-    row = {"calendar": calendar, "day": seed.partition("|")[0], "seed": seed, "generation": generation}
-    same_seed = {"of_calendar": calendar, "of_day": row["day"], "of_seed": seed}
-    highest = connection.execute(_HIGHEST, same_seed).scalar()
-    if highest is None:
-        connection.execute(_INSERT_GENERATION, row)
-    elif highest < generation:
-        connection.execute(_RAISE_GENERATION, same_seed | {"new": generation})
-    else:
-        raise VersionConflict("This calendar was written to in the meantime: an event id was used already.")
-
-
-_OPEN = (TxState.APPLYING, TxState.PAUSED)
-_HAS_OPEN_OPS = select(exists().where(OP.c.tx_id == bindparam("of_tx"), UNSETTLED))
-_CLOSE = (
-    update(TX)
-    .where(TX.c.id == bindparam("of_tx"), TX.c.state.in_(_OPEN))
-    .values(state=bindparam("new_state"), settled_at=bindparam("at"), schema_version=JOURNAL_VERSION)
-)
-_UNDO = update(TX).where(TX.c.id == bindparam("of_tx"), TX.c.state.in_(UNDOABLE)).values(state=TxState.UNDONE)
-_STAND_AGAIN = (
-    update(TX).where(TX.c.id == bindparam("of_tx"), TX.c.state == TxState.UNDONE).values(state=bindparam("new_state"))
-)
-_UNDOES = select(TX.c.undoes).where(TX.c.id == bindparam("of_tx"))
-
-
-def close_transaction(connection: Connection, transaction_id: str, state: TxState, at: datetime) -> None:
-    """Change the state of a transaction. Raises ``InternalError`` for a change that is not allowed."""
-    this = {"of_tx": transaction_id}
-    if state not in _OPEN and connection.execute(_HAS_OPEN_OPS, this).scalar_one():
-        raise InternalError(f"Transaction {transaction_id} cannot be {state}: some of its ops have not ended.")
-    if state is TxState.UNDONE:
-        changed = connection.execute(_UNDO, this).rowcount
-    else:
-        changed = connection.execute(
-            _CLOSE, this | {"new_state": state, "at": at if state in UNDOABLE else None}
-        ).rowcount
-        if not changed and state in UNDOABLE and connection.execute(_STAND_AGAIN, this | {"new_state": state}).rowcount:
-            return
-    if changed != 1:
-        before = read_state(connection, transaction_id) or "unknown"
-        raise InternalError(f"Transaction {transaction_id} is {before} and cannot become {state}.")
-    undoes = connection.execute(_UNDOES, this).scalar() if state is TxState.COMMITTED else None
-    if undoes is not None:
-        connection.execute(_UNDO, {"of_tx": undoes})
-
-
-_GET = select(TX).where(TX.c.id == bindparam("tx"))
-_BY_CAUSE = (
-    select(TX)
-    .where(TX.c.calendar == bindparam("of_calendar"), TX.c.cause == bindparam("of_cause"))
-    .order_by(TX.c.seq.desc())
-    .limit(1)
-)
-_UNSETTLED = select(TX).where(TX.c.state.in_((TxState.APPLYING, TxState.PAUSED))).order_by(TX.c.seq)
-_HISTORY = select(TX).where(TX.c.calendar == bindparam("of_calendar")).order_by(TX.c.seq.desc())
-
-
-class SqlJournal:
-    """Implements :class:`fateforger.calendar.ports.Journal` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def begin(self, transaction: Transaction) -> None:
-        await self._database.write(lambda connection: begin_transaction(connection, transaction))
-
-    async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
-        ops = frozenset(op_ids)
-        if ops:
-            await self._database.write(lambda connection: mark_ops(connection, transaction_id, ops, state))
-
-    async def settle(
-        self, transaction_id: str, record: OpRecord, *, head: Head | None = None, forget: str | None = None
-    ) -> None:
-        await self._database.write(lambda connection: settle_op(connection, transaction_id, record, head, forget))
-
-    async def close(self, transaction_id: str, state: TxState, at: datetime) -> None:
-        await self._database.write(lambda connection: close_transaction(connection, transaction_id, state, at))
-
-    async def get(self, transaction_id: str) -> Transaction | None:
-        return await self._first(_GET, tx=transaction_id)
-
-    async def by_cause(self, calendar: str, cause: str) -> Transaction | None:
-        return await self._first(_BY_CAUSE, of_calendar=calendar, of_cause=cause)
-
-    async def list_unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
-        if calendar is None:
-            return await self._all(_UNSETTLED)
-        return await self._all(_UNSETTLED.where(TX.c.calendar == calendar))
-
-    async def history(
-        self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
-    ) -> tuple[Transaction, ...]:
-        query = _HISTORY.limit(limit)
-        if day is not None:
-            query = query.where(TX.c.day == day)
-        if group is not None:
-            query = query.where(TX.c.tx_group == group)
-        return await self._all(query, of_calendar=calendar)
-
-    async def ledger(self, calendar: str, day: date) -> Ledger:
-        return await self._database.read(lambda connection: read_ledger(connection, calendar, day))
-
-    async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
-        return await self._database.write(lambda connection: acquire_lease(connection, calendar, owner, now, seconds))
-
-    async def release(self, lease: Lease) -> None:
-        await self._database.write(lambda connection: release_lease(connection, lease))
-
-    async def _first(self, query: Select[Any], **values: Any) -> Transaction | None:
-        found = await self._all(query, **values)
-        return found[0] if found else None
-
-    async def _all(self, query: Select[Any], **values: Any) -> tuple[Transaction, ...]:
-        return await self._database.read(lambda connection: read_transactions(connection, query, values))
+def _to_head(row: EventHead) -> Head:
+    what = f"The record of block “{row.key}”"
+    expect_version(what, row.schema_version, JOURNAL_VERSION)
+    return parse(Head, row.head, what)
