@@ -100,7 +100,7 @@ EXCEPTIONS = {
     "cli/constraints.py": "answers a query that a person types, without a session",
     "memory/retrieval.py": "adds retrieval to the same answer, from the context of its caller",
     "session/memory_changes.py": "asks about rules before they are in a session",
-    "session/recall.py": "asks about all that a day may need, before a session has it, and what was set aside as well",
+    "session/recall.py": "keeps all that a day may need, what was set aside included, so that it can be used again",
 }
 """Further callers of ``decide_applicability``, and why they ask another question than a session does."""
 

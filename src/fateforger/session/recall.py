@@ -144,13 +144,11 @@ def count_left_out(session: Session) -> int:
 def day_facts(session: Session, versions: Iterable[Version]) -> DayFacts:
     """Return the contents of the day (S15).
 
-    These are its immovables, its blocks, its frame, and entries that constraints add to each such day, such as a
+    These are its immovables, its blocks, its frame, and entries that the rules in force add to each such day, such as a
     commute or an hour of sport. The frame determines the start of the night.
     """
-    context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
-    brought = {
-        kind for item in decide_applicability(versions, context).applicable for kind in _wanted_types(item.record)
-    }
+    found = rules_in_force(session, versions, at_any_stage=True).applicable
+    brought = {kind for item in found for kind in _wanted_types(item.record)}
     return DayFacts(
         meetings=bool(busy_meetings(session)) or ET.MEETING in brought,
         commutes=ET.COMMUTE in brought,

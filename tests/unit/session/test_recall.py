@@ -57,6 +57,17 @@ def test_s15_a_rule_against_something_does_not_put_it_into_the_day() -> None:
     assert day_facts(session(), (avoiding("calls", "00:00", "10:00", applies_event_types=["M"]),)).meetings is False
 
 
+def test_s15_s22_a_rule_that_is_set_aside_puts_nothing_into_the_day() -> None:
+    """Nor does it bring in the rules about what it would have put there."""
+    school, about = wanted("school", "C"), version_of("about", necessity="prefer", applies_event_types=["C"])
+    now = knowing(planned(Stage.REFINE), school, about)
+    apart = now.with_rules(set_aside=("school",))
+    assert day_facts(now, (school,)).commutes is True
+    assert day_facts(apart, (school,)).commutes is False
+    assert uids(now) == ["school", "about"]
+    assert uids(apart) == []
+
+
 def test_s15_a_day_that_is_full_has_no_gaps() -> None:
     whole = event("Offsite", "09:00", "18:00")
     assert day_facts(session(Stage.CAPTURE_INPUTS, whole), ()).gaps is True  # nothing is planned yet
