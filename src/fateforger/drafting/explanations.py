@@ -15,7 +15,7 @@ from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, SlotRule, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.model import Block, OptionKind, PlacementOption, Reason, UnplacedItem, explain_length
-from fateforger.drafting.placement import Layout
+from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
 from fateforger.memory.vocabulary import format_day
 from fateforger.planning.block_times import LUNCH, task_of
@@ -33,14 +33,14 @@ LONGER = 36
 
 def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tuple[UnplacedItem, ...]:
     """Return the items without a place, in their order, and commutes that collide with an event."""
-    layout = Layout(problem, placed)
+    placement = Placement(problem, placed)
     looser = _relaxed_problems(context, problem) if not all(placed) else {}
     found = [
         UnplacedItem(
             item.source.id,
             item.source.title,
-            _explain(context, problem, layout, item),
-            tuple(_choices(context, looser, layout, item)),
+            _explain(context, problem, placement, item),
+            tuple(_choices(context, looser, placement, item)),
         )
         for item in problem.items
         if not placed[item.index]
@@ -55,15 +55,15 @@ def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tu
     return tuple(found)
 
 
-def _explain(context: DraftContext, problem: Problem, layout: Layout, item: Item) -> str:
+def _explain(context: DraftContext, problem: Problem, placement: Placement, item: Item) -> str:
     minutes = item.slots * GRID - item.source.over
     if item.source.id.startswith(f"{LUNCH}-"):
         return f"meetings leave no {item.lengths[-1][0] * GRID} minutes free around that time"
-    missing = [problem.items[n].source.title for n in item.precedence.needs if not layout.placed[n]]
+    missing = [problem.items[n].source.title for n in item.precedence.needs if not placement.placed[n]]
     if missing:
         return f"it comes after {join_words([quote_title(t) for t in missing])}, which found no place"
     frame = sum(day.frame.bit_count() for day in context.days)
-    pinned = (lies for i, lies in zip(problem.items, layout.placed, strict=True) if i.source.pinned)
+    pinned = (lies for i, lies in zip(problem.items, placement.placed, strict=True) if i.source.pinned)
     open_time = context.free & ~covered_slots(pinned)
     longest = longest_run(open_time)
     if item.slots > frame or (item.slots > longest and item.bounds.most == 1):
@@ -73,11 +73,11 @@ def _explain(context: DraftContext, problem: Problem, layout: Layout, item: Item
         if closing:
             return f"{join_words(closing)} {'leaves' if len(closing) == 1 else 'leave'} it no {in_words(minutes)}"
         return f"it needs {in_words(minutes)}, and there is not that much time {_where(context, item)}"
-    left = longest_run(item.domain & ~(layout.taken | layout.kept))
-    spot = _best_cost(layout, item)
+    left = longest_run(item.domain & ~(placement.taken | placement.kept))
+    spot = _best_cost(placement, item)
     if spot is not None and spot > item.coupling.lost:
         return "the only time left for it is not what you want" + _list_wishes(context.rules, item)
-    free = longest_run(context.free & ~layout.taken)
+    free = longest_run(context.free & ~placement.taken)
     if closing and (free >= item.slots or (free and not left)):
         return f"{join_words(closing)} {'rules' if len(closing) == 1 else 'rule'} out the time that is still free"
     if left >= item.slots:
@@ -112,8 +112,8 @@ def _could_fit(item: Item) -> bool:
     return item.bounds.most > 1 and sum(n for _, n in stretches(item.domain) if n >= item.bounds.shortest) >= item.slots
 
 
-def _best_cost(layout: Layout, item: Item) -> int | None:
-    found = layout.find_best(item, item.slots)
+def _best_cost(placement: Placement, item: Item) -> int | None:
+    found = placement.find_best(item, item.slots)
     return None if found is None else found[0]
 
 
@@ -129,41 +129,41 @@ def _restricting_musts(rules: Iterable[SlotRule], item: Item) -> list[str]:
 
 
 def _choices(
-    context: DraftContext, looser: Mapping[str, Problem], layout: Layout, item: Item
+    context: DraftContext, looser: Mapping[str, Problem], placement: Placement, item: Item
 ) -> Iterator[PlacementOption]:
     if item.source.task is None:
         yield PlacementOption(OptionKind.DROP, "Do without")
         return
     yield PlacementOption(OptionKind.DEFER, "Another day")
     yield PlacementOption(OptionKind.DROP, "Drop it")
-    short = _find_shrunk_length(layout, item)
+    short = _find_shrunk_length(placement, item)
     if short is not None:
         yield PlacementOption(OptionKind.SHRINK, f"Make it {in_words(short * GRID)}", minutes=short * GRID)
-    if item.bounds.most == 1 and item.slots >= 2 * item.bounds.shortest and _fits_in_pieces(layout, item):
+    if item.bounds.most == 1 and item.slots >= 2 * item.bounds.shortest and _fits_in_pieces(placement, item):
         yield PlacementOption(OptionKind.SPLIT, "Do it in pieces")
-    more = _find_extension(context, layout, item)
+    more = _find_extension(context, placement, item)
     if more is not None:
         yield PlacementOption(OptionKind.EXTEND, f"Work {in_words(more)} longer", minutes=more)
-    for rule in context.rules_in_force(layout.problem.in_force):
+    for rule in context.rules_in_force(placement.problem.in_force):
         if (
             rule.must
             and rule.applies_to(item.source.kind, item.source.task)
-            and _fits_in(looser[rule.id], layout, item)
+            and _fits_in(looser[rule.id], placement, item)
         ):
             yield PlacementOption(OptionKind.RELAX, f"Just today without {quote_title(rule.words)}", rule=rule.id)
 
 
-def _find_shrunk_length(layout: Layout, item: Item) -> int | None:
+def _find_shrunk_length(placement: Placement, item: Item) -> int | None:
     """Return the most slots that there is room for, if that is at least half of the item."""
-    longest = longest_run(item.domain & ~(layout.taken | layout.kept))
+    longest = longest_run(item.domain & ~(placement.taken | placement.kept))
     for length in range(min(longest, item.slots - 1), max(SHORTEST, -(-item.slots // 2)) - 1, -1):
-        if layout.find_best(item, length) is not None:
+        if placement.find_best(item, length) is not None:
             return length
     return None
 
 
-def _fits_in_pieces(layout: Layout, item: Item) -> bool:
-    trial = Layout(layout.problem, layout.placed)
+def _fits_in_pieces(placement: Placement, item: Item) -> bool:
+    trial = Placement(placement.problem, placement.placed)
     item.bounds.most = 4
     try:
         return trial.insert(item, cut=True)
@@ -171,23 +171,23 @@ def _fits_in_pieces(layout: Layout, item: Item) -> bool:
         item.bounds.most = 1
 
 
-def _find_extension(context: DraftContext, layout: Layout, item: Item) -> int | None:
+def _find_extension(context: DraftContext, placement: Placement, item: Item) -> int | None:
     """Return the minutes by which the last day would have to be longer for an item."""
     end = context.axis.slot(context.days[-1].end)
-    free = (item.domain | slot_range(end, end + LONGER)) & ~(layout.taken | layout.kept | context.busy)
+    free = (item.domain | slot_range(end, end + LONGER)) & ~(placement.taken | placement.kept | context.busy)
     closed = 0
-    for rule in context.rules_in_force(layout.problem.in_force):
+    for rule in context.rules_in_force(placement.problem.in_force):
         if rule.must and rule.applies_to(item.source.kind, item.source.task):
             closed |= rule.closed
     starts = run_starts(free & ~closed & slot_range(0, context.axis.slots), item.slots)
     late = [start for start in slots_of(starts) if start + item.slots > end and item.firm is None]
-    late = [start for start in late if _can_begin(layout, item, start)]
+    late = [start for start in late if _can_begin(placement, item, start)]
     return (late[0] + item.slots - end) * GRID if late else None
 
 
-def _can_begin(layout: Layout, item: Item, start: int) -> bool:
+def _can_begin(placement: Placement, item: Item, start: int) -> bool:
     """Check whether orders and caps allow an item to begin there."""
-    problem, placed = layout.problem, layout.placed
+    problem, placed = placement.problem, placement.placed
     return problem.is_ordered(placed, item, start, item.slots) and problem.has_room_in_caps(
         placed, item, start, item.slots
     )
@@ -204,12 +204,12 @@ def _relaxed_problems(context: DraftContext, problem: Problem) -> dict[str, Prob
     }
 
 
-def _fits_in(looser: Problem, layout: Layout, item: Item) -> bool:
+def _fits_in(looser: Problem, placement: Placement, item: Item) -> bool:
     """Check whether an item has a place in a problem with one rule less, with all others unmoved."""
     same = next((i for i in looser.items if i.source.id == item.source.id and not i.source.pinned), None)
-    if same is None or len(looser.items) != len(layout.problem.items):
+    if same is None or len(looser.items) != len(placement.problem.items):
         return False
-    spot = Layout(looser, layout.placed).find_best(same, same.slots)
+    spot = Placement(looser, placement.placed).find_best(same, same.slots)
     return spot is not None and spot[0] <= same.coupling.lost
 
 
@@ -293,11 +293,11 @@ class _Why:
             found += self._neighbor_reasons(item, piece)
         return tuple(found) or (self._fallback_reason(alone, item, piece),)
 
-    def _without(self, problem: Problem, item: Item, piece: Piece) -> Layout:
-        """Return the layout without one piece."""
+    def _without(self, problem: Problem, item: Item, piece: Piece) -> Placement:
+        """Return the placement without one piece."""
         placed = list(self.placed)
         placed[item.index] = tuple(p for p in placed[item.index] if p != piece)
-        return Layout(problem, placed)
+        return Placement(problem, placed)
 
     # --- causes ---
 
@@ -347,7 +347,7 @@ class _Why:
         value = None if task is None else getattr(task, variant.kind)
         return _OF_TASKS[variant.kind].format(value) if value else "of what has to come before or after it"
 
-    def _wish(self, alone: Layout, item: Item, piece: Piece) -> Iterator[Reason]:
+    def _wish(self, alone: Placement, item: Item, piece: Piece) -> Iterator[Reason]:
         """Explain the preferred time of lunch and of the shutdown."""
         if item.preferences.start is None:
             return
@@ -375,7 +375,7 @@ class _Why:
                 if other is not item and (near >> s & 1 or near >> (s + n) & 1):
                     trial = self._without(self.problem, item, piece).placed
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
-                    slot = _best_start(Layout(self.problem, trial), item, piece[1])
+                    slot = _best_start(Placement(self.problem, trial), item, piece[1])
                     where = "after" if s < start else "before"
                     key, title = self.names.get(s, (other.source.key or other.source.id, other.source.title))
                     yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_title(title)}", key))
@@ -395,7 +395,7 @@ class _Why:
             text = f"It comes {beside.text}; without that it would begin at {self._clock(instead)}."
             yield replace(beside, text=text, instead=instead)
 
-    def _fallback_reason(self, alone: Layout, item: Item, piece: Piece) -> Reason:
+    def _fallback_reason(self, alone: Placement, item: Item, piece: Piece) -> Reason:
         spots = alone.spots(item, piece[1])
         others = spots & ~(1 << piece[0])
         if not others:
@@ -408,12 +408,12 @@ class _Why:
         return f"{when.astimezone(zone(self.context.instance.tz)):%H:%M}"
 
 
-def _best_start(layout: Layout, item: Item, length: int) -> int | None:
+def _best_start(placement: Placement, item: Item, length: int) -> int | None:
     """Return the slot at which a piece is cheapest; an item with several lengths may be shorter."""
     if len(item.lengths) > 1:
-        whole = layout.whole(item)
+        whole = placement.whole(item)
         return None if whole is None else whole[1][0]
-    spot = layout.find_best(item, length)
+    spot = placement.find_best(item, length)
     return None if spot is None else spot[1]
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import longest_run, slot_range
-from fateforger.drafting.placement import Layout
+from fateforger.drafting.placement import Placement
 from fateforger.drafting.placement import cost as cost_of
 from fateforger.drafting.problem import Item, Placed, Problem
 
@@ -100,37 +100,37 @@ class PseudoRandom:
         return (x >> 16) % bound
 
 
-def destroy_and_repair(layout: Layout, movable: list[Item], rng: PseudoRandom, spare: int) -> Layout | None:
-    """Return a neighboring layout; required items may be missing from it.
+def destroy_and_repair(placement: Placement, movable: list[Item], rng: PseudoRandom, spare: int) -> Placement | None:
+    """Return a neighboring placement; required items may be missing from it.
 
     Returns ``None`` once its cost is known to exceed ``spare``, in fractions of a point.
     """
-    placed = [item for item in movable if layout.placed[item.index]]
-    omitted = [item for item in movable if not layout.placed[item.index]]
-    trial = _destroy(layout, placed, omitted, rng)
+    placed = [item for item in movable if placement.placed[item.index]]
+    omitted = [item for item in movable if not placement.placed[item.index]]
+    trial = _destroy(placement, placed, omitted, rng)
     for item in placed:
         spare -= item.cache.costs.get(trial.placed[item.index], 0)
     return trial if _repair(trial, movable, omitted, rng, spare) else None
 
 
-def _destroy(layout: Layout, placed: list[Item], omitted: list[Item], rng: PseudoRandom) -> Layout:
-    """Return the layout without some of the placed items, by a random operator."""
+def _destroy(placement: Placement, placed: list[Item], omitted: list[Item], rng: PseudoRandom) -> Placement:
+    """Return the placement without some of the placed items, by a random operator."""
     operator = rng.below(_OPERATORS)
     if operator > 3 and (omitted or placed):
         some = omitted if omitted and (not placed or rng.below(_AGAIN)) else placed
-        return _force_item(layout, placed, some[rng.below(len(some))], rng)
+        return _force_item(placement, placed, some[rng.below(len(some))], rng)
     if not placed:
-        return layout.remove_items(())
+        return placement.remove_items(())
     if operator == 0:
-        at = layout.placed[placed[rng.below(len(placed))].index][0][0]
+        at = placement.placed[placed[rng.below(len(placed))].index][0][0]
         reach = 6 + rng.below(30)
-        gone = [i for i in placed if any(abs(s - at) < reach for s, _ in layout.placed[i.index])]
+        removed = [i for i in placed if any(abs(s - at) < reach for s, _ in placement.placed[i.index])]
     else:
-        gone = [placed[rng.below(len(placed))] for _ in range(1 + rng.below(4))]
-    return layout.remove_items(item.index for item in gone)
+        removed = [placed[rng.below(len(placed))] for _ in range(1 + rng.below(4))]
+    return placement.remove_items(item.index for item in removed)
 
 
-def _force_item(layout: Layout, there: list[Item], item: Item, rng: PseudoRandom) -> Layout:
+def _force_item(placement: Placement, there: list[Item], item: Item, rng: PseudoRandom) -> Placement:
     """Place an item at a random start and remove what is in the way.
 
     Of two such starts, the one that displaces less is used.
@@ -140,10 +140,10 @@ def _force_item(layout: Layout, there: list[Item], item: Item, rng: PseudoRandom
         length = item.bounds.shortest + rng.below(length - 2 * item.bounds.shortest + 1)
     starts = item.starts(length)
     if not starts:
-        return layout.remove_items(())
-    places = [_find_obstacles(layout, there, _choose_slot(starts, rng), length, item.gap) for _ in range(2)]
-    _, start, off = min(places)
-    trial = layout.remove_items((*off, item.index))
+        return placement.remove_items(())
+    places = [_find_obstacles(placement, there, _choose_slot(starts, rng), length, item.gap) for _ in range(2)]
+    _, start, removed = min(places)
+    trial = placement.remove_items((*removed, item.index))
     piece = (start, length)
     if trial.placed[item.index] or not trial.fits(item, (piece,)):
         return trial
@@ -164,19 +164,21 @@ def _choose_slot(slots: int, rng: PseudoRandom) -> int:
     return (slots & -slots).bit_length() - 1
 
 
-def _find_obstacles(layout: Layout, there: list[Item], start: int, slots: int, gap: int) -> tuple[int, int, list[int]]:
+def _find_obstacles(
+    placement: Placement, there: list[Item], start: int, slots: int, gap: int
+) -> tuple[int, int, list[int]]:
     """Return the reward of the items in the way, the start, and their indexes."""
     piece, place = slot_range(start, start + slots), slot_range(start, start + slots + gap)
-    worth, off = 0, []
+    worth, removed = 0, []
     for item in there:
-        taken, kept, _ = layout.mark(item, layout.placed[item.index])
+        taken, kept, _ = placement.mark(item, placement.placed[item.index])
         if taken & place or kept & piece:
             worth += item.reward
-            off.append(item.index)
-    return worth, start, off
+            removed.append(item.index)
+    return worth, start, removed
 
 
-def _repair(trial: Layout, movable: list[Item], omitted: list[Item], rng: PseudoRandom, spare: int) -> bool:
+def _repair(trial: Placement, movable: list[Item], omitted: list[Item], rng: PseudoRandom, spare: int) -> bool:
     """Reinsert what there is room for, in random order.
 
     Returns false once more than ``spare`` is lost.
@@ -206,9 +208,9 @@ def _repair(trial: Layout, movable: list[Item], omitted: list[Item], rng: Pseudo
     return True
 
 
-def _room(layout: Layout, everywhere: int) -> tuple[int, int]:
+def _room(placement: Placement, everywhere: int) -> tuple[int, int]:
     """Return the number of open slots and the longest run of them."""
-    free = everywhere & ~(layout.taken | layout.kept)
+    free = everywhere & ~(placement.taken | placement.kept)
     return free.bit_count(), longest_run(free)
 
 
@@ -225,52 +227,52 @@ class SearchResult:
     finished: bool
 
 
-def greedy_layout(problem: Problem) -> Layout:
+def greedy_placement(problem: Problem) -> Placement:
     """Return the best of several greedy placements.
 
     Items are inserted by rank, by reward, by length, and by tightness.
     """
-    best: tuple[int, int, Layout] | None = None
+    best: tuple[int, int, Placement] | None = None
     staying = [True, False] if any(item.preferences.previous for item in problem.items) else [False]
     for stay, order in ((stay, order) for stay in staying for order in _orders(problem)):
-        layout = _fill_greedily(problem, order, stay=stay)
-        missing = sum(item.required and not layout.placed[item.index] for item in problem.items)
-        missing += len(problem.violated_caps(layout.placed))
-        cost = cost_of(layout)
+        placement = _fill_greedily(problem, order, stay=stay)
+        missing = sum(item.required and not placement.placed[item.index] for item in problem.items)
+        missing += len(problem.violated_caps(placement.placed))
+        cost = cost_of(placement)
         if best is None or (missing, cost) < best[:2]:
-            best = missing, cost, layout
-        if all(layout.placed) and not stay:
+            best = missing, cost, placement
+        if all(placement.placed) and not stay:
             break
     assert best is not None  # noqa: S101  there always is an order
     return best[2]
 
 
-def _fill_greedily(problem: Problem, order: list[Item], *, stay: bool) -> Layout:
+def _fill_greedily(problem: Problem, order: list[Item], *, stay: bool) -> Placement:
     """Insert pinned blocks, then blocks that stay, then the others in order.
 
     The order is tried twice, since some items depend on others.
     """
-    layout = Layout(problem)
+    placement = Placement(problem)
     for item in problem.items:
         if item.source.pinned:
-            layout.insert(item)
+            placement.insert(item)
     if stay:
-        _keep_previous(layout)
+        _keep_previous(placement)
     for item in (*order, *order):
-        if not layout.placed[item.index]:
-            layout.insert(item)
-    return layout
+        if not placement.placed[item.index]:
+            placement.insert(item)
+    return placement
 
 
-def _keep_previous(layout: Layout) -> None:
+def _keep_previous(placement: Placement) -> None:
     """Keep items at their previous places, as many as are compatible."""
-    problem = layout.problem
+    problem = placement.problem
     there = [item for item in problem.items if item.preferences.previous and not item.source.pinned]
     for item in sorted(there, key=lambda i: (not i.required, sum(i.preferences.previous[-1]), i.index)):
-        if sum(length for _, length in item.preferences.previous) == item.slots and layout.fits(
+        if sum(length for _, length in item.preferences.previous) == item.slots and placement.fits(
             item, item.preferences.previous
         ):
-            layout.take(item, item.preferences.previous)
+            placement.take(item, item.preferences.previous)
 
 
 def _orders(problem: Problem) -> list[list[Item]]:
@@ -282,9 +284,9 @@ def _orders(problem: Problem) -> list[list[Item]]:
     return [ranked, eager, long, tight]
 
 
-def improve_layout(
+def improve_placement(
     problem: Problem,
-    layout: Layout,
+    placement: Placement,
     steps: int,
     stop: Callable[[], bool] | None = None,
     seen: Callable[[int], None] | None = None,
@@ -293,12 +295,12 @@ def improve_layout(
 
     ``stop`` is polled to end the search early; ``seen`` is called with the effort spent.
     """
-    best = current = layout
-    best_cost = current_cost = cost_of(layout)
+    best = current = placement
+    best_cost = current_cost = cost_of(placement)
     rng = PseudoRandom(len(problem.items) + 1)
     movable = [item for item in problem.items if not item.source.pinned]
-    must = [item.index for item in problem.items if item.required and layout.placed[item.index]]
-    held = problem.violated_caps(layout.placed)
+    must = [item.index for item in problem.items if item.required and placement.placed[item.index]]
+    held = problem.violated_caps(placement.placed)
     watched = any(cap.over is None and cap.least is not None for cap in problem.caps)
     finished = True
     good = (lower_bound(problem) + 1) * weights.SCALE
@@ -326,13 +328,15 @@ def improve_layout(
     return SearchResult(placed, cost, finished)
 
 
-def optimize_locally(problem: Problem, layout: Layout, stop: Callable[[], bool] | None = None) -> tuple[Placed, int]:
+def optimize_locally(
+    problem: Problem, placement: Placement, stop: Callable[[], bool] | None = None
+) -> tuple[Placed, int]:
     """Reach a local optimum.
 
     No single item can be placed more cheaply with the others unmoved, and no swap of two items out of rank order
     helps.
     """
-    best, cost = layout, cost_of(layout)
+    best, cost = placement, cost_of(placement)
     again = True
     while again and not (stop is not None and stop()):
         again = False
@@ -347,9 +351,9 @@ def optimize_locally(problem: Problem, layout: Layout, stop: Callable[[], bool] 
     return best.placed, cost
 
 
-def _misordered_pairs(problem: Problem, layout: Layout) -> list[tuple[Item, Item]]:
+def _misordered_pairs(problem: Problem, placement: Placement) -> list[tuple[Item, Item]]:
     """Return pairs of work on one day whose later item has the higher rank."""
-    placed = layout.placed
+    placed = placement.placed
     there = [item for item in problem.items if item.work and not item.source.pinned and placed[item.index]]
     there.sort(key=lambda i: placed[i.index])
     return [
@@ -361,10 +365,12 @@ def _misordered_pairs(problem: Problem, layout: Layout) -> list[tuple[Item, Item
     ]
 
 
-def _try_reinsert(best: Layout, cost: int, gone: Iterable[Item], back: Iterable[Item]) -> tuple[Layout, int, bool]:
+def _try_reinsert(
+    best: Placement, cost: int, removed: Iterable[Item], back: Iterable[Item]
+) -> tuple[Placement, int, bool]:
     """Reinsert these items in order, and keep the result if it is cheaper and satisfies as much."""
     problem = best.problem
-    trial = best.remove_items(item.index for item in gone)
+    trial = best.remove_items(item.index for item in removed)
     for item in back:
         if not trial.placed[item.index]:
             trial.insert(item)

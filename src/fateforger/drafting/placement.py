@@ -15,7 +15,7 @@ _SITTING = 18
 """Slots of a good sitting: 90 minutes."""
 
 
-class Layout:
+class Placement:
     """A placement under construction.
 
     ``placed`` holds pieces by item. ``taken`` slots are covered; ``kept`` slots must stay free after a block.
@@ -70,18 +70,18 @@ class Layout:
         self.placed[item.index] = pieces
         self._mark(item, pieces)
 
-    def remove_items(self, indexes: Iterable[int]) -> Layout:
-        """Return the layout without these items and all that needs them; pinned items stay."""
+    def remove_items(self, indexes: Iterable[int]) -> Placement:
+        """Return the placement without these items and all that needs them; pinned items stay."""
         placed = list(self.placed)
         for index in indexes:
-            for gone in self.problem.items[index].coupling.dependents:
-                if not self.problem.items[gone].source.pinned:
-                    placed[gone] = ()
-        return Layout(self.problem, placed)
+            for removed in self.problem.items[index].coupling.dependents:
+                if not self.problem.items[removed].source.pinned:
+                    placed[removed] = ()
+        return Placement(self.problem, placed)
 
-    def copy(self) -> Layout:
-        """Return a copy of the layout that can be changed."""
-        other = Layout.__new__(Layout)
+    def copy(self) -> Placement:
+        """Return a copy of the placement that can be changed."""
+        other = Placement.__new__(Placement)
         other.problem, other.placed = self.problem, list(self.placed)
         other.taken, other.kept = self.taken, self.kept
         other.wanted, other.covers = list(self.wanted), list(self.covers)
@@ -201,7 +201,7 @@ class Layout:
         if wanted:
             free &= run_starts(~wanted, length)
         for number, slots, ahead in item.coupling.soft_gaps:
-            covered = self.covers[problem.victims[number]]
+            covered = self.covers[problem.avoiding[number]]
             if covered:
                 room = run_starts(~covered, slots)
                 free &= room << slots if ahead else room >> length
@@ -229,7 +229,7 @@ class Layout:
         for number, slots, ahead in item.coupling.soft_gaps:
             at = max(0, start - slots) if ahead else start + length
             own = ((1 << slots) - 1) << at
-            hits[number] = hits.get(number, 0) + (own & self.covers[problem.victims[number]]).bit_count()
+            hits[number] = hits.get(number, 0) + (own & self.covers[problem.avoiding[number]]).bit_count()
         for number, hit in hits.items():
             if hit:
                 points += hit * problem.soft_gaps[number].points + problem.soft_gaps[number].base
@@ -332,15 +332,15 @@ def _split(areas: list[tuple[int, int, bool]], where: int, points: int) -> list[
     return parts
 
 
-def cost(layout: Layout, limit: int | None = None) -> int:
+def cost(placement: Placement, limit: int | None = None) -> int:
     """Return the cost in fractions of a point.
 
     It adds up what is left out, the place of each item, its pieces, and what items share. Once the cost reaches
     ``limit``, some value of at least ``limit`` is returned.
     """
-    problem = layout.problem
+    problem = placement.problem
     total = 0
-    for item, pieces in zip(problem.items, layout.placed, strict=True):
+    for item, pieces in zip(problem.items, placement.placed, strict=True):
         if not pieces:
             total += item.coupling.lost
             continue
@@ -349,14 +349,14 @@ def cost(layout: Layout, limit: int | None = None) -> int:
             own = sum(item.prices_at(length)[start] for start, length in pieces)
             own = item.cache.costs[pieces] = own + shape_points(item, pieces) * weights.SCALE
         total += own
-    return total if limit is not None and total >= limit else total + shared_points(layout) * weights.SCALE
+    return total if limit is not None and total >= limit else total + shared_points(placement) * weights.SCALE
 
 
-def points(layout: Layout) -> int:
+def points(placement: Placement) -> int:
     """Return the cost in whole points, without the price of later starts."""
-    problem = layout.problem
-    total = shared_points(layout)
-    for item, pieces in zip(problem.items, layout.placed, strict=True):
+    problem = placement.problem
+    total = shared_points(placement)
+    for item, pieces in zip(problem.items, placement.placed, strict=True):
         if pieces:
             total += shape_points(item, pieces) + sum(item.points(*piece) for piece in pieces)
         else:
@@ -374,46 +374,46 @@ def shape_points(item: Item, pieces: Pieces) -> int:
     return total
 
 
-def shared_points(layout: Layout) -> int:
+def shared_points(placement: Placement) -> int:
     """Return points for costs that several items share."""
-    problem = layout.problem
-    total = sum(_soft_gap_points(layout, number) for number in range(len(problem.soft_gaps)))
+    problem = placement.problem
+    total = sum(_soft_gap_points(placement, number) for number in range(len(problem.soft_gaps)))
     for cap in problem.caps:
         if cap.over is not None:
-            total += _excess(layout, cap, cap.over)
+            total += _excess(placement, cap, cap.over)
     for order in problem.orders:
         if order.points is not None:
-            total += order.points * _count_swapped(layout, order)
+            total += order.points * _count_swapped(placement, order)
     if problem.policy.shallow_percent is not None or problem.policy.deep_blocks is not None:
-        total += _macro(layout)
+        total += _macro(placement)
     return total
 
 
-def _soft_gap_points(layout: Layout, number: int) -> int:
+def _soft_gap_points(placement: Placement, number: int) -> int:
     """Return points for the slots of a soft gap that other items cover.
 
     Room ahead is not needed before the first block of a day.
     """
-    problem, soft_gap = layout.problem, layout.problem.soft_gaps[number]
-    covered = layout.covers[problem.victims[number]]
-    wanted = layout.wanted[number]
+    problem, soft_gap = placement.problem, placement.problem.soft_gaps[number]
+    covered = placement.covers[problem.avoiding[number]]
+    wanted = placement.wanted[number]
     if soft_gap.ahead and wanted & covered:
         wanted = 0
         for on in problem.days:
-            begins = sorted(s for m in soft_gap.members for s, _ in layout.placed[m] if on.slots >> s & 1)
+            begins = sorted(s for m in soft_gap.members for s, _ in placement.placed[m] if on.slots >> s & 1)
             for start in begins[1:]:
                 wanted |= ((1 << soft_gap.slots) - 1) << max(0, start - soft_gap.slots)
     hit = (wanted & covered).bit_count()
     return soft_gap.base + soft_gap.points * hit if hit else 0
 
 
-def _excess(layout: Layout, cap: Cap, over: int) -> int:
+def _excess(placement: Placement, cap: Cap, over: int) -> int:
     """Return points for what exceeds a cap or falls short of it."""
     total = 0
     for day, on in enumerate(cap.days):
         if not on:
             continue
-        slots, blocks = layout.problem.usage(cap, layout.placed, day)
+        slots, blocks = placement.problem.usage(cap, placement.placed, day)
         off = 0
         if cap.most is not None and slots > cap.most:
             off += slots - cap.most
@@ -426,28 +426,28 @@ def _excess(layout: Layout, cap: Cap, over: int) -> int:
     return total
 
 
-def _count_swapped(layout: Layout, order: Order) -> int:
+def _count_swapped(placement: Placement, order: Order) -> int:
     """Return the number of pairs in the wrong order."""
     wrong = 0
     for on in order.days:
-        firsts, thens = (layout.covers[group] & on for group in order.groups)
+        firsts, thens = (placement.covers[group] & on for group in order.groups)
         if firsts and thens and firsts.bit_length() > (thens & -thens).bit_length() - 1:
-            ends = [s + n for m in order.first for s, n in layout.placed[m] if on >> s & 1]
-            begins = [s for m in order.then for s, _ in layout.placed[m] if on >> s & 1]
+            ends = [s + n for m in order.first for s, n in placement.placed[m] if on >> s & 1]
+            begins = [s for m in order.then for s, _ in placement.placed[m] if on >> s & 1]
             wrong += sum(end > start for end in ends for start in begins)
     return wrong
 
 
-def _macro(layout: Layout) -> int:
+def _macro(placement: Placement) -> int:
     """Return points for too much shallow work, and for too many blocks of deep work."""
-    problem, policy, total = layout.problem, layout.problem.policy, 0
+    problem, policy, total = placement.problem, placement.problem.policy, 0
     for day in problem.days:
-        deep, shallow = ((layout.covers[group] & day.slots).bit_count() for group in (problem.deep, problem.shallow))
+        deep, shallow = ((placement.covers[group] & day.slots).bit_count() for group in (problem.deep, problem.shallow))
         if policy.shallow_percent is not None:
             over = shallow * 100 - policy.shallow_percent * (deep + shallow)
             total += weights.SHALLOW_SLOT * -(-over // 100) if over > 0 else 0
         if policy.deep_blocks is not None and deep:
             members = problem.groups[problem.deep]
-            blocks = sum(day.slots >> s & 1 for m in members for s, _ in layout.placed[m])
+            blocks = sum(day.slots >> s & 1 for m in members for s, _ in placement.placed[m])
             total += weights.DEEP_BLOCK * max(0, blocks - policy.deep_blocks)
     return total

@@ -238,11 +238,11 @@ Placed = list[Pieces]
 class SoftGap:
     """Slots wanted free after (or before) some items.
 
-    ``points`` are charged for each such slot that a victim covers.
+    ``points`` are charged for each such slot that one of ``avoiding`` covers.
     """
 
     members: frozenset[int]
-    victims: frozenset[int]
+    avoiding: frozenset[int]
     slots: int
     points: int
     rule: str = ""
@@ -290,8 +290,8 @@ class Problem:
     """A compiled day.
 
     ``in_force`` are the ids of the musts that are kept, ``late`` the starts that are late for the one thing. ``groups``
-    are the sets of items that caps, orders, or soft gaps refer to; ``victims`` holds, by soft gap, the group it is kept
-    free of.
+    are the sets of items that caps, orders, or soft gaps refer to; ``avoiding`` holds, by soft gap, the group that must
+    not cover it.
     """
 
     axis: Axis
@@ -309,7 +309,7 @@ class Problem:
     Looking for a place counts as one to four by its effort, so days with the same effort take about equally long.
     """
     groups: list[frozenset[int]] = field(default_factory=list, repr=False)
-    victims: list[int] = field(default_factory=list, repr=False)
+    avoiding: list[int] = field(default_factory=list, repr=False)
     everywhere: int = 0
     """Slots at which any item may lie."""
     deep: int = 0
@@ -317,7 +317,7 @@ class Problem:
     """Numbers of the groups of deep and of shallow work."""
 
     def __post_init__(self, late: int) -> None:
-        self.victims = [self._group(b.victims) for b in self.soft_gaps]
+        self.avoiding = [self._group(b.avoiding) for b in self.soft_gaps]
         self.orders = tuple(replace(o, groups=(self._group(o.first), self._group(o.then))) for o in self.orders)
         self.deep, self.shallow = self._group(_kind(self.items, deep=True)), self._group(_kind(self.items, deep=False))
         for item in self.items:
@@ -328,11 +328,11 @@ class Problem:
         n = item.index
         mine = [o for o in self.orders if n in o.first or n in o.then]
         hard = tuple(o for o in mine if o.points is None)
-        near = [b.points + b.base for b in self.soft_gaps if n in b.members or n in b.victims]
+        near = [b.points + b.base for b in self.soft_gaps if n in b.members or n in b.avoiding]
         ordered = bool(hard or item.precedence.predecessors or item.precedence.successors)
         caps = tuple(cap for cap in self.caps if cap.over is None and n in cap.members)
         soft_gaps = tuple((m, b.slots, b.ahead) for m, b in enumerate(self.soft_gaps) if n in b.members)
-        avoided = tuple(m for m, b in enumerate(self.soft_gaps) if n in b.victims)
+        avoided = tuple(m for m, b in enumerate(self.soft_gaps) if n in b.avoiding)
         soft = tuple(o for o in mine if o.points is not None)
         return Coupling(
             groups=tuple(m for m, group in enumerate(self.groups) if n in group),

@@ -15,8 +15,8 @@ from fateforger.drafting.explanations import find_left_out, reasons_of
 from fateforger.drafting.feasibility import NODES, Feasibility, check_feasibility, find_conflict
 from fateforger.drafting.instance import Instance, Pin, Policy, Task
 from fateforger.drafting.model import Block, Draft, MustConflict, UnplacedItem
-from fateforger.drafting.neighborhood_search import SearchResult, greedy_layout, improve_layout, lower_bound
-from fateforger.drafting.placement import Layout, points
+from fateforger.drafting.neighborhood_search import SearchResult, greedy_placement, improve_placement, lower_bound
+from fateforger.drafting.placement import Placement, points
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.violations import check_blocks
 from fateforger.planning.block_times import BlockPlace, task_of, to_timing
@@ -165,8 +165,8 @@ def solve_context(
     conflict: MustConflict | None = None
     while True:
         problem = compile_problem(context, frozenset(relaxed))
-        layout = greedy_layout(problem)
-        if lacks_required(problem, layout.placed):
+        placement = greedy_placement(problem)
+        if lacks_required(problem, placement.placed):
             found = _find_feasible(problem)
             if found is None:
                 clash = find_conflict(context, frozenset(relaxed))
@@ -179,12 +179,12 @@ def solve_context(
                 if (
                     found is None
                     and conflict is not None
-                    and (missing := _unkept_musts(context, problem, layout.placed))
+                    and (missing := _unkept_musts(context, problem, placement.placed))
                 ):
                     relaxed = (*relaxed, *missing)
                     continue
-            layout = found or layout
-        return Solution(context, problem, improve_layout(problem, layout, steps, stop, seen), conflict, relaxed)
+            placement = found or placement
+        return Solution(context, problem, improve_placement(problem, placement, steps, stop, seen), conflict, relaxed)
 
 
 def lacks_required(problem: Problem, placed: Placed) -> bool:
@@ -200,16 +200,16 @@ def _unkept_musts(context: DraftContext, problem: Problem, placed: Placed) -> tu
     return tuple(must for must in must_ids(context) if must in gone.union(problem.violated_caps(placed)))
 
 
-def _find_feasible(problem: Problem, nodes: int = NODES) -> Layout | None:
-    """Return a layout with everything that is required, and all else that fits."""
+def _find_feasible(problem: Problem, nodes: int = NODES) -> Placement | None:
+    """Return a placement with everything that is required, and all else that fits."""
     verdict, placed = check_feasibility(problem, nodes)
     if verdict is not Feasibility.YES or placed is None:
         return None
-    layout = Layout(problem, placed)
+    placement = Placement(problem, placed)
     for item in sorted(problem.items, key=lambda i: (-i.rank, i.index)):
-        if not layout.placed[item.index]:
-            layout.insert(item)
-    return layout
+        if not placement.placed[item.index]:
+            placement.insert(item)
+    return placement
 
 
 def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
@@ -217,7 +217,7 @@ def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
     context, problem, placed = result.context, result.problem, result.found.placed
     blocks = blocks_of(context, problem, placed)
     plans = plans_of(context, problem, blocks)
-    reached, least = points(Layout(problem, placed)), lower_bound(problem)
+    reached, least = points(Placement(problem, placed)), lower_bound(problem)
     worth = sum(item.reward for item in problem.items)
     return Draft(
         plan=plans[0],
