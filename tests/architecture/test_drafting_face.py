@@ -28,8 +28,8 @@ VALUES = {
         "Told",
     },
     "day_draft": {"Day", "LunchWish", "PIECE", "TRIAL_STEPS", "Work"},
-    "model": {"Block", "Draft", "MustConflict", "OptionKind", "PlacementOption", "UnplacedItem", "Violation"},
-    "solver": {"BlockMove", "RepairResult", "STEPS"},
+    "model": {"Block", "Draft", "MustConflict", "PlacementOption", "UnplacedItem", "Violation"},
+    "solver": {"BlockMove", "RevisedPlan", "STEPS"},
 }
 OF_QUALITY = {"context": {"DraftContext", "Occupied", "build_context"}}
 """The grade looks at the same day for many plans, so it computes the day once."""

@@ -76,8 +76,7 @@ def describe_task_with_rules(task: QueuedTask) -> dict[str, Any]:
         return document
     workflow = load_shipped(task.spec.workflow)
     rules = [
-        {"id": each.id, "rule": each.text, "title": each.title, "necessity": each.necessity.value}
-        for each in workflow.rules
+        {"id": each.id, "rule": each.text, "title": each.title, "necessity": each.necessity} for each in workflow.rules
     ]
     names = {"actions": sorted(workflow.actions), "states": sorted(workflow.predicates)}
     return document | {"rules": rules, "names": names}

@@ -16,7 +16,6 @@ from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
 from fateforger.workflow.definition import Workflow
 from fateforger.workflow.facts import EvaluatedState, Facts, KnownValues, as_step, evaluate
-from fateforger.workflow.rules import AtomKind
 from fateforger.workflow.trace import Step
 
 
@@ -48,7 +47,7 @@ def evaluate_states(workflow: Workflow, known: str | None, settings: Settings) -
 def build_step(workflow: Workflow, states: Sequence[EvaluatedState], do: Sequence[str]) -> Step:
     """Return the current step. Raises :class:`BadInput` for an action that is not declared."""
     for name in do:
-        if workflow.vocabulary.kind_of(name) is not AtomKind.ACTION:
+        if workflow.vocabulary.kind_of(name) != "action":
             near = workflow.vocabulary.near(name)
             meant = f" Did you mean {' or '.join(near)}?" if near else ""
             raise BadInput(f"“{name}” is no action of {workflow.name}.{meant}", where="--do")

@@ -29,7 +29,7 @@ from fateforger.drafting.instance import (
     Task,
     Told,
 )
-from fateforger.drafting.model import Draft, OptionKind, PlacementOption, UnplacedItem
+from fateforger.drafting.model import Draft, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, Solution, solve_context
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.errors import BadInput
@@ -200,8 +200,8 @@ def _starts(gap: Stretch, minutes: int, wish: int) -> tuple[int, ...]:
 
 MOST_TRIED = 5
 """Most items whose options are tried; a person is asked about no more at once."""
-_PROMISING = frozenset({OptionKind.SHRINK, OptionKind.SPLIT, OptionKind.EXTEND, OptionKind.RELAX})
-_ITS_OWN = frozenset({OptionKind.SHRINK, OptionKind.SPLIT})
+_PROMISING = frozenset({"shrink", "split", "extend", "relax"})
+_ITS_OWN = frozenset({"shrink", "split"})
 
 
 def filter_options(
@@ -233,12 +233,12 @@ def filter_options(
 
 def apply_option(day: Day, told: Iterable[Told], task: str, choice: PlacementOption) -> tuple[Day, tuple[Told, ...]]:
     """Return the day and its constraints once an option for that task is taken."""
-    told = tuple(each for each in told if choice.way is not OptionKind.RELAX or each.id != choice.rule)
-    if choice.way is OptionKind.EXTEND:
+    told = tuple(each for each in told if choice.way != "relax" or each.id != choice.rule)
+    if choice.way == "extend":
         later = day.end.astimezone(UTC) + timedelta(minutes=choice.minutes or 0)
         return replace(day, end=later.astimezone(day.end.tzinfo)), told
     works = tuple(
-        (replace(work, minutes=choice.minutes) if choice.way is OptionKind.SHRINK else replace(work, pieces=True))
+        (replace(work, minutes=choice.minutes) if choice.way == "shrink" else replace(work, pieces=True))
         if work.id == task and choice.way in _ITS_OWN
         else work
         for work in day.works
@@ -264,7 +264,7 @@ def _placed_with_option(
 
 def _placed_ids(filled: Solution) -> set[str]:
     """Return the ids of placed work and lunch; the shutdown is left out because it yields to them."""
-    there = zip(filled.problem.items, filled.found.placed, strict=True)
+    there = zip(filled.problem.items, filled.placed, strict=True)
     return {item.source.id for item, pieces in there if pieces and not is_shutdown(item.source.id)}
 
 

@@ -14,7 +14,7 @@ from fateforger.drafting.axis import longest_run, run_starts, slot_range, slots_
 from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, SlotRule, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
-from fateforger.drafting.model import Block, OptionKind, PlacementOption, Reason, UnplacedItem, explain_length
+from fateforger.drafting.model import Block, PlacementOption, Reason, UnplacedItem, explain_length
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
 from fateforger.memory.vocabulary import format_day
@@ -46,9 +46,7 @@ def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tu
         if not placed[item.index]
     ]
     found += [
-        UnplacedItem(
-            way.id, way.title, "another event leaves no time for it", (PlacementOption(OptionKind.DROP, "Do without"),)
-        )
+        UnplacedItem(way.id, way.title, "another event leaves no time for it", (PlacementOption("drop", "Do without"),))
         for way in context.ways
         if way.late
     ]
@@ -132,25 +130,25 @@ def _choices(
     context: DraftContext, looser: Mapping[str, Problem], placement: Placement, item: Item
 ) -> Iterator[PlacementOption]:
     if item.source.task is None:
-        yield PlacementOption(OptionKind.DROP, "Do without")
+        yield PlacementOption("drop", "Do without")
         return
-    yield PlacementOption(OptionKind.DEFER, "Another day")
-    yield PlacementOption(OptionKind.DROP, "Drop it")
+    yield PlacementOption("defer", "Another day")
+    yield PlacementOption("drop", "Drop it")
     short = _find_shrunk_length(placement, item)
     if short is not None:
-        yield PlacementOption(OptionKind.SHRINK, f"Make it {in_words(short * GRID)}", minutes=short * GRID)
+        yield PlacementOption("shrink", f"Make it {in_words(short * GRID)}", minutes=short * GRID)
     if item.bounds.most == 1 and item.slots >= 2 * item.bounds.shortest and _fits_in_pieces(placement, item):
-        yield PlacementOption(OptionKind.SPLIT, "Do it in pieces")
+        yield PlacementOption("split", "Do it in pieces")
     more = _find_extension(context, placement, item)
     if more is not None:
-        yield PlacementOption(OptionKind.EXTEND, f"Work {in_words(more)} longer", minutes=more)
+        yield PlacementOption("extend", f"Work {in_words(more)} longer", minutes=more)
     for rule in context.rules_in_force(placement.problem.in_force):
         if (
             rule.must
             and rule.applies_to(item.source.kind, item.source.task)
             and _fits_in(looser[rule.id], placement, item)
         ):
-            yield PlacementOption(OptionKind.RELAX, f"Just today without {quote_title(rule.words)}", rule=rule.id)
+            yield PlacementOption("relax", f"Just today without {quote_title(rule.words)}", rule=rule.id)
 
 
 def _find_shrunk_length(placement: Placement, item: Item) -> int | None:

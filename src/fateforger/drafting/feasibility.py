@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Literal
 
 from fateforger.drafting.axis import slot_range, spread
 from fateforger.drafting.compilation import compile_problem
@@ -26,15 +26,8 @@ from fateforger.text import join_words, quote_title
 NODES = 6_000
 
 
-class Feasibility(StrEnum):
-    """Result of a feasibility check.
-
-    ``UNKNOWN`` means that the steps ran out.
-    """
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
+Feasibility = Literal["yes", "no", "unknown"]
+"""Result of a feasibility check; unknown means that the steps ran out."""
 
 
 class _OutOfSteps(Exception):
@@ -50,8 +43,8 @@ def check_feasibility(problem: Problem, nodes: int = NODES) -> tuple[Feasibility
     try:
         placed = search.run()
     except _OutOfSteps:
-        return Feasibility.UNKNOWN, None
-    return (Feasibility.NO, None) if placed is None else (Feasibility.YES, placed)
+        return "unknown", None
+    return ("no", None) if placed is None else ("yes", placed)
 
 
 Remaining = tuple[tuple[int, int, int], ...]
@@ -265,7 +258,7 @@ def find_conflict(
 
     def can_keep(some: Sequence[str], steps: int = _QUICK) -> bool:
         left_out = frozenset(musts).difference(some) | relaxed
-        return check_feasibility(compile_problem(context, left_out), steps)[0] is not Feasibility.NO
+        return check_feasibility(compile_problem(context, left_out), steps)[0] != "no"
 
     if can_keep(musts, nodes):
         return None

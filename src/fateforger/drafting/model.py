@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import datetime, timedelta
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.grid import clock_at, in_words
@@ -17,16 +16,8 @@ from fateforger.planning.plan import ET, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart
 from fateforger.planning.wire import write_plan
 
-
-class OptionKind(StrEnum):
-    """Option for an item that found no place."""
-
-    DROP = "drop"
-    DEFER = "defer"
-    SHRINK = "shrink"
-    SPLIT = "split"
-    EXTEND = "extend"
-    RELAX = "relax"
+OptionKind = Literal["drop", "defer", "shrink", "split", "extend", "relax"]
+"""Option for an item that found no place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +202,7 @@ def write_draft(draft: Draft) -> dict[str, Any]:
 
 
 def _choice(choice: PlacementOption) -> dict[str, Any]:
-    told = {"way": choice.way.value, "label": choice.label, "minutes": choice.minutes, "rule": choice.rule}
+    told = {"way": choice.way, "label": choice.label, "minutes": choice.minutes, "rule": choice.rule}
     return {name: value for name, value in told.items() if value is not None}
 
 

@@ -11,7 +11,6 @@ as much is left out as does not fit into the day.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import longest_run, slot_range
@@ -218,15 +217,6 @@ _TEMPERATURE = 400
 """Points by which a step may worsen a plan at the start, about the worth of a task; it cools to zero."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """A placement, its cost, and whether all steps were taken."""
-
-    placed: Placed
-    cost: int
-    finished: bool
-
-
 def greedy_placement(problem: Problem) -> Placement:
     """Return the best of several greedy placements.
 
@@ -290,8 +280,8 @@ def improve_placement(
     steps: int,
     stop: Callable[[], bool] | None = None,
     seen: Callable[[int], None] | None = None,
-) -> SearchResult:
-    """Improve a placement until ``steps`` units of effort are spent.
+) -> tuple[Placed, bool]:
+    """Improve a placement until ``steps`` units of effort are spent; return it, and whether they all were.
 
     ``stop`` is polled to end the search early; ``seen`` is called with the effort spent.
     """
@@ -324,13 +314,10 @@ def improve_placement(
             current, current_cost = trial, cost
             if cost < best_cost:
                 best, best_cost = trial, cost
-    placed, cost = optimize_locally(problem, best, stop)
-    return SearchResult(placed, cost, finished)
+    return optimize_locally(problem, best, stop), finished
 
 
-def optimize_locally(
-    problem: Problem, placement: Placement, stop: Callable[[], bool] | None = None
-) -> tuple[Placed, int]:
+def optimize_locally(problem: Problem, placement: Placement, stop: Callable[[], bool] | None = None) -> Placed:
     """Reach a local optimum.
 
     No single item can be placed more cheaply with the others unmoved, and no swap of two items out of rank order
@@ -348,7 +335,7 @@ def optimize_locally(
         for early, late in _misordered_pairs(problem, best):
             best, cost, better = _try_reinsert(best, cost, [early, late], [late, early])
             again = again or better
-    return best.placed, cost
+    return best.placed
 
 
 def _misordered_pairs(problem: Problem, placement: Placement) -> list[tuple[Item, Item]]:

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.explanations import find_left_out, reasons_of
-from fateforger.drafting.feasibility import NODES, Feasibility, check_feasibility, find_conflict
+from fateforger.drafting.feasibility import NODES, check_feasibility, find_conflict
 from fateforger.drafting.instance import Instance, Pin, Policy, Task
 from fateforger.drafting.model import Block, Draft, MustConflict, UnplacedItem
-from fateforger.drafting.neighborhood_search import SearchResult, greedy_placement, improve_placement, lower_bound
+from fateforger.drafting.neighborhood_search import greedy_placement, improve_placement, lower_bound
 from fateforger.drafting.placement import Placement, points
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.violations import check_blocks
@@ -129,11 +129,15 @@ OnProgress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The solved problem, its placement, and the musts given up for it."""
+    """The solved problem, its placement, and the musts given up for it.
+
+    ``finished`` is false when time ran out before all steps were taken.
+    """
 
     context: DraftContext
     problem: Problem
-    found: SearchResult
+    placed: Placed
+    finished: bool
     conflict: MustConflict | None
     relaxed: tuple[str, ...]
 
@@ -184,7 +188,8 @@ def solve_context(
                     relaxed = (*relaxed, *missing)
                     continue
             placement = found or placement
-        return Solution(context, problem, improve_placement(problem, placement, steps, stop, seen), conflict, relaxed)
+        placed, finished = improve_placement(problem, placement, steps, stop, seen)
+        return Solution(context, problem, placed, finished, conflict, relaxed)
 
 
 def lacks_required(problem: Problem, placed: Placed) -> bool:
@@ -202,8 +207,8 @@ def _unkept_musts(context: DraftContext, problem: Problem, placed: Placed) -> tu
 
 def _find_feasible(problem: Problem, nodes: int = NODES) -> Placement | None:
     """Return a placement with everything that is required, and all else that fits."""
-    verdict, placed = check_feasibility(problem, nodes)
-    if verdict is not Feasibility.YES or placed is None:
+    _, placed = check_feasibility(problem, nodes)
+    if placed is None:
         return None
     placement = Placement(problem, placed)
     for item in sorted(problem.items, key=lambda i: (-i.rank, i.index)):
@@ -214,7 +219,7 @@ def _find_feasible(problem: Problem, nodes: int = NODES) -> Placement | None:
 
 def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
     """Return the draft for a solved problem."""
-    context, problem, placed = result.context, result.problem, result.found.placed
+    context, problem, placed = result.context, result.problem, result.placed
     blocks = blocks_of(context, problem, placed)
     plans = plans_of(context, problem, blocks)
     reached, least = points(Placement(problem, placed)), lower_bound(problem)
@@ -228,7 +233,7 @@ def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
         relaxed=result.relaxed,
         optimal=reached <= least,
         gap=0.0 if reached <= least else round((reached - least) / max(1, worth - least), 4),
-        finished=result.found.finished,
+        finished=result.finished,
         reasons=reasons_of(context, problem, placed, blocks) if reasons else (),
         broken=tuple(b for b in check_blocks(context, blocks) if b.rule not in result.relaxed),
     )
@@ -252,18 +257,19 @@ class BlockMove:
 
 
 @dataclass(frozen=True, slots=True)
-class RepairResult:
-    """Result of a repair.
+class RevisedPlan:
+    """A plan after a repair or a refit, with the moves of the repair and what found no place in the refit.
 
-    It is the repaired plan and its moves, or the unchanged plan and the musts that conflict.
+    ``conflict`` holds musts that cannot all be kept: a repair then leaves the plan unchanged, a refit gives one up.
     """
 
     plan: TBPlan
     moved: tuple[BlockMove, ...] = ()
-    refused: MustConflict | None = None
+    unplaced: tuple[UnplacedItem, ...] = ()
+    conflict: MustConflict | None = None
 
 
-def repair_plan(plan: TBPlan, instance: Instance, *, steps: int = REPAIR_STEPS) -> RepairResult:
+def repair_plan(plan: TBPlan, instance: Instance, *, steps: int = REPAIR_STEPS) -> RevisedPlan:
     """Repair ``plan`` by the fewest moves: separate its blocks, clear the instance's events, and keep its musts.
 
     The order of tasks and the policy are ignored. Pinned blocks and blocks that began before now stay.
@@ -276,8 +282,8 @@ def repair_plan(plan: TBPlan, instance: Instance, *, steps: int = REPAIR_STEPS) 
     tasks = tuple(replace(_as_task(b), required=b.key not in pinned) for b in movable)
     result = _solve_again(plan, instance, tasks, instance.pinned, steps)
     if result.conflict is not None:
-        return RepairResult(plan, refused=result.conflict)
-    starts = {b.key: b.start for b in blocks_of(result.context, result.problem, result.found.placed)}
+        return RevisedPlan(plan, conflict=result.conflict)
+    starts = {b.key: b.start for b in blocks_of(result.context, result.problem, result.placed)}
     stay = _unmoved_keys(result) | pinned
     moved = tuple(
         BlockMove(b.key, b.event.name, b.start, starts[b.key].astimezone(b.start.tzinfo))
@@ -286,25 +292,16 @@ def repair_plan(plan: TBPlan, instance: Instance, *, steps: int = REPAIR_STEPS) 
     )
     after = {each.key: each.after for each in moved}
     timed = ((b.event, after.get(b.key, b.start), b.duration) for b in blocks.values())
-    return RepairResult(_with_times(plan, timed), moved) if moved else RepairResult(plan)
+    return RevisedPlan(_with_times(plan, timed), moved) if moved else RevisedPlan(plan)
 
 
 _USUAL = 3
 """Priority of a block that belongs to no task."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefitResult:
-    """The refitted plan, the blocks and tasks that found no place, and the musts given up."""
-
-    plan: TBPlan
-    unplaced: tuple[UnplacedItem, ...] = ()
-    conflict: MustConflict | None = None
-
-
 def refit_plan(
     plan: TBPlan, instance: Instance, more: Sequence[Task] = (), *, steps: int = REPAIR_STEPS
-) -> RefitResult:
+) -> RevisedPlan:
     """Refit ``plan`` from the instance's ``now`` on, clear of events and keeping the musts.
 
     Blocks that began before now, pinned blocks, and meetings of the plan stay; other blocks keep their length.
@@ -318,8 +315,8 @@ def refit_plan(
     pins |= {key: Pin(key=key) for key, b in movable.items() if b.event.type is ET.MEETING}
     tasks = (*(_with_priority(b, instance) for b in movable.values()), *more)
     result = _solve_again(plan, instance, tasks, tuple(pins.values()), steps)
-    unplaced = find_left_out(result.context, result.problem, result.found.placed)
-    after = {b.key: b for b in blocks_of(result.context, result.problem, result.found.placed)}
+    unplaced = find_left_out(result.context, result.problem, result.placed)
+    after = {b.key: b for b in blocks_of(result.context, result.problem, result.placed)}
     stay = _unmoved_keys(result) | {b.key for b in result.context.past} | set(pins)
     gone = {left.id for left in unplaced}
     notes = {task.id: task.notes for task in more}
@@ -333,7 +330,7 @@ def refit_plan(
         for block in after.values()
         if block.key not in movable and block.id not in movable
     ]
-    return RefitResult(_with_times(plan, timed), unplaced, result.conflict)
+    return RevisedPlan(_with_times(plan, timed), unplaced=unplaced, conflict=result.conflict)
 
 
 def _solve_again(
@@ -358,7 +355,7 @@ def _solve_again(
 
 def _unmoved_keys(result: Solution) -> set[str]:
     """Return the keys of the blocks that did not move."""
-    placed = zip(result.problem.items, result.found.placed, strict=True)
+    placed = zip(result.problem.items, result.placed, strict=True)
     return {
         key
         for item, pieces in placed

@@ -11,7 +11,7 @@ from itertools import islice
 
 from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
-from fateforger.drafting.model import Draft, MustConflict, OptionKind, PlacementOption, UnplacedItem
+from fateforger.drafting.model import Draft, MustConflict, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, refit_plan
 from fateforger.errors import BadInput
 from fateforger.memory.reminders import build_reminder
@@ -92,15 +92,15 @@ def options_for(session: Session, choices: Iterable[PlacementOption]) -> tuple[O
 def _offers(session: Session, choices: Iterable[PlacementOption]) -> Iterator[Offer]:
     for choice in choices:
         match choice.way:
-            case OptionKind.SHRINK:
+            case "shrink":
                 yield Offer(way="shrink", minutes=choice.minutes)
-            case OptionKind.SPLIT:
+            case "split":
                 yield Offer(way="split")
-            case OptionKind.EXTEND if choice.minutes is not None:
+            case "extend" if choice.minutes is not None:
                 until = _until(session, choice.minutes)
                 if until is not None:
                     yield Offer(way="extend", until=until)
-            case OptionKind.RELAX:
+            case "relax":
                 yield Offer(way="set_aside", uid=choice.rule)
             case _:
                 pass

@@ -48,7 +48,7 @@ from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, ta
 from fateforger.text import format_count
 from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, suggest_remedy
 from fateforger.workflow.definition import load_shipped
-from fateforger.workflow.rules import AtomKind, Rule, RuleKind, Vocabulary, names_in
+from fateforger.workflow.rules import Rule, RuleKind, Vocabulary, names_in
 from fateforger.workflow.trace import Step
 
 WORKFLOW = "timeboxing"
@@ -323,7 +323,7 @@ def rules_about(actions: frozenset[str]) -> tuple[StatedRule, ...]:
 def _looks_back(rule: Rule, vocabulary: Vocabulary) -> bool:
     """Check whether the rule's verdict on a step depends on earlier steps."""
     if rule.kind is RuleKind.BEFORE:
-        return any(vocabulary.kind_of(name) is AtomKind.ACTION for name in names_in(rule.target))
+        return any(vocabulary.kind_of(name) == "action" for name in names_in(rule.target))
     return rule.kind is RuleKind.ON
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -210,13 +210,12 @@ def describe_expression(expression: Expression, *, inside: bool = False) -> str:
     return f"({text})" if inside else text
 
 
-class Necessity(StrEnum):
-    """Binding force of a rule."""
+Necessity = Literal["must", "should"]
+"""Binding force of a rule.
 
-    MUST = "must"
-    """Steps that violate the rule, or might, given what is unknown, are blocked."""
-    SHOULD = "should"
-    """Steps that violate the rule are carried out and reported."""
+Steps that violate a must, or might, given what is unknown, are blocked. Those that violate a should are carried out and
+reported.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +230,7 @@ class StatedRule:
     text: str
     title: str | None = None
     remedy: str | None = None
-    necessity: Necessity = Necessity.MUST
+    necessity: Necessity = "must"
 
 
 def wrap_rule(rule: Rule, text: str | None = None) -> StatedRule:
@@ -263,7 +262,7 @@ class CheckedRule:
     def blocks(self) -> bool:
         """True if the rule is a must and is violated or cannot be decided."""
         stops = self.verdict in {Verdict.VIOLATED, Verdict.UNKNOWN}
-        return stops and self.stated.necessity is Necessity.MUST
+        return stops and self.stated.necessity == "must"
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +306,7 @@ def _document(checked: CheckedRule) -> dict[str, Any]:
         "remedy": None if checked.verdict.passes else checked.remedy,
         "id": checked.stated.id,
         "type": checked.kind.value,
-        "necessity": checked.stated.necessity.value,
+        "necessity": checked.stated.necessity,
         "unknown": list(judgement.unknown),
         "pending": list(judgement.pending),
     }

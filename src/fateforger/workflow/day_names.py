@@ -98,7 +98,7 @@ class DayNames:
         found = parse_day_name(name)
         if found is None:
             return None
-        return AtomKind.ACTION if found.aspect == "block" else AtomKind.STATE
+        return "action" if found.aspect == "block" else "state"
 
     def near(self, name: str) -> tuple[str, ...]:
         """Suggest similar names. See :meth:`Vocabulary.near`.

@@ -25,7 +25,6 @@ from fateforger.workflow.parser import Place, PlaceOf, read_rule
 from fateforger.workflow.rules import (
     And,
     Atom,
-    AtomKind,
     Expression,
     Not,
     Or,
@@ -180,7 +179,7 @@ def _find_denied_blocks(expression: Expression, *, holds: bool) -> Iterator[str]
     """Yield the kinds of blocks that the expression requires to be absent."""
     match expression:
         case Atom(name):
-            if not holds and NAMES.kind_of(name) is AtomKind.ACTION:
+            if not holds and NAMES.kind_of(name) == "action":
                 yield name
         case Not(of):
             yield from _find_denied_blocks(of, holds=not holds)

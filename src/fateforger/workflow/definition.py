@@ -21,7 +21,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
 
 import yaml
 
@@ -90,11 +89,8 @@ def read_workflow(text: str, parents: Parents = no_parents) -> Workflow:
     return _load_workflow(text, parents, ())
 
 
-class _Own(NamedTuple):
-    """Fields and rules of the file itself, without inherited ones."""
-
-    fields: Mapping[str, yaml.Node]
-    rules: tuple[tuple[StatedRule, yaml.Node], ...]
+OwnRules = tuple[tuple[StatedRule, yaml.Node], ...]
+"""Rules of the file itself, without inherited ones, each with its place."""
 
 
 def _load_workflow(text: str, parents: Parents, children: tuple[str, ...]) -> Workflow:
@@ -112,7 +108,7 @@ def _load_workflow(text: str, parents: Parents, children: tuple[str, ...]) -> Wo
     if "predicates" in fields:
         predicates |= read_predicates(fields["predicates"], actions)
     names = _declare_names(fields, actions, predicates)
-    own = _Own(fields, _own_rules(fields, names))
+    own = _read_rules(fields, names)
     kept = _inherit_rules(fields, parent)
     _refuse_doubles(kept, own)
     context = fields_of(fields["context"], _CONTEXT, "A context") if "context" in fields else {}
@@ -123,9 +119,9 @@ def _load_workflow(text: str, parents: Parents, children: tuple[str, ...]) -> Wo
         not_when=_read_context(context, "not_when", parent.not_when),
         actions=names.actions,
         predicates=predicates,
-        rules=(*kept, *(rule for rule, _ in own.rules)),
+        rules=(*kept, *(rule for rule, _ in own)),
     )
-    _refuse_conflicts(workflow, own)
+    _refuse_conflicts(workflow, own, fields["workflow"])
     return workflow
 
 
@@ -175,7 +171,7 @@ def _declare_names(
         refuse(fields["predicates" if "predicates" in fields else "workflow"], error.message)
 
 
-def _own_rules(fields: Mapping[str, yaml.Node], names: Names) -> tuple[tuple[StatedRule, yaml.Node], ...]:
+def _read_rules(fields: Mapping[str, yaml.Node], names: Names) -> OwnRules:
     lists = [(key, fields[key]) for key in ("constraints", "additional_constraints", "triggers") if key in fields]
     items = [(item, key == "triggers") for key, node in lists for item in items_of(node, f"“{key}”")]
     if len(items) > MOST_RULES:
@@ -201,9 +197,9 @@ def _rule_id(node: yaml.Node) -> str:
     return text_of(node, "An id")
 
 
-def _refuse_doubles(kept: tuple[StatedRule, ...], own: _Own) -> None:
+def _refuse_doubles(kept: tuple[StatedRule, ...], own: OwnRules) -> None:
     known = {rule.id: "inherited" for rule in kept}
-    for rule, node in own.rules:
+    for rule, node in own:
         if known.get(rule.id) == "inherited":
             refuse(node, f"A rule “{rule.id}” is inherited already; disable that one if this one takes its place.")
         if rule.id in known:
@@ -211,11 +207,11 @@ def _refuse_doubles(kept: tuple[StatedRule, ...], own: _Own) -> None:
         known[rule.id] = "own"
 
 
-def _refuse_conflicts(workflow: Workflow, own: _Own) -> None:
-    places = {rule.id: node for rule, node in own.rules}
+def _refuse_conflicts(workflow: Workflow, own: OwnRules, name: yaml.Node) -> None:
+    places = {rule.id: node for rule, node in own}
     for first, second in find_conflicts([rule.rule for rule in workflow.rules]):
         one, other = workflow.rules[first], workflow.rules[second]
-        node = places.get(other.id) or places.get(one.id) or own.fields["workflow"]
+        node = places.get(other.id) or places.get(one.id) or name
         if first == second:
             refuse(node, f"No step can keep “{one.text}”.")
         refuse(node, f"“{one.text}” and “{other.text}” cannot both be kept; change one of them, or disable it.")

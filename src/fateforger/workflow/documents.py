@@ -238,15 +238,18 @@ def read_stated(node: yaml.Node, vocabulary: Vocabulary, *, triggers: bool = Fal
         text=text.strip(),
         title=text_of(beside["title"], "A title") if "title" in beside else None,
         remedy=text_of(beside["remedy"], "A remedy") if "remedy" in beside else None,
-        necessity=_necessity(beside["necessity"]) if "necessity" in beside else Necessity.MUST,
+        necessity=_necessity(beside["necessity"]) if "necessity" in beside else "must",
     )
 
 
 def _necessity(node: yaml.Node) -> Necessity:
-    text = text_of(node, "The necessity of a rule")
-    if text not in set(Necessity):
-        refuse(node, f"A rule is a must or a should, not “{text}”.")
-    return Necessity(text)
+    match text_of(node, "The necessity of a rule"):
+        case "must":
+            return "must"
+        case "should":
+            return "should"
+        case text:
+            refuse(node, f"A rule is a must or a should, not “{text}”.")
 
 
 def _text(node: yaml.Node) -> tuple[str, PlaceOf]:

@@ -1,15 +1,13 @@
 """Predicates: values that describe how to decide whether a state holds.
 
-Nothing is evaluated here. Answers to checks are passed in; an adapter reads files and runs commands, and only those
-that are allowed. No check is ever derived from chat text.
+Nothing is evaluated here. An adapter reads files and runs commands, and only those that are allowed. No check is ever
+derived from chat text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import assert_never
 
 from fateforger.workflow.trace import Step
 
@@ -75,55 +73,6 @@ class Predicate:
     checks: tuple[Check, ...] = ()
     set_by: frozenset[str] = frozenset()
     cleared_by: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """Commands and files that checks may access; by default none. File patterns are relative."""
-
-    commands: frozenset[str] = frozenset()
-    files: frozenset[str] = frozenset()
-
-
-def is_permitted(check: Check, allowed: Allowed) -> bool:
-    """Check whether a check is allowed."""
-    match check:
-        case CommandOutput(command=command):
-            return command in allowed.commands
-        case FileContent(pattern=pattern):
-            return any(fnmatchcase(pattern, each) for each in allowed.files)
-        case SessionState() | TaskState() | UserStatement():
-            return True
-        case Described():
-            return False
-        case _:
-            assert_never(check)
-
-
-def evaluate_predicate(predicate: Predicate, answers: Mapping[Check, bool], allowed: Allowed) -> bool | None:
-    """Decide whether a state holds from the answers to its checks; ``None`` if they do not decide it.
-
-    An answer to a check that is not allowed does not count. A described check is decided by the given answer.
-    """
-    known = [
-        answers.get(check) if isinstance(check, Described) or is_permitted(check, allowed) else None
-        for check in predicate.checks
-    ]
-    if True in known:
-        return True
-    return False if known and None not in known else None
-
-
-def observe_step(
-    predicates: Sequence[Predicate], answers: Mapping[Check, bool], allowed: Allowed, *, do: Sequence[str] = ()
-) -> Step:
-    """Return a step at run time: the actions done, with each state as its checks decide."""
-    told = {predicate.name: evaluate_predicate(predicate, answers, allowed) for predicate in predicates}
-    return Step(
-        do=tuple(do),
-        true=tuple(name for name, value in told.items() if value),
-        unknown=tuple(name for name, value in told.items() if value is None),
-    )
 
 
 def plan_steps(

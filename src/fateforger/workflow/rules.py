@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from itertools import combinations
-from typing import Protocol, assert_never
+from typing import Literal, Protocol, assert_never
 
 from fateforger.errors import BadInput
 
@@ -16,9 +16,7 @@ MOST_LETTERS = 80
 _INNER = frozenset("_-.")
 
 
-class AtomKind(StrEnum):
-    STATE = "state"
-    ACTION = "action"
+AtomKind = Literal["state", "action"]
 
 
 class Vocabulary(Protocol):
@@ -43,8 +41,8 @@ class Names:
     def kind_of(self, name: str) -> AtomKind | None:
         """Return the kind of a name. See :meth:`Vocabulary.kind_of`."""
         if name in self.actions:
-            return AtomKind.ACTION
-        return AtomKind.STATE if name in self.states else None
+            return "action"
+        return "state" if name in self.states else None
 
     def near(self, name: str) -> tuple[str, ...]:
         """Suggest similar names. See :meth:`Vocabulary.near`."""

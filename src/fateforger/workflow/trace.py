@@ -129,11 +129,11 @@ def read_step(document: object, vocabulary: Vocabulary, where: str) -> Step:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None
     for name in step.do:
-        _expect(name, AtomKind.ACTION, vocabulary, f"{where}, do")
+        _expect(name, "action", vocabulary, f"{where}, do")
     for name in step.true:
-        _expect(name, AtomKind.STATE, vocabulary, f"{where}, true")
+        _expect(name, "state", vocabulary, f"{where}, true")
     for name in step.unknown:
-        _expect(name, AtomKind.STATE, vocabulary, f"{where}, unknown")
+        _expect(name, "state", vocabulary, f"{where}, unknown")
         if name in step.true:
             raise BadInput(f"“{name}” is both true and unknown here; it can be one of them.", where=where)
     return step
@@ -145,11 +145,11 @@ def _expect(name: str, kind: AtomKind, vocabulary: Vocabulary, where: str) -> No
         near = vocabulary.near(name)
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
         raise BadInput(f"Nothing is declared with the name “{name}”.{meant}", where=where)
-    if found is not kind:
+    if found != kind:
         raise BadInput(f"“{name}” is declared as {_A[found]}, and stands here as {_A[kind]}.", where=where)
 
 
-_A = {AtomKind.ACTION: "an action", AtomKind.STATE: "a state"}
+_A: Mapping[AtomKind, str] = {"action": "an action", "state": "a state"}
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Timeline:
 
     def is_action(self, name: str) -> bool:
         """Check whether a name is declared as an action."""
-        return self.vocabulary.kind_of(name) is AtomKind.ACTION
+        return self.vocabulary.kind_of(name) == "action"
 
 
 def build_timeline(steps: Sequence[Step], vocabulary: Vocabulary) -> Timeline:

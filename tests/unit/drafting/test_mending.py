@@ -89,8 +89,8 @@ def test_what_cannot_be_mended_is_refused_with_the_reason() -> None:
     broken = plan("a 09:00 60")
     result = repair_plan(broken, instance(constraints=[{"uid": "c1", "constraint_record": said}]))
     assert result.plan is broken
-    assert result.refused is not None
-    assert result.refused.ids == ("c1", "a")
+    assert result.conflict is not None
+    assert result.conflict.ids == ("c1", "a")
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -111,7 +111,7 @@ def test_whatever_is_mended_keeps_every_must(seed: int) -> None:
     changed = {**document, "immovables": [*document["immovables"], clash]}
     result = repair_plan(before, read_instance(changed))
     assert {e.key for e in result.plan.events} == {e.key for e in before.events}
-    if result.refused is not None:
+    if result.conflict is not None:
         return
     assert overlaps(resolve(result.plan)) == ()
     moved = {m.key for m in result.moved}

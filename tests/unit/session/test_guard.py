@@ -40,7 +40,6 @@ from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.values import replace
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.predicates import SessionState
-from fateforger.workflow.rules import AtomKind
 
 HOUR = timedelta(hours=1)
 REFINE, REVIEW, SKELETON = TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT, TimeboxingStage.SKELETON
@@ -73,7 +72,7 @@ def test_each_way_of_the_table_is_an_action_of_the_workflow() -> None:
     assert set(FORWARD) == {stage for stage, moves in TRANSITIONS.items() if Move.PROCEED in moves}
     names = TIMEBOXING.vocabulary
     actions = {*FORWARD.values(), "write", "undo_change", "undo_all", "undo_write", "redo_write", "try_again"}
-    assert {names.kind_of(name) for name in actions} == {AtomKind.ACTION}
+    assert {names.kind_of(name) for name in actions} == {"action"}
     everything = planned(
         REVIEW,
         refine_undo=(RefineUpdate(plan_before=DANGLING, sentence="It moved."),),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from fateforger.errors import BadInput
-from fateforger.workflow.conformance import Necessity
 from fateforger.workflow.definition import Workflow, read_workflow
 from fateforger.workflow.predicates import CommandOutput, Described, FileContent, SessionState, TaskState, UserStatement
 
@@ -55,11 +54,11 @@ def test_a_file_holds_all_of_it() -> None:
     assert (feature.applies_when, feature.not_when) == (("adding features", "building things"), ("bug fixes",))
     assert feature.actions == {"implement", "commit", "run_tests", "halt"}
     assert [(rule.id, rule.text, rule.title, rule.remedy, rule.necessity) for rule in feature.rules] == [
-        ("BEFORE implement: approved", "BEFORE implement: approved", None, None, Necessity.MUST),
-        ("green-first", "BEFORE commit: green", "Green before a commit", "Run the tests first.", Necessity.SHOULD),
-        ("IF green THEN run_tests", "IF green THEN run_tests", None, None, Necessity.MUST),
-        ("ALWAYS: careful", "ALWAYS: careful", None, None, Necessity.MUST),
-        ("ON green: INVOKE halt", "ON green: INVOKE halt", None, None, Necessity.MUST),
+        ("BEFORE implement: approved", "BEFORE implement: approved", None, None, "must"),
+        ("green-first", "BEFORE commit: green", "Green before a commit", "Run the tests first.", "should"),
+        ("IF green THEN run_tests", "IF green THEN run_tests", None, None, "must"),
+        ("ALWAYS: careful", "ALWAYS: careful", None, None, "must"),
+        ("ON green: INVOKE halt", "ON green: INVOKE halt", None, None, "must"),
     ]
     assert {name: predicate.checks for name, predicate in feature.predicates.items()} == {
         "approved": (TaskState("body", contains="## Approved Plan"), UserStatement("approval")),

@@ -34,7 +34,7 @@ from fateforger.conversation.language.tables import (
 from fateforger.drafting.day_draft import TRIAL_STEPS, Day
 from fateforger.drafting.instance import Told
 from fateforger.drafting.model import Draft
-from fateforger.drafting.solver import BlockMove, RepairResult, repair_plan
+from fateforger.drafting.solver import BlockMove, RevisedPlan, repair_plan
 from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput, InternalError, ModelError, ModelTimedOut, UserError
 from fateforger.memory.applicability import Applicable
@@ -313,10 +313,10 @@ def _find_broken_must(day: Day, musts: Sequence[Told], plan: TBPlan) -> str | No
     return f"{titles} breaks what must be followed: “{found[0].words}”. Put it elsewhere."
 
 
-def _repair(day: Day, musts: Sequence[Told], plan: TBPlan) -> RepairResult | None:
+def _repair(day: Day, musts: Sequence[Told], plan: TBPlan) -> RevisedPlan | None:
     """Move blocks that break a must; return ``None`` if that is not possible."""
     if _find_broken_must(day, musts, plan) is None:
-        return RepairResult(plan)
+        return RevisedPlan(plan)
     result = repair_plan(plan, day.instance(musts))
     return result if _find_broken_must(day, musts, result.plan) is None else None
 
