@@ -35,20 +35,20 @@ from fateforger.cli.options import (
     run_with_constraints,
 )
 from fateforger.errors import BadInput, ConstraintUnreadable, StoreUnavailable
+from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials, remove_credentials
+from fateforger.memory.documents import check_version, read_version, write_version
+from fateforger.memory.migration import MigratedRow, Outcome
+from fateforger.memory.ports import Constraints, ConstraintSource
+from fateforger.memory.versions import Version
 from fateforger.text import format_count
 
 if TYPE_CHECKING:
     from fateforger.app.migration import Report
     from fateforger.config import Settings
-    from fateforger.memory.migration import MigratedRow
-    from fateforger.memory.ports import Constraints, ConstraintSource
-    from fateforger.memory.versions import Version
 
 
 def build_migration_document(report: Report) -> dict[str, Any]:
     """Return the result for programs: counts, and each row with its outcome and the version written."""
-    from fateforger.memory.documents import write_version  # noqa: PLC0415  heavy
-
     rows = [
         {
             "where": row.where,
@@ -72,8 +72,6 @@ def build_migration_document(report: Report) -> dict[str, Any]:
 
 
 def _count_outcomes(report: Report) -> dict[str, int]:
-    from fateforger.memory.migration import Outcome  # noqa: PLC0415  heavy
-
     return {outcome.value: sum(row.outcome is outcome for row in report.rows) for outcome in Outcome}
 
 
@@ -245,8 +243,6 @@ class _Importing:
 
     async def take(self, version: Version, cause: str) -> None:
         """Add a line. Raises ``BadInput`` for one that no store can keep."""
-        from fateforger.memory.documents import check_version  # noqa: PLC0415  the help text needs none of it
-
         check_version(version)
         person = version.user_id
         if person not in self._known:
@@ -275,13 +271,6 @@ class _Importing:
 
 def _iter_versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
     """Yield the usable lines with their numbers and causes; add the others to ``count``."""
-    from fateforger.memory.credentials import (  # noqa: PLC0415  the help text needs none of it
-        REFUSED,
-        holds_credentials,
-        redact_credentials,
-    )
-    from fateforger.memory.documents import read_version  # noqa: PLC0415  the help text needs none of it
-
     for number, data in read_raw_lines(source):
         where = f"{source}, line {number}"
         try:
@@ -298,8 +287,6 @@ def _iter_versions(source: str, count: Count) -> Iterator[tuple[int, Version, st
 
 
 def _describe_mistake(number: int, error: BadInput, where: str) -> dict[str, Any]:
-    from fateforger.memory.credentials import remove_credentials  # noqa: PLC0415  the help text needs none of it
-
     place = where if error.where in {None, where} else f"{where}, {remove_credentials(error.where or '')}"
     return {"line": number, "message": remove_credentials(error.message), "where": place}
 
@@ -309,16 +296,12 @@ def _hash_version(version: Version) -> str:
 
     The cause of a commit is built from its lines' digests.
     """
-    from fateforger.memory.documents import write_version  # noqa: PLC0415  the help text needs none of it
-
     text = json.dumps(write_version(version), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int, int, ConstraintUnreadable | None]:
     """Write all readable versions; return the number of people and of lines, and an error for the unreadable ones."""
-    from fateforger.memory.documents import write_version  # noqa: PLC0415  the help text needs none of it
-
     people = await opened.constraints.people() if user_id is None else (user_id,)
     lines, unreadable = 0, None
     with open_output(target) as write_line:

@@ -29,15 +29,19 @@ from fateforger.cli.options import (
     write_line_with_uid,
 )
 from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
+from fateforger.memory.applicability import Answer, Context, decide_applicability
+from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials
+from fateforger.memory.documents import read_context, read_record, read_version, write_answer
+from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.retrieval import NO_INDEX, select_current
+from fateforger.memory.versions import Version, build_eras, select_newest
+from fateforger.memory.vocabulary import Scope, Status, format_day
 from fateforger.text import format_count, quote_title
 from fateforger.values import replace
 
 if TYPE_CHECKING:
     from fateforger.cli.constraint_changes import ChangeResult
     from fateforger.config import Settings
-    from fateforger.memory.applicability import Answer, Context
-    from fateforger.memory.record import ConstraintRecord
-    from fateforger.memory.versions import Version
     from fateforger.session.recall import ConstraintHistory
 
 
@@ -126,8 +130,6 @@ def list_command(
 
 
 def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:
-    from fateforger.memory.versions import build_eras, select_newest  # noqa: PLC0415  the help text needs none of it
-
     if uid is not None:
         return [era.version for era in build_eras(versions, user_id, uid)]
     mine = sorted(
@@ -141,7 +143,6 @@ async def _search_versions(
 ) -> tuple[Sequence[Version], str | None]:
     """Return the current constraints that the index finds; all of them, with a reason, when it is unavailable."""
     from fateforger.app.memory import search_constraints  # noqa: PLC0415  heavy
-    from fateforger.memory.retrieval import NO_INDEX, select_current  # noqa: PLC0415  the help text needs none of it
 
     try:
         uids = await search_constraints(settings, opened.constraints, user_id, text)
@@ -157,8 +158,6 @@ def _describe_nothing(user_id: str, uid: str | None, about: str | None) -> str:
 
 
 def _format_line(version: Version) -> str:
-    from fateforger.memory.vocabulary import format_day  # noqa: PLC0415  the help text needs none of it
-
     record = version.record
     standing: dict[Any, str] = {"locked": "confirmed", "proposed": "not confirmed yet", "declined": "out of force"}
     since = f"{standing[record.status.value]}, {format_day(version.updated_at.date())}"
@@ -197,9 +196,6 @@ def query_command(
     **asked: Any,
 ) -> None:
     """The constraints that apply, best first, each with its reasons."""
-    from fateforger.memory.applicability import decide_applicability  # noqa: PLC0415  the help text needs none of it
-    from fateforger.memory.documents import write_answer  # noqa: PLC0415  the help text needs none of it
-
     if batch is not None and any(value is not None for value in asked.values()):
         raise click.UsageError("With --batch each line says what is asked; leave out the options that ask.")
     if batch == source == "-":
@@ -241,8 +237,6 @@ async def _answer_from_store(settings: Settings, answer: Callable[[Versions], Aw
 
 def _read_versions(source: str) -> dict[str, list[Version]]:
     """Read versions by person, in the order of their instants; of one instant, the later line is newer."""
-    from fateforger.memory.documents import read_version  # noqa: PLC0415  the help text needs none of it
-
     found: dict[str, list[Version]] = {}
     for number, (line, where) in enumerate(read_lines(source)):
         try:
@@ -255,9 +249,6 @@ def _read_versions(source: str) -> dict[str, list[Version]]:
 
 async def _answer_lines(versions: Versions, batch: str, clock: datetime | None, *, explain: bool) -> None:
     """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
-    from fateforger.memory.applicability import decide_applicability  # noqa: PLC0415  the help text needs none of it
-    from fateforger.memory.documents import write_answer  # noqa: PLC0415  the help text needs none of it
-
     for line, where in read_lines(batch):
         try:
             context = _build_context(parse_json(line, where), clock)
@@ -269,8 +260,6 @@ async def _answer_lines(versions: Versions, batch: str, clock: datetime | None, 
 
 
 def _build_context(document: Any, clock: datetime | None) -> Context:
-    from fateforger.memory.documents import read_context  # noqa: PLC0415  the help text needs none of it
-
     return read_context(_add_instant(document, clock))
 
 
@@ -414,10 +403,6 @@ def archive_command(
 ) -> None:
     """Put the constraint UID away. It applies no more, and is kept with its history."""
     from fateforger.cli.constraint_changes import archive  # noqa: PLC0415  heavy
-    from fateforger.memory.credentials import (  # noqa: PLC0415  the help text needs none of it
-        REFUSED,
-        redact_credentials,
-    )
 
     if reason is not None and redact_credentials(reason)[1]:
         raise BadInput(REFUSED, where="reason")
@@ -462,10 +447,6 @@ def supersede_command(
 
 def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
     """Validate a record and fill in its scope. Raises ``BadInput``."""
-    from fateforger.memory.credentials import REFUSED, holds_credentials  # noqa: PLC0415  the help text needs none
-    from fateforger.memory.documents import read_record  # noqa: PLC0415  the help text needs none of it
-    from fateforger.memory.vocabulary import Scope, Status  # noqa: PLC0415  the help text needs none of it
-
     record = read_record(document)
     if holds_credentials(record):
         raise BadInput(REFUSED)

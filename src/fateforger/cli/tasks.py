@@ -2,34 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import click
+from pydantic import ValidationError
 
 from fateforger.cli.documents import write_json
-from fateforger.cli.options import (
-    Queue,
-    add_queue_options,
-    add_task_argument,
-    build_task_document,
-    build_unknown_task_error,
-    print_answer,
-    read_id,
-    read_ids,
-    run_with_queue,
-)
+from fateforger.cli.options import add_place_options, as_json, check_person_option, load_settings
 from fateforger.errors import BadInput
+from fateforger.planning.validation import first_mistake
+from fateforger.tasks.ports import Tasks
+from fateforger.tasks.queue import NewTask, QueuePlace, blockers, describe_move, move_task
+from fateforger.tasks.task import (
+    ENDED,
+    STATES,
+    Do,
+    Origin,
+    QueuedTask,
+    ReviewParts,
+    TaskSpec,
+    TaskState,
+    priority_words,
+    read_task_id,
+)
+from fateforger.tasks.transitions import TaskAction, apply_action, describe_action, rename_task, set_priority
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
+from fateforger.workflow.definition import list_shipped, load_shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from fateforger.adapters.store.store import Store
+    from fateforger.config import Settings
 
-    from fateforger.tasks.task import QueuedTask, TaskSpec
+_R = TypeVar("_R")
 
-    Answer = tuple[str, QueuedTask, Sequence[QueuedTask]]
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """One person's queue, and the instant of the command."""
+
+    tasks: Tasks
+    user_id: str
+    now: datetime
+
+    async def task(self, task_id: str) -> QueuedTask:
+        """Return the task with that id. Raises ``BadInput``."""
+        task = await self.tasks.get(self.user_id, task_id)
+        if task is None:
+            raise build_unknown_task_error(task_id)
+        return task
+
+
+def build_unknown_task_error(task_id: str) -> BadInput:
+    """Return the error for an unknown id."""
+    return BadInput(f"There is no task {task_id} in this queue; tasks list shows those that are there.", where="id")
+
+
+def read_id(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    """Parse a typed id. Raises ``BadInput`` for an impossible one."""
+    return None if text is None else _parse_id(text)
+
+
+def read_ids(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
+    """Parse several typed ids. See :func:`read_id`."""
+    return tuple(map(_parse_id, texts))
+
+
+def _parse_id(text: str) -> str:
+    task_id = read_task_id(text)
+    if task_id is None:
+        raise BadInput(f"“{text}” is no id of a task; they look like ff-7k2m9x.", where="id")
+    return task_id
+
+
+def add_queue_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that every command on the queue shares."""
+    whose = click.option("--user", "user_id", metavar="ID", callback=check_person_option, help="Whose queue.")
+    return whose(add_place_options(as_json(click.pass_context(function))))
+
+
+def add_task_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument TASK, for commands about one task."""
+    return click.argument("task_id", metavar="TASK", callback=read_id)(function)
+
+
+def run_with_queue(
+    ctx: click.Context,
+    user_id: str | None,
+    where: Mapping[str, str | None],
+    work: Callable[[Queue], Awaitable[_R]],
+) -> _R:
+    """Run ``work`` on the queue. ``where`` holds ``now`` and ``data_dir`` from the command line."""
+    return asyncio.run(_run_with_opened_queue(load_settings(ctx, **where), user_id, work))
+
+
+async def _run_with_opened_queue(settings: Settings, user_id: str | None, work: Callable[[Queue], Awaitable[_R]]) -> _R:
+    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
+
+    store = await open_state(settings)
+    try:
+        person = user_id or await _find_owner(settings, store)
+        return await work(Queue(store.tasks, person, settings.now or build_clock(settings).now()))
+    finally:
+        await store.aclose()
+
+
+async def _find_owner(settings: Settings, store: Store) -> str:
+    """Return the owner of the calendar. Raises ``BadInput`` while it has none."""
+    from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
+
+    owner = await build_ownership(settings, store, build_clock(settings)).owner()
+    if owner.person is None:
+        raise BadInput(
+            "The calendar has no owner, as fateforger doctor says, so say whose queue you mean with --user.",
+            where="user",
+        )
+    return owner.person
+
+
+def build_task_document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[str, Any]:
+    """Return a task for output; ``waits_for`` are those of ``tasks`` (all of the person's) that come first."""
+    return {**task.model_dump(mode="json"), "waits_for": [first.id for first in blockers(task, tasks)]}
+
+
+def print_answer(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *, as_json: bool) -> None:
+    """Print the answer of a command that changed a task."""
+    if as_json:
+        write_json({"message": sentence, "task": build_task_document(task, tasks)})
+    else:
+        click.echo(sentence)
+
+
+Answer = tuple[str, QueuedTask, Sequence[QueuedTask]]
+"""Sentence for the person, the changed task, and all tasks of the queue."""
 
 
 @click.command("list")
@@ -42,7 +152,7 @@ def list_command(ctx: click.Context, user_id: str | None, everything: bool, as_j
         return await queue.tasks.of(queue.user_id, ended=True)
 
     tasks = run_with_queue(ctx, user_id, where, ask)
-    shown = [task for task in tasks if everything or task.state.value not in {"done", "stopped"}]
+    shown = [task for task in tasks if everything or task.state not in ENDED]
     if as_json:
         write_json({"tasks": [build_task_document(task, tasks) for task in shown]})
         return
@@ -71,9 +181,6 @@ def show_command(ctx: click.Context, task_id: str, user_id: str | None, as_json:
 
 def format_task(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Return a task as one line."""
-    from fateforger.tasks.queue import blockers  # noqa: PLC0415  the help text needs none of it
-    from fateforger.tasks.task import STATES, priority_words  # noqa: PLC0415  the help text needs none of it
-
     first = blockers(task, tasks)
     after = f", after {', '.join(t.id for t in first)}" if first else ""
     where = f"{priority_words(task.spec.priority)}, {STATES[task.state]}{after}"
@@ -104,11 +211,6 @@ def describe_task(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Iterator[str
 
 def iter_rules(task: QueuedTask) -> Iterator[str]:
     """Yield the texts of the rules of a task's workflow."""
-    from fateforger.workflow.definition import (  # noqa: PLC0415  the help text needs none of it
-        list_shipped,
-        load_shipped,
-    )
-
     if task.spec.workflow in list_shipped():
         yield from (rule.text for rule in load_shipped(task.spec.workflow).rules)
 
@@ -148,9 +250,6 @@ def add_command(
     spec = _build_spec(said)
 
     async def add(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
-        from fateforger.tasks.queue import NewTask  # noqa: PLC0415  the help text needs none of it
-        from fateforger.tasks.task import Origin, TaskState  # noqa: PLC0415  the help text needs none of it
-
         state = TaskState.PAUSED if paused else TaskState.ACTIVE
         new = NewTask(spec, Origin(door="cli"), blocked_by=first, state=state)
         (task,) = await queue.tasks.add(queue.user_id, (new,), cause=f"door-{uuid4().hex}", now=queue.now)
@@ -162,11 +261,6 @@ def add_command(
 
 def _build_spec(said: dict[str, Any]) -> TaskSpec:
     """Return the options as a task specification. Raises ``BadInput``."""
-    from pydantic import ValidationError  # noqa: PLC0415  the help text needs none of it
-
-    from fateforger.planning.validation import first_mistake  # noqa: PLC0415  the help text needs none of it
-    from fateforger.tasks.task import TaskSpec  # noqa: PLC0415  the help text needs none of it
-
     _check_workflow(said["workflow"])
     work = {"kind": said.pop("kind")}
     needs = {"plan_day": ("date",), "block_time": ("date", "minutes")}.get(work["kind"], ())
@@ -187,16 +281,12 @@ def _build_spec(said: dict[str, Any]) -> TaskSpec:
 
 
 def _check_workflow(name: str) -> None:
-    from fateforger.workflow.definition import list_shipped  # noqa: PLC0415  the help text needs none of it
-
     if name and name not in list_shipped():
         raise BadInput(f"There is no workflow “{name}”; there are {', '.join(list_shipped())}.", where="workflow")
 
 
 def _describe_added(task: QueuedTask) -> str:
     """Return the confirmation (S155)."""
-    from fateforger.tasks.task import priority_words  # noqa: PLC0415  the help text needs none of it
-
     lines = [f"Added {task.id} {quote_title(task.spec.title)}.", f"Priority: {priority_words(task.spec.priority)}"]
     if task.spec.workflow:
         lines += [f"Workflow: {task.spec.workflow}", *(f"  {rule}" for rule in iter_rules(task))]
@@ -225,12 +315,6 @@ def move_command(
         raise click.UsageError("Say where: first, last, up, down, or --before TASK.")
 
     async def do(queue: Queue) -> Answer:
-        from fateforger.tasks.queue import (  # noqa: PLC0415  the help text needs none of it
-            QueuePlace,
-            describe_move,
-            move_task,
-        )
-
         before = await queue.task(task_id)
         to = QueuePlace(place or "before")
         tasks = await queue.tasks.rearrange(
@@ -251,9 +335,6 @@ def priority_command(
     """Give a task another priority: 0 urgent, 1 high, 2 normal, 3 low, 4 some day."""
 
     async def do(queue: Queue) -> Answer:
-        from fateforger.tasks.task import priority_words  # noqa: PLC0415  the help text needs none
-        from fateforger.tasks.transitions import set_priority  # noqa: PLC0415  the help text needs none
-
         task, tasks = await _change_task(queue, task_id, lambda task: set_priority(task, priority))
         return f"{quote_title(task.spec.title)} has priority {priority_words(priority)} now.", task, tasks
 
@@ -270,8 +351,6 @@ def rename_command(
     """Give a task another title."""
 
     async def do(queue: Queue) -> Answer:
-        from fateforger.tasks.transitions import rename_task  # noqa: PLC0415  the help text needs none of it
-
         task, tasks = await _change_task(queue, task_id, lambda task: rename_task(task, title))
         return f"It is called {quote_title(task.spec.title)} now.", task, tasks
 
@@ -284,12 +363,6 @@ def _build_action_command(name: str, text: str) -> click.Command:
     @add_queue_options
     def door(ctx: click.Context, task_id: str, user_id: str | None, as_json: bool, **where: str | None) -> None:
         async def do(queue: Queue) -> Answer:
-            from fateforger.tasks.transitions import (  # noqa: PLC0415  the help text needs none of it
-                TaskAction,
-                apply_action,
-                describe_action,
-            )
-
             deed = TaskAction(name)
             task, tasks = await _change_task(queue, task_id, lambda task: apply_action(task, deed))
             return describe_action(task, deed, tasks), task, tasks
@@ -363,7 +436,7 @@ async def _pull_task(queue: Queue, task_id: str | None) -> QueuedTask:
     settled = await queue.tasks.settle(claimed, _hand_over, now=queue.now)
     if settled is None:
         raise BadInput("Somebody stopped that task just now.", where="id")
-    if settled.state.value == "active":
+    if settled.state is TaskState.ACTIVE:
         raise BadInput(
             f"“{settled.spec.title}” ({settled.id}) is carried out in Slack: write /pull {settled.id} there. Or name"
             " another task here.",
@@ -374,8 +447,6 @@ async def _pull_task(queue: Queue, task_id: str | None) -> QueuedTask:
 
 def _hand_over(task: QueuedTask) -> QueuedTask:
     """Return the task waiting for the person if it is theirs to do, or back in the queue otherwise."""
-    from fateforger.tasks.task import Do, ReviewParts, TaskState  # noqa: PLC0415  the help text needs none of it
-
     if not isinstance(task.spec.work, Do | ReviewParts):
         return replace(task, state=TaskState.ACTIVE)
     return replace(task, state=TaskState.WAITING, outcome="It was pulled at the command line.")
@@ -383,12 +454,9 @@ def _hand_over(task: QueuedTask) -> QueuedTask:
 
 async def _explain_nothing(queue: Queue, task_id: str | None) -> BadInput:
     """Return the reason nothing could be pulled (S160)."""
-    from fateforger.tasks.queue import blockers  # noqa: PLC0415  the help text needs none of it
-    from fateforger.tasks.task import STATES  # noqa: PLC0415  the help text needs none of it
-
     tasks = await queue.tasks.of(queue.user_id, ended=True)
     if task_id is None:
-        left = [task for task in tasks if task.state.value not in {"done", "stopped"}]
+        left = [task for task in tasks if task.state not in ENDED]
         if not left:
             return BadInput("The queue is empty, so there is nothing to pull.")
         return BadInput("Nothing can be pulled now: what is in the queue is paused, in hand, or waits for other tasks.")
@@ -396,7 +464,7 @@ async def _explain_nothing(queue: Queue, task_id: str | None) -> BadInput:
     if task is None:
         return build_unknown_task_error(task_id)
     first = blockers(task, tasks)
-    if task.state.value == "active" and first:
+    if task.state is TaskState.ACTIVE and first:
         named = join_words(f"{quote_title(t.spec.title)} ({t.id})" for t in first[:2])
         return BadInput(f"{quote_title(task.spec.title)} has to wait for {named}.", where="id")
     return BadInput(f"{quote_title(task.spec.title)} is {STATES[task.state]}, so it cannot be pulled.", where="id")
@@ -443,7 +511,6 @@ def _end_task(
     """Return the task after the same command as in Slack. Raises ``BadInput`` with what is missing."""
     from fateforger.conversation.queue.decisions import apply_decision  # noqa: PLC0415  heavy
     from fateforger.session.queue_commands import SettleTask  # noqa: PLC0415  heavy
-    from fateforger.tasks.task import ReviewParts  # noqa: PLC0415  the help text needs none of it
 
     every = range(len(task.spec.acceptance_criteria))
     word = SettleTask(

@@ -7,21 +7,24 @@ are counted from 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fateforger.cli.documents import parse_json, read_lines, read_text, write_json
+from fateforger.adapters.facts import AllowList, LocalFacts, read_allow_file
+from fateforger.cli.documents import parse_json, read_document, read_lines, read_text, write_json
 from fateforger.cli.options import as_json, load_settings
+from fateforger.config import Settings
 from fateforger.errors import BadInput, FateforgerError
-
-if TYPE_CHECKING:
-    from fateforger.workflow.conformance import Report
-    from fateforger.workflow.definition import Workflow
-    from fateforger.workflow.facts import EvaluatedState
-    from fateforger.workflow.trace import Step
+from fateforger.planning.validation import first_mistake
+from fateforger.workflow.conformance import Report, check, check_case
+from fateforger.workflow.definition import Workflow, list_shipped, load_shipped, read_shipped, read_workflow
+from fateforger.workflow.facts import EvaluatedState, KnownValues, as_step, evaluate
+from fateforger.workflow.trace import Step, read_step
 
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
 
@@ -71,12 +74,13 @@ def check_command(
     if [file, trace, known].count("-") > 1:
         raise BadInput("Only one of the workflow, the trace and what is known can come from stdin.")
     workflow = _load_workflow(file)
-    states, last = _evaluate_now(ctx, workflow, known, do) if evaluate else (None, ())
+    states = _evaluate_states(workflow, known, load_settings(ctx)) if evaluate else ()
+    last = (_build_step(workflow, states, do),) if evaluate else ()
     report = _check_trace(workflow, trace, last, closed=not is_open)
     if as_json:
         from fateforger.workflow.conformance import write_report  # noqa: PLC0415  the help text needs none of it
 
-        write_json({**write_report(report), **_write_states(states)})
+        write_json({**write_report(report), **({"states": _write_states(states)} if evaluate else {})})
     else:
         _print_states(states)
         _print_report(report)
@@ -85,12 +89,6 @@ def check_command(
 
 
 def _load_workflow(source: str) -> Workflow:
-    from fateforger.workflow.definition import (  # noqa: PLC0415  the help text needs none of it
-        list_shipped,
-        load_shipped,
-        read_workflow,
-    )
-
     if source in list_shipped() and not Path(source).exists():
         return load_shipped(source)
     text = read_text(source)
@@ -102,7 +100,6 @@ def _load_workflow(source: str) -> Workflow:
 
 def _build_parent_reader(source: str) -> Callable[[str], str | None]:
     """Return a reader of parent workflows, which lie in the folder of the file or are bundled."""
-    from fateforger.workflow.definition import read_shipped  # noqa: PLC0415  the help text needs none of it
 
     def parent(name: str) -> str | None:
         path = Path(source).parent / f"{name}.yaml"
@@ -111,46 +108,15 @@ def _build_parent_reader(source: str) -> Callable[[str], str | None]:
     return parent
 
 
-def _evaluate_now(
-    ctx: click.Context, workflow: Workflow, known: str | None, do: tuple[str, ...]
-) -> tuple[tuple[EvaluatedState, ...], tuple[Step]]:
-    """Return the current states, and the current step."""
-    from fateforger.cli.workflow_states import build_step, evaluate_states  # noqa: PLC0415  heavy
-
-    states = evaluate_states(workflow, known, load_settings(ctx))
-    return states, (build_step(workflow, states, do),)
-
-
 def _check_trace(workflow: Workflow, trace: str | None, last: Sequence[Step], *, closed: bool) -> Report:
-    from fateforger.workflow.conformance import check  # noqa: PLC0415  the help text needs none of it
-    from fateforger.workflow.trace import read_step  # noqa: PLC0415  the help text needs none of it
-
     names = workflow.vocabulary
     lines = () if trace is None else read_lines(trace)
     steps = [read_step(parse_json(line, where), names, where) for line, where in lines]
     return check(workflow.rules, [*steps, *last], names, closed=closed)
 
 
-def _write_states(states: tuple[EvaluatedState, ...] | None) -> dict[str, Any]:
-    if states is None:
-        return {}
-    from fateforger.cli.workflow_states import write_states  # noqa: PLC0415  heavy
-
-    return {"states": write_states(states)}
-
-
-def _print_states(states: tuple[EvaluatedState, ...] | None) -> None:
-    if states is None:
-        return
-    from fateforger.cli.workflow_states import print_states  # noqa: PLC0415  heavy
-
-    print_states(states)
-
-
 def _check_lines(batch: str) -> None:
     """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
-    from fateforger.workflow.conformance import check_case  # noqa: PLC0415  the help text needs none of it
-
     for line, where in read_lines(batch):
         try:
             write_json(check_case(parse_json(line, where)))
@@ -168,3 +134,55 @@ def _print_report(report: Report) -> None:
         if not each.verdict.passes:
             click.echo(f"  → {each.remedy}")
     click.echo(f"Together: {report.verdict.value}.")
+
+
+_STATE_SIGNS = {True: "✓", False: "✗", None: "?"}
+
+
+class _Known(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    session: dict[str, bool] = {}
+    task: dict[str, Any] = {}
+    stated: list[str] | None = None
+
+
+def _evaluate_states(workflow: Workflow, known: str | None, settings: Settings) -> tuple[EvaluatedState, ...]:
+    """Evaluate each state that the workflow declares, by name.
+
+    ``known`` is a file, or ``-``. Raises :class:`BadInput`.
+    """
+    given = KnownValues() if known is None else _parse_known(read_document(known), known)
+    facts = LocalFacts(AllowList() if settings.facts is None else read_allow_file(settings.facts))
+    predicates = [workflow.predicates[name] for name in sorted(workflow.predicates)]
+    return asyncio.run(evaluate(predicates, given, facts))
+
+
+def _build_step(workflow: Workflow, states: Sequence[EvaluatedState], do: Sequence[str]) -> Step:
+    """Return the current step. Raises :class:`BadInput` for an action that is not declared."""
+    for name in do:
+        if workflow.vocabulary.kind_of(name) != "action":
+            near = workflow.vocabulary.near(name)
+            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise BadInput(f"“{name}” is no action of {workflow.name}.{meant}", where="--do")
+    return as_step(states, do)
+
+
+def _write_states(states: Sequence[EvaluatedState]) -> list[Mapping[str, Any]]:
+    """Return ``[{"state","holds","why"}]``; ``holds`` is null where it is unknown."""
+    return [{"state": each.name, "holds": each.holds, "why": list(each.why)} for each in states]
+
+
+def _print_states(states: Sequence[EvaluatedState]) -> None:
+    """Print the states for people."""
+    for each in states:
+        click.echo(f"{_STATE_SIGNS[each.holds]} {each.name}: {' '.join(each.why)}")
+
+
+def _parse_known(document: object, where: str) -> KnownValues:
+    try:
+        given = _Known.model_validate(document)
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None
+    stated = None if given.stated is None else frozenset(given.stated)
+    return KnownValues(session=given.session, task=given.task, stated=stated)
