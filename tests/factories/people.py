@@ -23,7 +23,7 @@ from fateforger.calendar.transactions import TxState
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.jobs import NewJob
 from fateforger.session.store import Rating, Sent
-from fateforger.slack.requests import command_id
+from fateforger.slack.payloads import command_id
 from fateforger.workers.memory import build_tidy_job, build_write_job
 from fateforger.workers.turns import build_notification_job
 

@@ -17,12 +17,12 @@ from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
+from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.painter import Rasterizer
 from fateforger.session.store import Outbox
-from fateforger.slack.app import Services, SlackApp, run_slack_app
 from fateforger.slack.client import SlackLogin, app_manifest
 from fateforger.slack.progress import DEFAULT_TIMING, Timing
 from fateforger.values import replace

@@ -25,12 +25,12 @@ from tests.scenarios.person import texts
 from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, ScriptedDoor, failing, slowly
 from tests.scenarios.store_faults import Failing
 
+from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand, Start
 from fateforger.session.model import Outgoing, Session
 from fateforger.slack import phrases
-from fateforger.slack.app import SlackApp, run_slack_app
 from fateforger.slack.progress import Timing
 from fateforger.workers.lanes import SENDING
 from fateforger.workers.turns import APOLOGY

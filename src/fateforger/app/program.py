@@ -37,6 +37,7 @@ from fateforger.app.resources import (
     start_local_calendar,
     submitter,
 )
+from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
 from fateforger.calendar.access import read_day
 from fateforger.calendar.model import Ledger, Snapshot
@@ -60,7 +61,6 @@ from fateforger.errors import StoreError, WorldError
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
 from fateforger.session.store import Sessions
-from fateforger.slack.app import Services, SlackApp, run_slack_app
 from fateforger.slack.client import SLACK_URL, SlackLogin, app_manifest
 from fateforger.values import replace
 from fateforger.workers.lanes import (

@@ -1,4 +1,4 @@
 """Slack transport: payload in, command out; card in, Block Kit out.
 
-:func:`fateforger.slack.app.run_slack_app` connects it.
+:func:`fateforger.app.slack.run_slack_app` connects it.
 """

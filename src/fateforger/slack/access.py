@@ -12,7 +12,7 @@ from fateforger.ports.clock import Clock
 from fateforger.slack import phrases
 from fateforger.slack.addresses import COMMAND_NAME
 from fateforger.slack.client import SlackCallError, call_slack
-from fateforger.slack.requests import Place
+from fateforger.slack.payloads import Place
 from fateforger.workers.people import ClaimOutcome, is_code
 
 log = logging.getLogger(__name__)

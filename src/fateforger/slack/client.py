@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
-from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
@@ -292,15 +292,27 @@ def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> AsyncWebCli
     return client
 
 
-def new_app(client: AsyncWebClient, middleware: AsyncMiddleware) -> AsyncApp:
-    """Create a Bolt app that passes all payloads to ``middleware``."""
+def new_app(client: AsyncWebClient) -> AsyncApp:
+    """Create a Bolt app that runs a listener before it acknowledges the payload.
+
+    A token is authorized without a request to Slack: a payload would otherwise be acknowledged if that failed.
+    """
+
+    async def authorize() -> AuthorizeResult:
+        return AuthorizeResult(enterprise_id=None, team_id=None, bot_token=client.token)
+
+    for_app = AsyncWebClient(base_url=client.base_url, session=client.session, retry_handlers=[])
+    for_app.proxy = client.proxy
     with _without_slack_settings():
         return AsyncApp(
             # Bolt sets the level of the logger of this name, so it must not be the program's own.
             name="fateforger.bolt",
-            client=client,
+            client=for_app,
+            authorize=authorize,
             signing_secret="",
-            before_authorize=middleware,
+            process_before_response=True,
+            raise_error_for_unhandled_request=True,
+            ignoring_self_events_enabled=False,
             attaching_conversation_kwargs_enabled=False,
         )
 

@@ -29,8 +29,8 @@ from fateforger.slack.client import (
     TransientSlackError,
     lacks_scope,
 )
+from fateforger.slack.payloads import Place
 from fateforger.slack.poster import EphemeralMessages, Pictures, Poster
-from fateforger.slack.requests import Place
 from fateforger.ui.session_cards import root_card
 from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, SendOutbox, TryLater, ignore
 from fateforger.workers.supervisor import BackgroundTasks, Repeated, wait_for

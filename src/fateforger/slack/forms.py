@@ -14,7 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError, UserError
 from fateforger.session.cards import Choice, Controls, Divider, Note, Prose
-from fateforger.session.commands import Command
+from fateforger.session.commands import Click, Command
 from fateforger.session.forms import (
     ChoiceField,
     DateField,
@@ -23,6 +23,7 @@ from fateforger.session.forms import (
     FormErrors,
     FormField,
     FormRequest,
+    FormSubmission,
     Input,
     ManyField,
     NumberField,
@@ -36,16 +37,9 @@ from fateforger.slack.blocks import MAX_OPTIONS, MAX_PLACEHOLDER, blocks_of, opt
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.mrkdwn import escape, split, to_mrkdwn
+from fateforger.slack.payloads import OpenForm, Place
 from fateforger.slack.poster import EphemeralMessages
 from fateforger.slack.progress import Timing
-from fateforger.slack.requests import (
-    FormPressed,
-    FormRefreshRequested,
-    FormRequested,
-    FormSubmitted,
-    Place,
-    ShownForm,
-)
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
@@ -213,7 +207,7 @@ _NOWHERE = Place(None)
 
 
 class FormHandler:
-    """Each method returns the body of the acknowledgement. All raise ``StoreError``."""
+    """Opens, refreshes and submits forms. All methods raise ``StoreError``."""
 
     def __init__(
         self,
@@ -232,26 +226,28 @@ class FormHandler:
         self._background = background
         self._timing = timing
 
-    async def open(self, asked: FormRequested) -> None:
-        """Open a form while the trigger is valid, on top of the form that asked for it, or say why not."""
-        request = asked.request
+    async def open(
+        self, request: FormRequest, trigger_id: str, place: Place, *, below: FormAddress | None = None
+    ) -> None:
+        """Open a form on top of the one ``below``, or say in ``place`` why not.
+
+        ``trigger_id`` is valid for three seconds.
+        """
         refusal = await self._requests.refusal(request.session_id, request.user_id)
         if refusal is None:
-            refusal = await self._open(asked)
+            refusal = await self._open(request, trigger_id, below)
         if refusal is not None:
-            self._send_ephemeral(request.user_id, asked.place, refusal)
+            self._send_ephemeral(request.user_id, place, refusal)
 
-    async def turn(self, asked: FormRefreshRequested) -> None:
+    async def refresh(self, request: FormRequest, shown: OpenForm) -> None:
         """Refresh a form. Typed values stay, because the fields keep their ids.
 
         A click on a form that has changed since is too late and changes nothing.
         """
-        request = asked.request
         refusal = await self._requests.refusal(request.session_id, request.user_id)
         try:
             if refusal is None:
-                form = await self._door.open_form(request)
-                await self._show(form, asked.form.view_id, asked.form.address.below, asked.form.hash)
+                await self._show(await self._door.open_form(request), shown)
         except UserError as error:
             refusal = error.message
         except SlackCallError as trouble:
@@ -259,9 +255,8 @@ class FormHandler:
         if refusal is not None:
             self._send_ephemeral(request.user_id, _NOWHERE, refusal)
 
-    async def press(self, pressed: FormPressed) -> None:
+    async def press(self, click: Click, form: OpenForm) -> None:
         """Carry out the command of a control in a form, and then refresh the form."""
-        click, form = pressed.click, pressed.form
         refusal = await self._requests.refusal(click.session_id, click.user_id)
         if refusal is None:
             try:
@@ -270,49 +265,55 @@ class FormHandler:
                 refusal = error.message
             else:
                 await self._requests.record(command)
-                shown = (ShownForm(form.view_id, form.address), *form.below)
+                # Whatever the view was meanwhile, it is replaced, so its hash does not count.
+                shown = (replace(form, hash=None), *form.below)
                 self._background.start(self._show_when_done(command, shown), name="an open form")
         if refusal is not None:
             self._send_ephemeral(click.user_id, _NOWHERE, refusal)
 
-    async def take(self, filled: FormSubmitted) -> dict[str, Any] | None:
-        """Turn a submission into a command, replace the form by another one, or return errors for invalid fields."""
-        submission = filled.submission
+    async def submit(
+        self, submission: FormSubmission, shown: OpenForm, blocks: Mapping[str, str], unreadable: Mapping[str, str]
+    ) -> dict[str, Any] | None:
+        """Turn a submission into a command, replace the form by another one, or return errors for invalid fields.
+
+        ``blocks`` maps each field to its block, in order; ``unreadable`` has a sentence for each invalid value. The
+        result is the body of the acknowledgement.
+        """
         refusal = await self._requests.refusal(submission.session_id, submission.user_id)
         if refusal is not None:
             self._send_ephemeral(submission.user_id, _NOWHERE, refusal)
             return {"response_action": "clear"}
-        if filled.unreadable:
-            return _build_errors(filled, filled.unreadable)
+        if unreadable:
+            return _build_errors(blocks, unreadable)
         try:
             read = await self._door.read_form(submission)
         except UserError as error:
-            return _build_errors(filled, {"": error.message})
+            return _build_errors(blocks, {"": error.message})
         if isinstance(read, FormErrors):
-            return _build_errors(filled, read.errors)
+            return _build_errors(blocks, read.errors)
         if isinstance(read, Form):
-            return {"response_action": "update", "view": modal(read, filled.address.below)}
+            return {"response_action": "update", "view": modal(read, shown.address.below)}
         await self._requests.record(read)
-        if filled.below:
-            self._background.start(self._show_when_done(read, filled.below), name="an open form")
+        if shown.below:
+            self._background.start(self._show_when_done(read, shown.below), name="an open form")
         return None
 
-    async def _open(self, asked: FormRequested) -> str | None:
+    async def _open(self, request: FormRequest, trigger_id: str, below: FormAddress | None) -> str | None:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                view = modal(await self._door.open_form(asked.request), asked.below)
-                show = self._client.views_open if asked.below is None else self._client.views_push
-                await call_slack(show(trigger_id=asked.trigger_id, view=view))
+                view = modal(await self._door.open_form(request), below)
+                show = self._client.views_open if below is None else self._client.views_push
+                await call_slack(show(trigger_id=trigger_id, view=view))
         except UserError as error:
             return error.message
         except TimeoutError:
             return phrases.FORM_TOO_LATE
         except SlackCallError as trouble:
-            log.warning("the form %s did not open: %s", asked.request.form, trouble)
+            log.warning("the form %s did not open: %s", request.form, trouble)
             return phrases.FORM_FAILED
         return None
 
-    async def _show_when_done(self, command: Command, forms: Sequence[ShownForm]) -> None:
+    async def _show_when_done(self, command: Command, forms: Sequence[OpenForm]) -> None:
         """Refresh open forms once a command was carried out.
 
         Forms that were closed meanwhile, or whose subject is gone, are skipped.
@@ -335,39 +336,31 @@ class FormHandler:
             return False
         return True
 
-    async def _show_all(self, command: Command, forms: Sequence[ShownForm], *, waiting: bool = False) -> None:
+    async def _show_all(self, command: Command, forms: Sequence[OpenForm], *, waiting: bool = False) -> None:
         for shown in forms:
-            address = shown.address
-            request = FormRequest(
-                form=address.form,
-                session_id=address.session,
-                user_id=command.user_id,
-                target=address.target,
-                size=address.size,
-                done=command.command_id,
-            )
             try:
-                form = await self._door.open_form(request)
+                form = await self._door.open_form(shown.build_request(command.user_id, done=command.command_id))
                 if waiting:
                     form = replace(form, fields=(Prose(text=phrases.FORM_WAITS), *form.fields))
-                await self._show(form, shown.view_id, address.below)
+                await self._show(form, shown)
             except (UserError, StoreError) as error:
-                log.info("the form %s was not shown anew: %s", address.form, error.message)
+                log.info("the form %s was not shown anew: %s", shown.address.form, error.message)
             except SlackCallError as trouble:
-                log.info("the form %s was not shown anew: %s", address.form, trouble)
+                log.info("the form %s was not shown anew: %s", shown.address.form, trouble)
 
-    async def _show(self, form: Form, view_id: str, below: FormAddress | None, seen: str | None = None) -> None:
-        await call_slack(self._client.views_update(view_id=view_id, hash=seen, view=modal(form, below)))
+    async def _show(self, form: Form, shown: OpenForm) -> None:
+        view = modal(form, shown.address.below)
+        await call_slack(self._client.views_update(view_id=shown.view_id, hash=shown.hash, view=view))
 
     def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         self._background.start(self._ephemeral.send_ephemeral(user_id, place, words), name="a hint")
 
 
-def _build_errors(filled: FormSubmitted, errors: Mapping[str, str]) -> dict[str, Any]:
+def _build_errors(blocks: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:
     """Return the errors by field. Slack shows errors only at existing fields; any other goes to the first field."""
     shown: dict[str, str] = {}
-    first = next(iter(filled.blocks.values()), field_block(""))
+    first = next(iter(blocks.values()), field_block(""))
     for name, sentence in errors.items():
-        block_id = filled.blocks.get(name, first)
+        block_id = blocks.get(name, first)
         shown[block_id] = f"{shown[block_id]} {sentence}" if block_id in shown else sentence
     return {"response_action": "errors", "errors": shown}

@@ -7,13 +7,14 @@ from datetime import date
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from fateforger.conversation.agent_proposals import build_answer_job
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreUnavailable, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import ProgressCallback
-from fateforger.session.commands import InboxCommand, Opening, SessionCommand, Start, TimeboxingUserReply
+from fateforger.session.commands import Click, InboxCommand, Opening, SessionCommand, Start, TimeboxingUserReply
 from fateforger.session.queue_commands import (
     EnqueueTask,
     HomeCommandBase,
@@ -22,7 +23,7 @@ from fateforger.session.queue_commands import (
     QueueCommandBase,
     ShowTasks,
 )
-from fateforger.session.store import Feedbacks, Sent
+from fateforger.session.store import Feedbacks, Rating, Sent
 from fateforger.slack import phrases
 from fateforger.slack.access import (
     Audience,
@@ -35,55 +36,20 @@ from fateforger.slack.access import (
 )
 from fateforger.slack.addresses import PULL_COMMAND
 from fateforger.slack.client import SlackCallError, call_slack
-from fateforger.slack.home import personal_data_job
-from fateforger.slack.notices import (
-    first_greeting_job,
-    greeting_job,
-    proposal_answer_job,
-    retire_welcome,
-    suggest,
-)
+from fateforger.slack.notices import first_greeting_job, greeting_job, retire_welcome, suggest
+from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
-from fateforger.slack.progress import Handle, stop_job
-from fateforger.slack.requests import (
-    Clicked,
-    MessageSaid,
-    MessagesOpened,
-    PersonalDataRequested,
-    Place,
-    ProposalAnswered,
-    QueueRequested,
-    Rated,
-    StartRequested,
-    StopRequested,
-)
+from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import parse_command
 from fateforger.tasks.task import read_task_id
 from fateforger.values import replace
+from fateforger.workers.lanes import ERASING, STOP_TURN, PersonalDataRequest, StopTurn
 from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job
 
-MOST_KEPT = 1_000
+MAX_OPENED = 1_000
 
-
-class OpenedThreads:
-    """Threads that a first message has opened: replies there need no mention of the bot.
-
-    Kept in memory; once the session runs it is no longer needed.
-    """
-
-    def __init__(self) -> None:
-        self._threads: dict[tuple[str, str], None] = {}
-
-    def is_addressed(self, said: MessageSaid) -> bool:
-        """Check whether a message outside a session is meant for the bot. If so, its thread is remembered."""
-        thread = (said.channel, said.thread_ts)
-        if not (said.direct or said.mention or thread in self._threads):
-            return False
-        self._threads[thread] = None
-        while len(self._threads) > MOST_KEPT:
-            del self._threads[next(iter(self._threads))]
-        return True
+log = logging.getLogger(__name__)
 
 
 def build_opening(said: MessageSaid, place: Place, *, tz: str, clock: Clock) -> Opening:
@@ -123,60 +89,8 @@ def with_welcome(door: CoordinatorPort, jobs: Jobs, ephemeral: EphemeralMessages
     return handle
 
 
-log = logging.getLogger(__name__)
-
-
-class ReplyPlacement:
-    """Completes queue commands. A queue is private, so a request without a card is answered in direct messages."""
-
-    def __init__(self, people: People, client: AsyncWebClient) -> None:
-        self._people = people
-        self._client = client
-
-    async def add_place(self, command: QueueCommand) -> QueueCommand:
-        """Add everything that only Slack knows to a command.
-
-        That is the place of the answer, the person's zone, and the link to the message a task was made from. Raises
-        ``SlackCallError`` if there is no such place.
-        """
-        if isinstance(command, HomeCommandBase):
-            return command
-        changes: dict[str, object] = {}
-        if not command.channel:
-            changes["channel"] = await self._people.direct_channel(command.user_id)
-        if not command.tz:
-            changes["tz"] = await self._people.zone(command.user_id) or ""
-        if isinstance(command, EnqueueTask) and command.message_ts:
-            link = await self._permalink(command.message_channel, command.message_ts)
-            changes["origin"] = replace(command.origin, reference=link)
-        return command.model_copy(update=changes)
-
-    async def is_answered_elsewhere(self, asked: QueueRequested) -> bool:
-        """Check whether the answer to a slash command appears in a different place than the command."""
-        return asked.place.channel != await self._people.direct_channel(asked.user_id)
-
-    async def _permalink(self, channel: str, ts: str) -> str:
-        try:
-            answer = await call_slack(self._client.chat_getPermalink(channel=channel, message_ts=ts))
-        except SlackCallError as trouble:
-            log.warning("a message has no link: %s", trouble)
-            return f"{channel} {ts}"
-        return str(answer["permalink"])
-
-
-def parse_queue_command(asked: QueueRequested, clock: Clock) -> PullTask | ShowTasks | str:
-    """Return the command that was typed, or the words of a refusal."""
-    about = {"command_id": asked.command_id, "user_id": asked.user_id, "at": clock.now()}
-    if asked.command != PULL_COMMAND:
-        return ShowTasks.model_validate(about)
-    task_id = read_task_id(asked.said) if asked.said else None
-    if asked.said and task_id is None:
-        return phrases.NOT_A_TASK
-    return PullTask.model_validate({**about, "task_id": task_id})
-
-
 class RequestHandler:
-    """Each method returns when the request is recorded; a returned text goes to the person only.
+    """Records what people ask for. Each method returns once it is recorded; a returned text goes to the person only.
 
     All methods raise ``StoreError`` if the request could not be recorded.
     """
@@ -205,36 +119,38 @@ class RequestHandler:
         self._poster = poster
         self._client = client
         self._clock = clock
-        self._openings = OpenedThreads()
-        self._placement = ReplyPlacement(people, client)
         self._audience = Audience(people)
+        self._opened: dict[tuple[str, str], None] = {}
+        """Threads that a first message has opened; once a session runs in one, it is no longer needed here."""
 
-    async def start(self, asked: StartRequested) -> str | None:
-        """Begin a session in a place that only the person reads, and say so where they asked.
+    async def start(
+        self, command_id: str, user_id: str, asked: Place, *, said: str = "", welcome_ts: str | None = None
+    ) -> str | None:
+        """Begin a session in a place that only the person reads, and return words about it for where they asked.
 
         This is their thread with the bot, or else the top of their direct messages. A claim of the calendar arrives
-        here too.
+        here too. ``said`` is the text after a command; ``welcome_ts`` is the welcome card of a button.
         """
-        code = parse_typed_code(asked.said)
+        code = parse_typed_code(said)
         if code is not None:
-            return await claim_answer(self._door, asked.user_id, code)
+            return await claim_answer(self._door, user_id, code)
         try:
-            day = date.fromisoformat(asked.said) if asked.said else None
+            day = date.fromisoformat(said) if said else None
         except ValueError:
             return phrases.NOT_A_DATE
-        refusal = await calendar_refusal(self._door, asked.user_id)
+        refusal = await calendar_refusal(self._door, user_id)
         if refusal is not None:
-            return self._tell(asked, refusal)
-        zone = await self._people.zone(asked.user_id)
+            return refusal
+        zone = await self._people.zone(user_id)
         if zone is None:
-            return self._tell(asked, phrases.NO_ZONE)
+            return phrases.NO_ZONE
         try:
-            place = await self._audience.private_place(asked.user_id, asked.place)
+            place = await self._audience.private_place(user_id, asked)
         except SlackCallError:
-            return self._tell(asked, phrases.NO_ZONE)
+            return phrases.NO_ZONE
         command = Start(
-            command_id=asked.command_id,
-            user_id=asked.user_id,
+            command_id=command_id,
+            user_id=user_id,
             at=self._clock.now(),
             channel=str(place.channel),
             thread_ts=place.thread_ts,
@@ -242,12 +158,18 @@ class RequestHandler:
             date=day,
         )
         await self.record(command)
-        if asked.place.channel is None:
+        if asked.channel is None:
             return None
-        if asked.welcome_ts is not None:
-            where = Sent(asked.place.channel, asked.welcome_ts)
+        if welcome_ts is not None:
+            where = Sent(asked.channel, welcome_ts)
             self._background.start(retire_welcome(self._poster, self._door, where), name="a used welcome")
-        return None if place == asked.place else self._tell(asked, phrases.PLANNED_ELSEWHERE)
+        return None if place == asked else phrases.PLANNED_ELSEWHERE
+
+    async def press_start(self, command_id: str, user_id: str, asked: Place, *, welcome_ts: str | None = None) -> None:
+        """Begin a session by a button or a shortcut, which have no answer, so words are sent separately."""
+        words = await self.start(command_id, user_id, asked, welcome_ts=welcome_ts)
+        if words is not None:
+            self._send_ephemeral(user_id, asked, words)
 
     async def hear(self, said: MessageSaid) -> None:
         """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
@@ -290,7 +212,7 @@ class RequestHandler:
 
         The model reads it only if one is connected and the person may plan.
         """
-        if not self._openings.is_addressed(said):
+        if not self._is_addressed(said):
             return
         refusal = await calendar_refusal(self._door, said.user_id, in_card=is_private(said.channel))
         if refusal is not None:
@@ -305,6 +227,19 @@ class RequestHandler:
             await self.record(first)
         elif said.direct or said.mention:
             await self._jobs.enqueue(greeting_job(said), now=self._clock.now())
+
+    def _is_addressed(self, said: MessageSaid) -> bool:
+        """Check whether a message outside a session is meant for the bot.
+
+        If so, its thread is remembered: replies there need no mention of the bot.
+        """
+        thread = (said.channel, said.thread_ts)
+        if not (said.direct or said.mention or thread in self._opened):
+            return False
+        self._opened[thread] = None
+        while len(self._opened) > MAX_OPENED:
+            del self._opened[next(iter(self._opened))]
+        return True
 
     async def _refuse(self, said: MessageSaid, words: str) -> None:
         """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
@@ -324,31 +259,38 @@ class RequestHandler:
             return None
         return build_opening(said, place, tz=zone, clock=self._clock)
 
-    async def ask(self, asked: QueueRequested) -> str | None:
-        """Handle a slash command about the queue."""
-        refusal = await calendar_refusal(self._door, asked.user_id)
+    async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> str | None:
+        """Handle a slash command about the queue, and return words about it for where it was typed."""
+        refusal = await calendar_refusal(self._door, user_id)
         if refusal is not None:
             return refusal
-        command = parse_queue_command(asked, self._clock)
-        if isinstance(command, str):
-            return command
+        task_id = read_task_id(said) if said else None
+        about = {"command_id": command_id, "user_id": user_id, "at": self._clock.now()}
+        if name != PULL_COMMAND:
+            command: QueueCommand = ShowTasks.model_validate(about)
+        elif said and task_id is None:
+            return phrases.NOT_A_TASK
+        else:
+            command = PullTask.model_validate({**about, "task_id": task_id})
         try:
-            elsewhere = await self._placement.is_answered_elsewhere(asked)
+            direct = await self._people.direct_channel(user_id)
         except SlackCallError:
             return phrases.NO_ZONE
         await self.record(command)
-        return phrases.ANSWERED_ELSEWHERE if elsewhere else None
+        return None if asked.channel == direct else phrases.ANSWERED_ELSEWHERE
 
-    async def meet(self, opened: MessagesOpened) -> None:
+    async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
-        refusal = await calendar_refusal(self._door, opened.user_id, in_card=True)
-        await self._jobs.enqueue(first_greeting_job(opened, refusal), now=self._clock.now())
+        refusal = await calendar_refusal(self._door, user_id, in_card=True)
+        await self._jobs.enqueue(first_greeting_job(user_id, channel, refusal), now=self._clock.now())
         if self._door.reads_words and refusal is None:
-            self._background.start(suggest(self._client, opened.channel), name="suggestions")
+            self._background.start(suggest(self._client, channel), name="suggestions")
 
-    async def click(self, clicked: Clicked) -> None:
-        """Handle a control of a card, for the session's owner only."""
-        click, place = clicked.click, clicked.place
+    async def click(self, click: Click, place: Place, replaced: str | None) -> None:
+        """Handle a control of a card, for the session's owner only.
+
+        ``replaced`` is the message that the answer to a control of the queue replaces.
+        """
         refusal = await self.refusal(click.session_id, click.user_id)
         if refusal is not None:
             self._send_ephemeral(click.user_id, place, refusal)
@@ -359,43 +301,50 @@ class RequestHandler:
             self._send_ephemeral(click.user_id, place, error.message)
             return
         if isinstance(command, QueueCommandBase) and place.channel is not None and is_private(place.channel):
-            command = replace(command, channel=place.channel, thread_ts=place.thread_ts, ts=clicked.ts)
+            command = replace(command, channel=place.channel, thread_ts=place.thread_ts, ts=replaced)
         await self.record(command)
 
-    async def stop(self, asked: StopRequested) -> None:
-        """Handle Stop, in a session's thread or on its card."""
-        session_id = asked.session_id
-        if session_id is None and asked.place.thread_ts is not None:
-            session_id = await self._door.session_in_thread(str(asked.place.channel), asked.place.thread_ts)
+    async def stop(self, command_id: str, user_id: str, place: Place, session_id: str | None = None) -> None:
+        """Handle Stop on a session's card, or Slack's own in a thread, whose session is looked up."""
+        if session_id is None and place.thread_ts is not None:
+            session_id = await self._door.session_in_thread(str(place.channel), place.thread_ts)
         if session_id is None:
-            self._send_ephemeral(asked.user_id, asked.place, phrases.STOP_TOO_LATE)
+            self._send_ephemeral(user_id, place, phrases.STOP_TOO_LATE)
             return
-        refusal = await self._check_owner(session_id, asked.user_id)
+        refusal = await self._check_owner(session_id, user_id)
         if refusal is not None:
-            self._send_ephemeral(asked.user_id, asked.place, refusal)
+            self._send_ephemeral(user_id, place, refusal)
             return
         now = self._clock.now()
-        await self._jobs.enqueue(stop_job(asked, session_id, now=now), now=now)
+        payload = StopTurn(
+            session_id=session_id, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, at=now
+        )
+        job = STOP_TURN.build_job(payload, key=f"{session_id} {command_id}", dedupe=command_id)
+        await self._jobs.enqueue(job, now=now)
 
-    async def answer(self, answered: ProposalAnswered) -> None:
+    async def answer(self, command_id: str, user_id: str, place: Place, proposal_id: str, answer: str) -> None:
         """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
-        refusal = await calendar_refusal(self._door, answered.user_id)
+        refusal = await calendar_refusal(self._door, user_id)
         if refusal is not None:
-            self._send_ephemeral(answered.user_id, answered.place, refusal)
+            self._send_ephemeral(user_id, place, refusal)
             return
-        await self._jobs.enqueue(proposal_answer_job(answered), now=self._clock.now())
+        job = build_answer_job(
+            proposal_id, answer, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, cause=command_id
+        )
+        await self._jobs.enqueue(job, now=self._clock.now())
 
-    async def about(self, asked: PersonalDataRequested) -> None:
-        """Handle a request to export or erase the person's data."""
-        await self._jobs.enqueue(personal_data_job(asked), now=self._clock.now())
+    async def about(self, command_id: str, user_id: str, wish: str) -> None:
+        """Handle a request to export or erase the person's data; ``wish`` is the action of the control."""
+        payload = PersonalDataRequest(user_id=user_id, wish=wish)
+        # Erasure deletes the job last, because it names the person.
+        await self._jobs.enqueue(ERASING.build_job(payload, key=user_id, dedupe=command_id), now=self._clock.now())
 
-    async def rate(self, rated: Rated) -> None:
+    async def rate(self, rating: Rating, place: Place) -> None:
         """Handle a vote by the session's owner."""
-        rating = rated.rating
         refusal = await self._check_owner(rating.session_id, rating.user_id)
         if refusal is None:
             await self._feedbacks.rate(rating)
-        self._send_ephemeral(rating.user_id, rated.place, refusal or phrases.THANKS)
+        self._send_ephemeral(rating.user_id, place, refusal or phrases.THANKS)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
         """Return the reason why this person may not use this session or may not plan at all, if there is one.
@@ -416,17 +365,36 @@ class RequestHandler:
         """Record a command, once."""
         if isinstance(command, QueueCommandBase):
             try:
-                command = await self._placement.add_place(command)
+                command = await self._add_place(command)
             except SlackCallError as trouble:
                 raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
         await self._jobs.enqueue(build_command_job(command, key=_key(command)), now=self._clock.now())
 
-    def _tell(self, asked: StartRequested, words: str) -> str | None:
-        """Return the words as the answer to a command; a button has no such answer, so they are sent separately."""
-        if not asked.by_button:
-            return words
-        self._send_ephemeral(asked.user_id, asked.place, words)
-        return None
+    async def _add_place(self, command: QueueCommand) -> QueueCommand:
+        """Add everything that only Slack knows to a command. Raises ``SlackCallError``.
+
+        That is the place of the answer, the person's zone, and the link to the message a task was made from. A queue is
+        private, so a request without a card is answered in direct messages.
+        """
+        if isinstance(command, HomeCommandBase):
+            return command
+        changes: dict[str, object] = {}
+        if not command.channel:
+            changes["channel"] = await self._people.direct_channel(command.user_id)
+        if not command.tz:
+            changes["tz"] = await self._people.zone(command.user_id) or ""
+        if isinstance(command, EnqueueTask) and command.message_ts:
+            link = await self._permalink(command.message_channel, command.message_ts)
+            changes["origin"] = replace(command.origin, reference=link)
+        return command.model_copy(update=changes)
+
+    async def _permalink(self, channel: str, ts: str) -> str:
+        try:
+            answer = await call_slack(self._client.chat_getPermalink(channel=channel, message_ts=ts))
+        except SlackCallError as trouble:
+            log.warning("a message has no link: %s", trouble)
+            return f"{channel} {ts}"
+        return str(answer["permalink"])
 
     def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         self._background.start(self._ephemeral.send_ephemeral(user_id, place, words), name="a hint")

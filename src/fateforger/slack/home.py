@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import CalendarBusy, InternalError, StoreError
-from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.ports.jobs import Job, Jobs
 from fateforger.session.cards import Card, ProgressCallback, Prose
 from fateforger.session.commands import InboxCommand, Opening
 from fateforger.session.queue_commands import QueueCommandBase
@@ -29,9 +29,8 @@ from fateforger.slack.client import (
 )
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
-from fateforger.slack.requests import PersonalDataRequested
 from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
-from fateforger.workers.lanes import ERASING, PersonalDataRequest, TryLater
+from fateforger.workers.lanes import PersonalDataRequest, TryLater
 from fateforger.workers.people import PersonalData
 from fateforger.workers.supervisor import BackgroundTasks
 
@@ -55,6 +54,10 @@ class Home:
         self._client = client
         self._background = background
 
+    async def open(self, user_id: str) -> None:
+        """Handle a visit to App Home."""
+        self.show(user_id)
+
     def show(self, user_id: str) -> None:
         """Publish App Home after the acknowledgement. Opening it again retries."""
         self._background.start(self._publish(user_id), name="App Home")
@@ -77,12 +80,6 @@ class Home:
 EXPORT_FILE_NAME = "what-i-know-about-you.json"
 BUSY_TRIES = 8
 """Tries while the calendar is being written to, before the person is told."""
-
-
-def personal_data_job(asked: PersonalDataRequested) -> NewJob:
-    """Return the job for a request. Erasure deletes it last, because it names the person."""
-    payload = PersonalDataRequest(user_id=asked.user_id, wish=asked.wish)
-    return ERASING.build_job(payload, key=asked.user_id, dedupe=asked.command_id)
 
 
 class PersonalDataHandler:

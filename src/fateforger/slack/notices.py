@@ -7,7 +7,7 @@ import logging
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.agents.proposals import Proposal, ProposalState
-from fateforger.conversation.agent_proposals import Approvals, build_answer_job
+from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.cards import Button, Card, Controls, Prose
@@ -25,8 +25,8 @@ from fateforger.slack.client import (
     call_slack,
 )
 from fateforger.slack.delivery import MOVED
+from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import EphemeralMessages, Poster
-from fateforger.slack.requests import MessageSaid, MessagesOpened, Place, ProposalAnswered
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.values import replace
 from fateforger.workers.lanes import (
@@ -54,11 +54,11 @@ def greeting_job(said: MessageSaid | Opening, words: str | None = None) -> NewJo
     return GREETING.build_job(greeting, key=f"{channel} {thread_ts}", dedupe=said.command_id)
 
 
-def first_greeting_job(opened: MessagesOpened, words: str | None = None) -> NewJob:
+def first_greeting_job(user_id: str, channel: str, words: str | None = None) -> NewJob:
     """Return the job that welcomes a person to their direct messages once ever; the same with ``words``."""
-    greeting = Greeting(channel=opened.channel, thread_ts=None, words=words)
-    dedupe = f"{'first' if words is None else 'refused'}-{opened.user_id}"
-    return GREETING.build_job(greeting, key=f"{opened.channel} {opened.user_id}", dedupe=dedupe)
+    greeting = Greeting(channel=channel, thread_ts=None, words=words)
+    dedupe = f"{'first' if words is None else 'refused'}-{user_id}"
+    return GREETING.build_job(greeting, key=f"{channel} {user_id}", dedupe=dedupe)
 
 
 def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
@@ -148,18 +148,6 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
     if again and await poster.find(given.channel, given.thread_ts, given.v) is not None:
         return
     await poster.post(given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside)
-
-
-def proposal_answer_job(answered: ProposalAnswered) -> NewJob:
-    """Return the job for a click on a proposal. Jobs of one proposal run in order."""
-    return build_answer_job(
-        answered.proposal_id,
-        answered.answer,
-        user_id=answered.user_id,
-        channel=answered.place.channel,
-        thread_ts=answered.place.thread_ts,
-        cause=answered.command_id,
-    )
 
 
 class ProposalCards:

@@ -28,7 +28,7 @@ from fateforger.slack.client import (
     call_slack,
     upload,
 )
-from fateforger.slack.requests import Place
+from fateforger.slack.payloads import Place
 from fateforger.ui.picture_svg import draw
 
 log = logging.getLogger(__name__)

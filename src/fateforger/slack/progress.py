@@ -6,14 +6,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
-from fateforger.ports.jobs import Job, NewJob
+from fateforger.ports.jobs import Job
 from fateforger.session.cards import Button, Card, Controls, Note, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, InboxCommand, Opening, Start
 from fateforger.session.model import Outgoing
@@ -23,8 +23,8 @@ from fateforger.slack import phrases
 from fateforger.slack.addresses import STOP
 from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
 from fateforger.slack.notices import get_heard_place
+from fateforger.slack.payloads import Place
 from fateforger.slack.poster import EphemeralMessages, Poster
-from fateforger.slack.requests import Place, StopRequested
 from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
 from fateforger.workers.supervisor import BackgroundTasks
@@ -315,18 +315,6 @@ STOP_PAUSE_SECONDS = 0.25
 The turn may run in another process on the same database, or be restarting; its process picks up the stop within a few
 tries.
 """
-
-
-def stop_job(asked: StopRequested, session_id: str, *, now: datetime) -> NewJob:
-    """Return the job that stops the current turn of a session."""
-    payload = StopTurn(
-        session_id=session_id,
-        user_id=asked.user_id,
-        channel=asked.place.channel,
-        thread_ts=asked.place.thread_ts,
-        at=now,
-    )
-    return STOP_TURN.build_job(payload, key=f"{session_id} {asked.command_id}", dedupe=asked.command_id)
 
 
 def build_stop_handler(door: CoordinatorPort, ephemeral: EphemeralMessages) -> JobHandler:

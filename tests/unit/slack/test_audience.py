@@ -10,8 +10,8 @@ from fateforger.session.cards import Card, Prose
 from fateforger.session.store import Sent
 from fateforger.slack.access import Audience, People, is_private
 from fateforger.slack.client import CallRefused, Pace
+from fateforger.slack.payloads import Place
 from fateforger.slack.poster import LatestMessages, Poster
-from fateforger.slack.requests import Place
 
 OWN = Card(text="Therapy", parts=(Prose(text="Therapy"),))
 

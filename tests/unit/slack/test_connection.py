@@ -8,8 +8,8 @@ from tests.scenarios.chat import build_services, build_supervisor
 from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.store.store import open_store
+from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.errors import WorldError
-from fateforger.slack.app import SlackApp, run_slack_app
 from fateforger.slack.client import SlackLogin
 
 

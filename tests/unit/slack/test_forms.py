@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 import pytest
+from tests.factories.listening import dispatch
 
 from fateforger.session.cards import Button, Choice, Prose
 from fateforger.session.forms import (
@@ -24,8 +25,7 @@ from fateforger.session.forms import (
 )
 from fateforger.slack.addresses import FormAddress
 from fateforger.slack.forms import modal
-from fateforger.slack.payloads import NOT_A_NUMBER, parse_payload
-from fateforger.slack.requests import FormSubmitted
+from fateforger.slack.payloads import NOT_A_NUMBER, OpenForm
 from localslack.blocks.surfaces import check_view
 from localslack.form_state import state_values
 
@@ -59,13 +59,19 @@ def opened(made: Form) -> dict[str, Any]:
     return view
 
 
-def submitted(view: dict[str, Any], entered: dict[str, Any] | None = None) -> FormSubmitted:
+def arrived(view: dict[str, Any]) -> dict[str, Any]:
+    """What a submission gives to its handler."""
+    call = dispatch({"type": "view_submission", "user": {"id": "U1"}, "view": view}, AT)
+    assert call is not None
+    assert call.name == "FormHandler.submit"
+    return call.given
+
+
+def submitted(view: dict[str, Any], entered: dict[str, Any] | None = None) -> dict[str, Any]:
     """What arrives when a person sends the view, having changed some entries."""
     values = state_values(view["blocks"], {f"field.{name}": {"value": e} for name, e in (entered or {}).items()})
     sent = view | {"id": "V1", "hash": "h1", "state": {"values": values}}
-    arrival = parse_payload({"type": "view_submission", "user": {"id": "U1"}, "view": sent}, AT)
-    assert isinstance(arrival, FormSubmitted)
-    return arrival
+    return arrived(sent)
 
 
 def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
@@ -85,14 +91,19 @@ def test_a_form_comes_back_with_what_it_was_opened_with() -> None:
         form="task",
         session_id="s1",
         user_id="U1",
-        command_id=filled.submission.command_id,
+        command_id=filled["submission"].command_id,
         at=AT,
         target="t1",
         size=2,
         values=values,
     )
     address = FormAddress(form="task", session="s1", target="t1", size=2)
-    assert filled == FormSubmitted(expected, address, (), {name: f"field.{name}" for name in values})
+    assert filled == {
+        "submission": expected,
+        "shown": OpenForm(address, "V1", "h1"),
+        "blocks": {name: f"field.{name}" for name in values},
+        "unreadable": {},
+    }
 
 
 def test_what_a_person_changed_comes_back() -> None:
@@ -104,7 +115,7 @@ def test_what_a_person_changed_comes_back() -> None:
         "one": {"type": "checkboxes", "selected_options": []},
         "zones": {"type": "multi_static_select", "selected_options": []},
     }
-    values = submitted(opened(form(*EVERY_FIELD)), entered).submission.values
+    values = submitted(opened(form(*EVERY_FIELD)), entered)["submission"].values
     assert [values[name] for name in entered] == ["Read  ", None, "deep", None, False, ()]
 
 
@@ -117,26 +128,21 @@ def test_few_boxes_are_ticked_and_many_are_a_select(choices: int, kind: str) -> 
     assert view["blocks"][0]["element"]["type"] == kind
     ticked = {"things": {"type": kind, "selected_options": [{"value": "t0"}]}}
     flag = {"one": {"type": "checkboxes", "selected_options": [{"value": "yes"}]}}
-    values = submitted(view, ticked | flag).submission.values
+    values = submitted(view, ticked | flag)["submission"].values
     assert (values["things"], values["one"]) == (("t0",), True)
 
 
 def test_the_same_submit_has_the_same_id_and_another_one_another() -> None:
     view = opened(form(*EVERY_FIELD))
     sent = view | {"id": "V1", "hash": "h1"}
-    ids = [
-        parse_payload(
-            {"type": "view_submission", "user": {"id": "U1"}, "view": sent | {"hash": h}}, AT
-        ).submission.command_id  # type: ignore[union-attr]  # it is a filled form
-        for h in ("h1", "h1", "h2")
-    ]
+    ids = [arrived(sent | {"hash": h})["submission"].command_id for h in ("h1", "h1", "h2")]
     assert ids[0] == ids[1] != ids[2]
 
 
 def test_a_number_that_is_none_is_asked_for_again() -> None:
     filled = submitted(opened(form(*EVERY_FIELD)), {"minutes": {"type": "number_input", "value": "1.5"}})
-    assert filled.unreadable == {"minutes": NOT_A_NUMBER}
-    assert filled.submission.values["minutes"] is None
+    assert filled["unreadable"] == {"minutes": NOT_A_NUMBER}
+    assert filled["submission"].values["minutes"] is None
 
 
 @pytest.mark.parametrize(("choices", "kind"), [(1, "radio_buttons"), (4, "radio_buttons"), (5, "static_select")])
@@ -191,10 +197,9 @@ def test_another_edition_of_a_field_starts_anew() -> None:
     fields = [TextField(name="words", label="Words", value="gym", edition=n) for n in (0, 1)]
     views = [opened(form(field)) for field in fields]
     assert [view["blocks"][0]["block_id"] for view in views] == ["field.words", "field.words~1"]
-    assert [submitted(view).submission.values for view in views] == [{"words": "gym"}] * 2
+    assert [submitted(view)["submission"].values for view in views] == [{"words": "gym"}] * 2
 
 
 def test_other_views_are_ignored() -> None:
-    view = {"id": "V1", "type": "modal", "hash": "h", "private_metadata": "someone else's", "state": {"values": {}}}
-    arrival = parse_payload({"type": "view_submission", "user": {"id": "U1"}, "view": view}, AT)
-    assert arrival.because == "a view that is not a form"  # type: ignore[union-attr]  # it is ignored
+    view = {"id": "V1", "type": "modal", "callback_id": "theirs", "hash": "h", "private_metadata": "someone else's"}
+    assert dispatch({"type": "view_submission", "user": {"id": "U1"}, "view": view}, AT) is None

@@ -26,7 +26,7 @@ from fateforger.slack.client import Pace, SlackLogin, new_app, new_client, new_s
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
-from fateforger.slack.inbox import PayloadMiddleware
+from fateforger.slack.listeners import Listeners
 from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.workers.lanes import TURN
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 @dataclass
 class Table:
     app: AsyncApp
-    intake: PayloadMiddleware
+    listeners: Listeners
     store: Store
     latest: LatestMessages
     faults: Failing
@@ -81,13 +81,15 @@ async def table() -> AsyncIterator[Table]:
     desk = RequestHandler(
         door, faults.jobs(store), store.feedbacks, people, asides, errands, latest, poster, client, clock=clock
     )
-    intake = PayloadMiddleware(
+    listeners = Listeners(
         desk,
         FormHandler(door, desk, client, asides, errands, timing=DEFAULT_TIMING),
         Home(door, client, errands),
         clock=clock,
     )
-    yield Table(new_app(client, intake), intake, store, latest, faults)
+    app = new_app(client)
+    listeners.register(app)
+    yield Table(app, listeners, store, latest, faults)
     await errands.close(seconds=1)
     await http.close()
     await store.aclose()
@@ -138,7 +140,7 @@ async def test_what_cannot_be_recorded_is_not_answered(table: Table) -> None:
 
 
 async def test_once_closed_nothing_is_answered(table: Table) -> None:
-    await table.intake.close()
+    await table.listeners.close()
     assert await table.answer(said("9.0")) == (503, "")
     assert await table.recorded() == []
 

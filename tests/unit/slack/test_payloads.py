@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 import pytest
+from tests.factories.listening import Call, dispatch
 
 from fateforger.session.cards import Button, Card, Choice, Control, Controls, DatePick, Menu, Prose, Select, TimePick
 from fateforger.session.commands import Click
@@ -13,26 +14,7 @@ from fateforger.session.forms import ChoiceField, Form, FormRequest, TextField
 from fateforger.slack.addresses import WELCOME, FormAddress
 from fateforger.slack.blocks import render
 from fateforger.slack.forms import modal
-from fateforger.slack.payloads import parse_payload
-from fateforger.slack.requests import (
-    Arrival,
-    Clicked,
-    FormPressed,
-    FormRefreshRequested,
-    FormRequested,
-    HomeOpened,
-    Ignored,
-    MessageSaid,
-    MessagesOpened,
-    OpenForm,
-    PersonalDataRequested,
-    Place,
-    ProposalAnswered,
-    QueueRequested,
-    ShownForm,
-    StartRequested,
-    command_id,
-)
+from fateforger.slack.payloads import MessageSaid, OpenForm, Place, command_id
 from fateforger.ui.session_cards import ERASE
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
@@ -87,21 +69,35 @@ def used(
     } | more
 
 
-def of(payload: Json) -> Arrival:
-    return parse_payload(payload, AT)
+def of(payload: Json) -> Call | None:
+    return dispatch(payload, AT)
+
+
+def given(payload: Json, name: str) -> Json:
+    """What a payload gives to the handler of this name."""
+    call = of(payload)
+    assert call is not None
+    assert call.name == name
+    return call.given
+
+
+def said(payload: Json) -> MessageSaid:
+    heard = given(payload, "RequestHandler.hear")["said"]
+    assert isinstance(heard, MessageSaid)
+    return heard
 
 
 def click(payload: Json) -> Click:
-    arrival = of(payload)
-    assert isinstance(arrival, Clicked)
-    return arrival.click
+    made = given(payload, "RequestHandler.click")["click"]
+    assert isinstance(made, Click)
+    return made
 
 
 # --- messages -------------------------------------------------------------------------------------------------
 
 
 def test_a_reply_in_a_thread() -> None:
-    assert of(message(thread_ts="1.0", text="<@UBOT> move lunch &amp; gym")) == MessageSaid(
+    assert said(message(thread_ts="1.0", text="<@UBOT> move lunch &amp; gym")) == MessageSaid(
         command_id=command_id("message", "T1", "C1", "10.000200"),
         user_id="U1",
         channel="C1",
@@ -116,14 +112,13 @@ def test_a_reply_in_a_thread() -> None:
 
 
 def test_a_direct_message_opens_a_thread() -> None:
-    said = of(message(channel="D1", channel_type="im"))
-    assert isinstance(said, MessageSaid)
-    assert (said.thread_ts, said.opens, said.direct, said.mention) == ("10.000200", True, True, False)
+    heard = said(message(channel="D1", channel_type="im"))
+    assert (heard.thread_ts, heard.opens, heard.direct, heard.mention) == ("10.000200", True, True, False)
 
 
 def test_a_mention_and_its_message_are_one() -> None:
-    pair = [of(message(type=kind, text="<@UBOT> hi", event_ts="x")) for kind in ("message", "app_mention")]
-    assert [(s.command_id, s.mention, s.event) for s in pair if isinstance(s, MessageSaid)] == [
+    pair = [said(message(type=kind, text="<@UBOT> hi", event_ts="x")) for kind in ("message", "app_mention")]
+    assert [(s.command_id, s.mention, s.event) for s in pair] == [
         (command_id("message", "T1", "C1", "10.000200"), True, "message"),
         (command_id("message", "T1", "C1", "10.000200"), True, "app_mention"),
     ]
@@ -142,12 +137,12 @@ def test_a_mention_and_its_message_are_one() -> None:
     ],
 )
 def test_what_no_person_wrote_is_ignored(fields: Json) -> None:
-    assert isinstance(of(message(**fields)), Ignored)
+    assert of(message(**fields)) is None
 
 
 @pytest.mark.parametrize("subtype", [None, "file_share", "thread_broadcast"])
 def test_what_a_person_wrote_is_heard(subtype: str | None) -> None:
-    assert isinstance(of(message(subtype=subtype)), MessageSaid)
+    assert said(message(subtype=subtype)).text == "hello"
 
 
 # --- starting -------------------------------------------------------------------------------------------------
@@ -164,7 +159,14 @@ def test_the_commands_of_the_queue(command: str) -> None:
         "trigger_id": "t1",
         "is_enterprise_install": "false",
     }
-    assert of(payload) == QueueRequested(command_id("slash", "t1"), "U1", Place("C1"), command, "ff-4k7w9c")
+    expected = {
+        "command_id": command_id("slash", "t1"),
+        "user_id": "U1",
+        "asked": Place("C1"),
+        "name": command,
+        "said": "ff-4k7w9c",
+    }
+    assert given(payload, "RequestHandler.ask") == expected
 
 
 def test_a_message_is_saved_as_a_task() -> None:
@@ -183,8 +185,9 @@ def test_a_message_is_saved_as_a_task() -> None:
         target='{"channel":"C1","ts":"2.0"}',
         chosen={"text": "Call <the bank>"},
     )
-    assert of(payload) == FormRequested(request, "t1", Place("C1"))
-    assert isinstance(of({**payload, "callback_id": "other"}), Ignored)
+    opened = {"request": request, "trigger_id": "t1", "place": Place("C1"), "below": None}
+    assert given(payload, "FormHandler.open") == opened
+    assert of({**payload, "callback_id": "other"}) is None
 
 
 def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of() -> None:
@@ -194,7 +197,7 @@ def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of
         v="v1",
     ).blocks
     element = block["elements"][0]
-    arrival = of(
+    used = given(
         {
             "type": "block_actions",
             "user": {"id": "U1"},
@@ -202,36 +205,52 @@ def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of
             "container": {"type": "message", "message_ts": "2.0"},
             "trigger_id": "t",
             "actions": [{k: element[k] for k in ("type", "action_id", "value")} | {"block_id": block["block_id"]}],
-        }
+        },
+        "RequestHandler.click",
     )
-    assert isinstance(arrival, Clicked)
-    assert (arrival.ts, arrival.click.action, arrival.click.target) == ("2.0", "queue.pull", "ff-4k7w9c")
+    click = used["click"]
+    assert (used["replaced"], click.action, click.target) == ("2.0", "queue.pull", "ff-4k7w9c")
 
 
 def test_the_slash_command() -> None:
     payload = {"command": "/timebox", "text": " 2026-03-06 ", "user_id": "U1", "channel_id": "C1", "trigger_id": "t1"}
-    assert of(payload) == StartRequested(command_id("slash", "t1"), "U1", Place("C1"), said="2026-03-06")
-    assert of(payload | {"command": "/other"}) == Ignored("the command /other")
+    expected = {
+        "command_id": command_id("slash", "t1"),
+        "user_id": "U1",
+        "asked": Place("C1"),
+        "said": "2026-03-06",
+        "welcome_ts": None,
+    }
+    assert given(payload, "RequestHandler.start") == expected
+    assert of(payload | {"command": "/other"}) is None
+
+
+def started(payload: Json) -> Json:
+    return given(payload, "RequestHandler.press_start")
 
 
 def test_the_shortcut() -> None:
     payload = {"type": "shortcut", "callback_id": "start", "user": {"id": "U1"}, "trigger_id": "t1"}
-    assert of(payload) == StartRequested(command_id("shortcut", "t1"), "U1", Place(None), by_button=True)
-    assert of(payload | {"callback_id": "other"}) == Ignored("the shortcut other")
+    expected = {
+        "command_id": command_id("shortcut", "t1"),
+        "user_id": "U1",
+        "asked": Place(None),
+        "welcome_ts": None,
+    }
+    assert started(payload) == expected
+    assert of(payload | {"callback_id": "other"}) is None
 
 
 def test_the_start_button_of_a_welcome_starts_in_its_thread_and_any_other_starts_anew() -> None:
     start = Button(label="Plan my day", action="start")
-    welcome, ended = of(used(start, v=WELCOME)), of(used(start))
-    assert isinstance(welcome, StartRequested)
-    assert isinstance(ended, StartRequested)
-    assert (welcome.place, welcome.welcome_ts) == (Place("C1", "1.0"), "11.0")
-    assert (ended.place, ended.welcome_ts) == (Place("C1"), None)
+    welcome, ended = started(used(start, v=WELCOME)), started(used(start))
+    assert (welcome["asked"], welcome["welcome_ts"]) == (Place("C1", "1.0"), "11.0")
+    assert (ended["asked"], ended["welcome_ts"]) == (Place("C1"), None)
 
 
 def test_each_person_starts_for_themselves() -> None:
     start = Button(label="Plan my day", action="start")
-    ids = [of(used(start, user={"id": user})).command_id for user in ("U1", "U1", "U2")]  # type: ignore[union-attr]  # they are starts
+    ids = [started(used(start, user={"id": user}))["command_id"] for user in ("U1", "U1", "U2")]
     assert ids[0] == ids[1] != ids[2]
 
 
@@ -241,15 +260,13 @@ def test_a_start_from_app_home_has_no_channel() -> None:
         "container": {"type": "view", "view_id": "V1"},
         "view": {"id": "V1", "type": "home", "hash": "h"},
     }
-    arrival = of(used(Button(label="Plan", action="start"), **home))
-    assert isinstance(arrival, StartRequested)
-    assert arrival.place == Place(None)
+    assert started(used(Button(label="Plan", action="start"), **home))["asked"] == Place(None)
 
 
 def test_what_is_asked_about_oneself_is_the_wish_of_whoever_pressed() -> None:
     """The same button pressed twice is one wish, and nobody's click is another one's."""
-    asked = [of(used(ERASE, user={"id": user})) for user in ("U1", "U1", "U2")]
-    assert [(one.user_id, one.wish) for one in asked if isinstance(one, PersonalDataRequested)] == [
+    asked = [given(used(ERASE, user={"id": user}), "RequestHandler.about") for user in ("U1", "U1", "U2")]
+    assert [(one["user_id"], one["wish"]) for one in asked] == [
         ("U1", "person.erase"), ("U1", "person.erase"), ("U2", "person.erase"),
     ]  # fmt: skip
     assert asked[0] == asked[1] != asked[2]
@@ -293,11 +310,10 @@ def test_what_is_asked_about_oneself_is_the_wish_of_whoever_pressed() -> None:
     ids=["button", "menu", "select", "date", "time", "midnight"],
 )
 def test_a_control(payload: Json, expected: tuple[str, str, Any]) -> None:
-    arrival = of(payload)
-    assert isinstance(arrival, Clicked)
-    assert arrival.place == Place("C1", "1.0")
-    assert (arrival.click.session_id, arrival.click.user_id, arrival.click.at) == ("s1", "U1", AT)
-    assert (arrival.click.action, arrival.click.target, arrival.click.value) == expected
+    assert given(payload, "RequestHandler.click")["place"] == Place("C1", "1.0")
+    made = click(payload)
+    assert (made.session_id, made.user_id, made.at) == ("s1", "U1", AT)
+    assert (made.action, made.target, made.value) == expected
 
 
 def test_a_double_click_is_one_click() -> None:
@@ -332,24 +348,25 @@ def test_another_choice_is_another_click() -> None:
 
 def test_a_click_on_the_root_belongs_to_its_thread() -> None:
     container = {"type": "message", "message_ts": "11.0", "channel_id": "C1"}
-    arrival = of(used(Button(label="Go", action="go"), container=container))
-    assert isinstance(arrival, Clicked)
-    assert arrival.place == Place("C1", "11.0")
+    clicked = given(used(Button(label="Go", action="go"), container=container), "RequestHandler.click")
+    assert clicked["place"] == Place("C1", "11.0")
 
 
 def test_a_control_that_asks_for_a_form() -> None:
     request = FormRequest(form="edit", session_id="s1", user_id="U1", target="b1")
-    assert of(used(Button(label="Edit", action="form.edit", target="b1"))) == FormRequested(
-        request, "trigger", Place("C1", "1.0")
-    )
+    opened = given(used(Button(label="Edit", action="form.edit", target="b1")), "FormHandler.open")
+    assert opened == {"request": request, "trigger_id": "trigger", "place": Place("C1", "1.0"), "below": None}
 
 
 def test_a_select_that_asks_for_a_form_says_what_about() -> None:
     select = Select(action="form.task", placeholder="More", choices=(Choice(label="Write", value="t7"),))
     request = FormRequest(form="task", session_id="s1", user_id="U1", target="t7")
-    assert of(used(select, chosen={"selected_option": {"value": "t7"}})) == FormRequested(
-        request, "trigger", Place("C1", "1.0")
-    )
+    opened = given(used(select, chosen={"selected_option": {"value": "t7"}}), "FormHandler.open")
+    assert opened == {"request": request, "trigger_id": "trigger", "place": Place("C1", "1.0"), "below": None}
+
+
+def refreshed(payload: Json) -> Json:
+    return given(payload, "FormHandler.refresh")
 
 
 def test_the_button_for_more_rows() -> None:
@@ -368,9 +385,9 @@ def test_the_button_for_more_rows() -> None:
     )
     request = FormRequest(form="tasks", session_id="s1", user_id="U1", target="t", size=3)
     here = OpenForm(FormAddress(form="tasks", session="s1", target="t", size=2), "V1", "h1")
-    assert of(payload) == FormRefreshRequested(request, here)
+    assert refreshed(payload) == {"request": request, "shown": here}
     payload["actions"][0]["action_id"] = "other"
-    assert of(payload) == Ignored("the control other of a form")
+    assert of(payload) is None
 
 
 LIST = FormAddress(form="rules", session="s1", target="page 1")
@@ -396,18 +413,18 @@ def in_form(control: Control, *, chosen: Json | None = None) -> Json:
     }
 
 
-ABOVE = OpenForm(ROW, "V2", "h1", below=(ShownForm("V1", LIST),))
+ABOVE = OpenForm(ROW, "V2", "h1", below=(OpenForm(LIST, "V1"),))
 
 
 def test_a_control_that_turns_a_form_says_what_was_chosen_and_typed() -> None:
     request = FormRequest(form="rule", session_id="s1", user_id="U1", target="u7")
     turned = in_form(Button(label="Next", action="turn.page", target="2"))
     expected = request.model_copy(update={"chosen": {"words": "gym", "page": "2"}})
-    assert of(turned) == FormRefreshRequested(expected, ABOVE)
+    assert refreshed(turned) == {"request": expected, "shown": ABOVE}
     select = Select(action="turn.status", placeholder="All", choices=(Choice(label="Confirmed", value="locked"),))
     turned = in_form(select, chosen={"selected_option": {"value": "locked"}})
     expected = request.model_copy(update={"chosen": {"words": "gym", "status": "locked"}})
-    assert of(turned) == FormRefreshRequested(expected, ABOVE)
+    assert refreshed(turned) == {"request": expected, "shown": ABOVE}
 
 
 def test_a_field_that_turns_its_form() -> None:
@@ -421,55 +438,73 @@ def test_a_field_that_turns_its_form() -> None:
     request = FormRequest(
         form="rule", session_id="s1", user_id="U1", target="u7", chosen={"words": "gym", "kind": "words"}
     )
-    assert of(payload) == FormRefreshRequested(request, ABOVE)
+    assert refreshed(payload) == {"request": request, "shown": ABOVE}
 
 
 def test_a_form_over_a_form() -> None:
     """S35: the form of a row stands above the list."""
     payload = in_form(Button(label="Replace", action="form.rule_new", target="u7"))
     request = FormRequest(form="rule_new", session_id="s1", user_id="U1", target="u7")
-    assert of(payload) == FormRequested(request, "trigger", Place(None), below=ROW)
+    opened = {"request": request, "trigger_id": "trigger", "place": Place(None), "below": ROW}
+    assert given(payload, "FormHandler.open") == opened
 
 
 def test_all_forms_under_the_third_are_known() -> None:
     payload = in_form(Button(label="x", action="x"))
     third = FormAddress(form="rule_new", session="s1", target="u7", below=ROW)
     payload["view"] |= {"id": "V3", "previous_view_id": "V2", "private_metadata": third.pack()}
-    pressed = of(payload)
-    assert isinstance(pressed, FormPressed)
-    assert pressed.form.below == (ShownForm("V2", ROW), ShownForm("V1", LIST))
+    assert given(payload, "FormHandler.press")["form"].below == (OpenForm(ROW, "V2"), OpenForm(LIST, "V1"))
 
 
 def test_a_command_in_a_form() -> None:
     """A repeated click is the same one; the same button of the form as it is later is another one."""
     payload = in_form(Button(label="Decline", action="memory.decline", target="u7 3"))
-    pressed = of(payload)
-    assert isinstance(pressed, FormPressed)
-    click = pressed.click
-    assert pressed == FormPressed(
-        Click(
-            command_id=click.command_id,
-            user_id="U1",
-            at=AT,
-            session_id="s1",
-            action="memory.decline",
-            target="u7 3",
-        ),
-        ABOVE,
+    pressed = given(payload, "FormHandler.press")
+    click = pressed["click"]
+    expected = Click(
+        command_id=click.command_id,
+        user_id="U1",
+        at=AT,
+        session_id="s1",
+        action="memory.decline",
+        target="u7 3",
     )
-    assert of(payload) == pressed
+    assert pressed == {"click": expected, "form": ABOVE}
+    assert given(payload, "FormHandler.press") == pressed
     payload["view"]["hash"] = "h2"
-    later = of(payload)
-    assert isinstance(later, FormPressed)
-    assert later.click.command_id != click.command_id
+    assert given(payload, "FormHandler.press")["click"].command_id != click.command_id
 
 
 # --- the rest -------------------------------------------------------------------------------------------------
 
 
 def test_app_home() -> None:
-    assert of(event(type="app_home_opened", user="U1", channel="D1", tab="home")) == HomeOpened("U1")
-    assert of(event(type="app_home_opened", user="U1", channel="D1", tab="messages")) == MessagesOpened("U1", "D1")
+    home = event(type="app_home_opened", user="U1", channel="D1", tab="home")
+    assert of(home) == Call("Home.open", {"user_id": "U1"})
+    messages = event(type="app_home_opened", user="U1", channel="D1", tab="messages")
+    assert of(messages) == Call("RequestHandler.meet", {"user_id": "U1", "channel": "D1"})
+
+
+def test_slacks_own_stop_button() -> None:
+    stop = event(type="agent_session_stopped", user="U1", channel="D1", thread_ts="1.0", event_ts="2.0")
+    expected = {
+        "command_id": command_id("stop", "D1", "1.0", "2.0"),
+        "user_id": "U1",
+        "place": Place("D1", "1.0"),
+        "session_id": None,
+    }
+    assert of(stop) == Call("RequestHandler.stop", expected)
+
+
+def test_the_stop_button_of_a_card_names_its_session_and_turn() -> None:
+    expected = {
+        "command_id": command_id("stop", "s1", "turn 7"),
+        "user_id": "U1",
+        "place": Place("C1", "1.0"),
+        "session_id": "s1",
+    }
+    stop = used(Button(label="Stop", action="turn.stop", target="turn 7"))
+    assert of(stop) == Call("RequestHandler.stop", expected)
 
 
 @pytest.mark.parametrize(
@@ -491,7 +526,7 @@ def test_app_home() -> None:
     ],
 )
 def test_what_is_not_ours_is_ignored(payload: Json) -> None:
-    assert isinstance(of(payload), Ignored)
+    assert of(payload) is None
 
 
 # --- proposals ------------------------------------------------------------------------------------------------
@@ -500,10 +535,10 @@ def test_what_is_not_ours_is_ignored(payload: Json) -> None:
 def test_an_answer_to_a_proposal_is_of_whoever_clicked() -> None:
     """Their id is Slack's word for it, and the same button pressed by another person is another answer."""
     apply = Button(label="Apply", action="proposal.apply", target="p1")
-    mine = of(used(apply))
-    assert isinstance(mine, ProposalAnswered)
-    assert (mine.user_id, mine.proposal_id, mine.answer, mine.place) == ("U1", "p1", "apply", Place("C1", "1.0"))
-    assert of(used(apply)) == mine
-    theirs = of(used(apply, user={"id": "U2", "team_id": "T1"}))
-    assert isinstance(theirs, ProposalAnswered)
-    assert (theirs.user_id, theirs.command_id == mine.command_id) == ("U2", False)
+    mine = given(used(apply), "RequestHandler.answer")
+    assert (mine["user_id"], mine["proposal_id"], mine["answer"], mine["place"]) == (
+        "U1", "p1", "apply", Place("C1", "1.0"),
+    )  # fmt: skip
+    assert given(used(apply), "RequestHandler.answer") == mine
+    theirs = given(used(apply, user={"id": "U2", "team_id": "T1"}), "RequestHandler.answer")
+    assert (theirs["user_id"], theirs["command_id"] == mine["command_id"]) == ("U2", False)

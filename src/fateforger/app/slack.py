@@ -34,7 +34,7 @@ from fateforger.slack.delivery import SENDING_JOB, Delivery, Dispatcher, build_s
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler, with_welcome
 from fateforger.slack.home import Home, PersonalDataHandler, with_home_refresh
-from fateforger.slack.inbox import PayloadMiddleware
+from fateforger.slack.listeners import Listeners
 from fateforger.slack.notices import (
     ProposalCards,
     build_greeting_handler,
@@ -93,8 +93,9 @@ class SlackApp:
         )
         forms = FormHandler(door, requests, client, ephemeral, background, timing=timing)
         home = Home(door, client, background)
-        self._middleware = PayloadMiddleware(requests, forms, home, clock=clock)
-        self._app = new_app(client, self._middleware)
+        self._listeners = Listeners(requests, forms, home, clock=clock)
+        self._app = new_app(client)
+        self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
         delivery = Delivery(outbox, services.sessions, poster, ephemeral, audience, pictures, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
@@ -151,7 +152,7 @@ class SlackApp:
 
     async def disconnect(self) -> None:
         """Stop accepting payloads; Slack delivers them to the next process."""
-        await self._middleware.close()
+        await self._listeners.close()
         await asyncio.gather(*(socket.close_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
 
     async def close(self) -> None:

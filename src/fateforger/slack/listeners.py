@@ -1,0 +1,363 @@
+"""Bolt's listeners: each payload is recorded before Bolt acknowledges it.
+
+Slack redelivers an event that was not acknowledged; for a click, a form or a command it tells the person that it
+failed. So while the database cannot be written to, nothing is acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.error import BoltUnhandledRequestError
+from slack_bolt.response import BoltResponse
+
+from fateforger.errors import StoreError
+from fateforger.ports.clock import Clock
+from fateforger.session.forms import FormRequest, FormSubmission, FormValue
+from fateforger.slack.addresses import (
+    ACTION_MARK,
+    COMMAND_NAME,
+    FEEDBACK,
+    FORM_PREFIX,
+    MORE,
+    PERSON_PREFIX,
+    PROPOSAL_PREFIX,
+    PULL_COMMAND,
+    QUEUE_PREFIX,
+    SAVE_AS_TASK,
+    SAY,
+    START,
+    STOP,
+    TASKS_COMMAND,
+    TURN_PREFIX,
+    VALUE_ACTION,
+    WELCOME,
+    MessageAddress,
+    action_of,
+    field_name,
+)
+from fateforger.slack.delivery import KeyedLocks
+from fateforger.slack.forms import FormHandler
+from fateforger.slack.handlers import RequestHandler
+from fateforger.slack.home import Home
+from fateforger.slack.mrkdwn import parse_typed
+from fateforger.slack.payloads import (
+    NOT_A_NUMBER,
+    ControlUse,
+    Json,
+    MessageSaid,
+    Place,
+    command_id,
+    list_entries,
+    parse_control,
+    parse_form,
+    parse_message,
+    parse_place,
+    parse_vote,
+    read_chosen,
+    read_value,
+)
+from fateforger.values import replace
+
+CLOSE_SECONDS = 3.0
+ACK_SECONDS = 0.05
+"""Bolt sends an acknowledgement only after the listener has returned."""
+
+BY_PEOPLE = (None, "file_share", "thread_broadcast")
+"""Subtypes of messages that people write; the others are edits, joins, topics and the like."""
+ANY = re.compile("")
+
+log = logging.getLogger(__name__)
+
+Answer = dict[str, Any] | str | None
+"""Body of the acknowledgement: text for a command, a ``response_action`` for a form, or nothing."""
+
+Reply = Coroutine[Any, Any, Answer]
+Read = Callable[[Json], Reply | None]
+"""Reads a payload; returns the call that handles it, or ``None`` if there is nothing to do."""
+
+
+class Listeners:
+    """Listeners of the app. Each reads its payload and calls what handles it."""
+
+    def __init__(self, requests: RequestHandler, forms: FormHandler, home: Home, *, clock: Clock) -> None:
+        self._requests = requests
+        self._forms = forms
+        self._home = home
+        self._clock = clock
+        self._locks = KeyedLocks()
+        self._open = True
+        self._running = 0
+        self._idle = asyncio.Event()
+
+    def register(self, app: AsyncApp) -> None:
+        """Register all listeners. Bolt calls the first one that matches."""
+        listen = self._listen
+        app.command(COMMAND_NAME)(listen(self._timebox))
+        app.command(PULL_COMMAND)(listen(self._queue))
+        app.command(TASKS_COMMAND)(listen(self._queue))
+        app.global_shortcut(START)(listen(self._shortcut))
+        app.message_shortcut(SAVE_AS_TASK)(listen(self._save_as_task))
+        app.event({"type": "message", "subtype": BY_PEOPLE})(listen(self._message))
+        app.event({"type": "app_mention", "subtype": BY_PEOPLE})(listen(self._message))
+        app.event("app_home_opened")(listen(self._app_home))
+        app.event("agent_session_stopped")(listen(self._stop_status, in_order=False))
+        app.view(ANY)(listen(self._submission))
+        app.action(ANY, matchers=[_is_in_form])(listen(self._form_control))
+        app.action(_action(FEEDBACK))(listen(self._vote))
+        app.action(_action(START))(listen(_on_control(self._start)))
+        app.action(_action(STOP))(listen(_on_control(self._stop), in_order=False))
+        app.action(_action(SAY))(listen(_on_control(self._say)))
+        app.action(_action(PROPOSAL_PREFIX, prefix=True))(listen(_on_control(self._proposal)))
+        app.action(_action(PERSON_PREFIX, prefix=True))(listen(_on_control(self._personal_data)))
+        app.action(ANY)(listen(_on_control(self._control)))
+        app.error(_handle_error)
+
+    async def close(self) -> None:
+        """Stop acknowledging, so that Slack redelivers to the next process.
+
+        A payload that is being recorded is finished and acknowledged.
+        """
+        self._open = False
+        self._idle.clear()
+        if self._running:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), CLOSE_SECONDS)
+            await asyncio.sleep(ACK_SECONDS)
+
+    def _listen(self, read: Read, *, in_order: bool = True) -> Callable[..., Awaitable[BoltResponse]]:
+        """Return a listener that acknowledges a payload once it is handled.
+
+        Payloads of one thread, or else of one person, are handled in the order of their arrival.
+        """
+
+        async def listener(body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> BoltResponse:
+            if not self._open:
+                return _leave_unanswered()
+            try:
+                call = read(body)
+            except (KeyError, TypeError, ValueError) as error:
+                log.warning("a payload of type %s cannot be read: %r", body.get("type"), error)
+                call = None
+            if call is None:
+                return await ack()
+            self._running += 1
+            try:
+                if not in_order:
+                    return await ack(await call or "")
+                async with self._locks.turn(_conversation(body, context)):
+                    answer = await call
+                return await ack(answer or "")
+            except StoreError as error:
+                log.error("a payload is not acknowledged: %s", error.message)  # noqa: TRY400  the sentence says it all
+                return _leave_unanswered()
+            finally:
+                self._running -= 1
+                if not self._running:
+                    self._idle.set()
+
+        return listener
+
+    # --- commands and shortcuts
+
+    def _timebox(self, body: Json) -> Reply:
+        once, place = command_id("slash", body["trigger_id"]), Place(body["channel_id"])
+        return self._requests.start(once, body["user_id"], place, said=body.get("text", "").strip())
+
+    def _queue(self, body: Json) -> Reply:
+        once, place = command_id("slash", body["trigger_id"]), Place(body["channel_id"])
+        said = body.get("text", "").strip()
+        return self._requests.ask(once, body["user_id"], place, body["command"], said)
+
+    def _shortcut(self, body: Json) -> Reply:
+        once = command_id("shortcut", body["trigger_id"])
+        return self._requests.press_start(once, body["user"]["id"], Place(None))
+
+    def _save_as_task(self, body: Json) -> Reply:
+        """Open a form that creates a task from a message."""
+        channel, message = body["channel"]["id"], body["message"]
+        request = FormRequest(
+            form="queue_save",
+            session_id="",
+            user_id=body["user"]["id"],
+            target=MessageAddress(channel=channel, ts=message["ts"]).pack(),
+            chosen={"text": parse_typed(message.get("text", ""), without_mentions_of=frozenset())},
+        )
+        return self._forms.open(request, body["trigger_id"], Place(channel, message.get("thread_ts")))
+
+    # --- events
+
+    def _message(self, body: Json) -> Reply | None:
+        message = parse_message(body)
+        return None if message is None else self._requests.hear(message)
+
+    def _app_home(self, body: Json) -> Reply:
+        event = body["event"]
+        if event.get("tab") == "messages":
+            return self._requests.meet(event["user"], event["channel"])
+        return self._home.open(event["user"])
+
+    def _stop_status(self, body: Json) -> Reply:
+        """Handle Slack's own Stop button at the status of a thread."""
+        event = body["event"]
+        channel, thread_ts = event["channel"], event["thread_ts"]
+        once = command_id("stop", channel, thread_ts, event["event_ts"])
+        return self._requests.stop(once, event["user"], Place(channel, thread_ts))
+
+    # --- controls of cards and of App Home
+
+    def _vote(self, body: Json) -> Reply | None:
+        rating = parse_vote(body, self._clock.now())
+        return None if rating is None else self._requests.rate(rating, parse_place(body))
+
+    def _start(self, use: ControlUse) -> Reply:
+        once = command_id("start", use.command_id, use.user_id)  # Anyone may press it, each for themselves.
+        if use.address.v == WELCOME:
+            return self._requests.press_start(once, use.user_id, use.place, welcome_ts=use.message_ts)
+        return self._requests.press_start(once, use.user_id, Place(use.place.channel))
+
+    def _stop(self, use: ControlUse) -> Reply:
+        # The same button may appear again for the next turn, so the turn is part of the id.
+        once = command_id("stop", use.address.session, use.control.target)
+        return self._requests.stop(once, use.user_id, use.place, use.address.session)
+
+    def _say(self, use: ControlUse) -> Reply | None:
+        """Handle a button that says something for the person."""
+        channel, thread_ts, ts = use.place.channel, use.place.thread_ts, use.message_ts
+        if channel is None or thread_ts is None or ts is None:
+            return None
+        said = MessageSaid(
+            command_id=use.command_id,
+            user_id=use.user_id,
+            channel=channel,
+            thread_ts=thread_ts,
+            ts=ts,
+            text=use.control.target,
+            event="block_actions",
+            direct=True,
+            mention=True,
+            opens=False,
+        )
+        return self._requests.hear(said)
+
+    def _proposal(self, use: ControlUse) -> Reply:
+        """Handle a button that anyone may press. Permission is checked later, so the id includes the user."""
+        once, answer = command_id("answer", use.command_id, use.user_id), use.control.action
+        answer = answer.removeprefix(PROPOSAL_PREFIX)
+        return self._requests.answer(once, use.user_id, use.place, use.control.target, answer)
+
+    def _personal_data(self, use: ControlUse) -> Reply:
+        return self._requests.about(command_id("about", use.command_id, use.user_id), use.user_id, use.control.action)
+
+    def _control(self, use: ControlUse) -> Reply:
+        action = use.control.action
+        if not action.startswith(FORM_PREFIX):
+            replaced = use.message_ts if action.startswith(QUEUE_PREFIX) else None
+            return self._requests.click(use.to_click(self._clock.now()), use.place, replaced)
+        request = FormRequest(
+            form=action.removeprefix(FORM_PREFIX),
+            session_id=use.address.session,
+            user_id=use.user_id,
+            # A select that opens a form passes the subject of the form as its value.
+            target=use.value if isinstance(use.value, str) else use.control.target,
+        )
+        return self._forms.open(request, use.trigger_id, use.place)
+
+    # --- forms
+
+    def _submission(self, body: Json) -> Reply | None:
+        view = body["view"]
+        form = parse_form(view)
+        if form is None:
+            return None
+        entries = list_entries(view)
+        values: dict[str, FormValue] = {}
+        unreadable: dict[str, str] = {}
+        for name, (_, entry) in entries.items():
+            try:
+                values[name] = read_value(entry)
+            except ValueError:
+                values[name] = None
+                unreadable[name] = NOT_A_NUMBER
+        submission = FormSubmission(
+            form=form.address.form,
+            session_id=form.address.session,
+            user_id=body["user"]["id"],
+            command_id=command_id("submit", view["id"], view["hash"]),
+            at=self._clock.now(),
+            target=form.address.target,
+            size=form.address.size,
+            values=values,
+        )
+        blocks = {name: block_id for name, (block_id, _) in entries.items()}
+        return self._forms.submit(submission, form, blocks, unreadable)
+
+    def _form_control(self, body: Json) -> Reply | None:
+        view, action = body["view"], body["actions"][0]
+        form = parse_form(view)
+        if form is None:
+            return None
+        request, name = form.build_request(body["user"]["id"]), action_of(action["action_id"])
+        if name == MORE:
+            return self._forms.refresh(replace(request, size=request.size + 1), form)
+        if name == VALUE_ACTION and field_name(action["block_id"]) is not None:
+            return self._forms.refresh(replace(request, chosen=read_chosen(view)), form)
+        use = parse_control(body)
+        if use is None:
+            return None
+        name = use.control.action
+        if name.startswith(TURN_PREFIX):
+            chosen = read_chosen(view) | {name.removeprefix(TURN_PREFIX): use.subject}
+            return self._forms.refresh(replace(request, chosen=chosen), form)
+        if name.startswith(FORM_PREFIX):
+            other = replace(request, form=name.removeprefix(FORM_PREFIX), target=use.subject, size=0)
+            return self._forms.open(other, body["trigger_id"], Place(None), below=form.address)
+        return self._forms.press(use.to_click(self._clock.now()), form)
+
+
+def _on_control(handle: Callable[[ControlUse], Reply | None]) -> Read:
+    """Return a function that reads the use of a control; a foreign control is left alone."""
+
+    def read(body: Json) -> Reply | None:
+        use = parse_control(body)
+        return None if use is None else handle(use)
+
+    return read
+
+
+def _action(name: str, *, prefix: bool = False) -> re.Pattern[str]:
+    """Return the pattern of the ids of an action's controls, or of all actions with a prefix."""
+    return re.compile(f"^{re.escape(name)}" + ("" if prefix else f"({re.escape(ACTION_MARK)}|$)"))
+
+
+async def _is_in_form(body: dict[str, Any]) -> bool:
+    return (body.get("view") or {}).get("type") == "modal"
+
+
+def _conversation(body: Json, context: AsyncBoltContext) -> str:
+    """Return the key within which payloads stay in order: a thread, or else a person."""
+    message = body.get("event") or body.get("container") or {}
+    thread_ts = message.get("thread_ts") or message.get("message_ts") or message.get("ts")
+    return f"{context.channel_id} {thread_ts}" if thread_ts else str(context.user_id)
+
+
+async def _handle_error(error: Exception, body: dict[str, Any]) -> BoltResponse | None:
+    """Acknowledge a payload that no listener is for, because Slack would send it again; log any other error."""
+    if isinstance(error, BoltUnhandledRequestError):
+        log.debug("ignored: a payload of type %s", body.get("type"))
+        return BoltResponse(status=200)
+    log.error("a payload failed", exc_info=error)
+    return None
+
+
+def _leave_unanswered() -> BoltResponse:
+    # Socket Mode does not send an answer other than 200 at all.
+    return BoltResponse(status=503, body="")
