@@ -120,7 +120,7 @@ def test_the_rules_in_force_are_decided_in_one_place() -> None:
         ("plan_undo", "calendar/undo_plan.py", {"calendar/undo.py", "calendar/late_creates.py"}),
         ("policy_of", "session/draft.py", {"session/draft.py"}),
         ("Policy", "drafting/instance.py", {"drafting/instance.py", "drafting/day_draft.py", "drafting/solver.py"}),
-        ("Audience", "slack/access.py", {"app/slack.py", "slack/handlers.py"}),
+        ("find_private_place", "slack/access.py", {"slack/delivery.py", "slack/handlers.py", "slack/notices.py"}),
     ],
 )
 def test_one_place_answers(name: str, home: str, callers: set[str]) -> None:

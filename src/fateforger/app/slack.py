@@ -16,7 +16,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.painter import Rasterizer
 from fateforger.session.store import Feedbacks, Outbox, Sessions
-from fateforger.slack.access import Audience, People
+from fateforger.slack.access import People
 from fateforger.slack.client import (
     SLACK_URL,
     UNHURRIED,
@@ -84,20 +84,20 @@ class SlackApp:
         self._client = client = new_client(login, session)
         self._background = background = BackgroundTasks()
         people = People(client, clock)
-        ephemeral, audience, latest = EphemeralMessages(client, people), Audience(people), LatestMessages()
-        self._pictures = pictures = Pictures(client, services.painter, session)
+        ephemeral, latest = EphemeralMessages(client, people), LatestMessages()
+        self._pictures = pictures = Pictures(client, services.painter)
         pace = pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED)
         poster = Poster(client, Pace(pace), latest, pictures)
         requests = RequestHandler(
             door, jobs, services.feedbacks, people, ephemeral, background, latest, poster, client, clock=clock
         )
-        forms = FormHandler(door, requests, client, ephemeral, background, timing=timing)
+        forms = FormHandler(door, requests, client, background, timing=timing)
         home = Home(door, client, background)
         self._listeners = Listeners(requests, forms, home, clock=clock)
         self._app = new_app(client)
         self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
-        delivery = Delivery(outbox, services.sessions, poster, ephemeral, audience, pictures, clock=clock)
+        delivery = Delivery(outbox, services.sessions, poster, ephemeral, people, pictures, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self._presence = Presence(
             with_home_refresh(home, with_welcome(door, jobs, ephemeral, clock)),
@@ -108,8 +108,8 @@ class SlackApp:
             clock=clock,
             timing=timing,
         )
-        personal_data = PersonalDataHandler(services.personal_data, jobs, poster, people, home, client, session)
-        proposal_cards = ProposalCards(services.approvals, poster, people, audience)
+        personal_data = PersonalDataHandler(services.personal_data, jobs, poster, people, home, client)
+        proposal_cards = ProposalCards(services.approvals, poster, people)
         self.handlers: tuple[Handler, ...] = (
             build_sending_handler(dispatcher.run, wake=dispatcher.wake, halt=dispatcher.halt),
             build_turn_handler(self._presence.handle, jobs, services.sessions, clock),

@@ -72,20 +72,14 @@ def is_private(channel: str) -> bool:
     return channel.startswith(DIRECT)
 
 
-class Audience:
-    """Finds the place for content that only its owner may read."""
+async def find_private_place(people: People, user_id: str, asked: Place) -> Place:
+    """Return the place of the request if only the person reads there, otherwise the top of their direct messages.
 
-    def __init__(self, people: People) -> None:
-        self._people = people
-
-    async def private_place(self, user_id: str, asked: Place) -> Place:
-        """Return the place of the request if only the person reads there, otherwise the top of their direct messages.
-
-        A conversation between the person and someone else does not qualify.
-        Raises :class:`~fateforger.slack.client.SlackCallError`.
-        """
-        direct = await self._people.direct_channel(user_id)
-        return asked if asked.channel == direct else Place(direct)
+    A conversation between the person and someone else does not qualify. Raises
+    :class:`~fateforger.slack.client.SlackCallError`.
+    """
+    direct = await people.direct_channel(user_id)
+    return asked if asked.channel == direct else Place(direct)
 
 
 CLAIM = "claim"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -107,30 +106,6 @@ def app_manifest() -> dict[str, Any]:
             "token_rotation_enabled": False,
         },
     }
-
-
-def as_yaml(document: Mapping[str, Any]) -> str:
-    """Return a document of mappings, lists and scalars as YAML. Strings are quoted as in JSON, which is valid YAML."""
-    return "\n".join(_lines(document)) + "\n"
-
-
-def _lines(value: Any) -> list[str]:
-    if isinstance(value, Mapping):
-        return [line for key, inner in value.items() for line in _entry(f"{key}:", inner)]
-    return [line for inner in value for line in _item(inner)]
-
-
-def _entry(head: str, inner: Any) -> list[str]:
-    if isinstance(inner, Mapping | list):
-        return [head, *(f"  {line}" for line in _lines(inner))]
-    return [f"{head} {json.dumps(inner, ensure_ascii=False)}"]
-
-
-def _item(inner: Any) -> list[str]:
-    if not isinstance(inner, Mapping | list):
-        return [f"- {json.dumps(inner, ensure_ascii=False)}"]
-    first, *rest = _lines(inner)
-    return [f"- {first}", *(f"  {line}" for line in rest)]
 
 
 _PASSING = frozenset(
@@ -370,48 +345,25 @@ def _without_slack_settings() -> Iterator[None]:
 
 
 UPLOAD_SCOPE = "files:write"
-UPLOAD_SECONDS = 20.0
 
 
 async def upload(
-    client: AsyncWebClient,
-    session: aiohttp.ClientSession,
-    name: str,
-    content: bytes,
-    *,
-    channel: str | None = None,
-    words: str | None = None,
+    client: AsyncWebClient, name: str, content: bytes, *, channel: str | None = None, words: str | None = None
 ) -> str:
     """Upload a file and return its id.
 
     With a ``channel`` it is shown there with ``words``; otherwise it is invisible until a message shows it. Raises
     :class:`~fateforger.slack.client.SlackCallError`.
     """
-    place = await call_slack(client.files_getUploadURLExternal(filename=name, length=len(content)))
-    file_id = str(place["file_id"])
-    await _post_content(session, str(place["upload_url"]), content, client.proxy)
-    whole: list[dict[str, str | None]] = [{"id": file_id, "title": name}]
-    await call_slack(client.files_completeUploadExternal(files=whole, channel_id=channel, initial_comment=words))
-    return file_id
+    answer = await call_slack(
+        client.files_upload_v2(filename=name, title=name, content=content, channel=channel, initial_comment=words)
+    )
+    return str(answer["file"]["id"])
 
 
 def lacks_scope(trouble: SlackLoginError) -> bool:
     """Check whether Slack rejects files because the app lacks the scope for them."""
     return trouble.code == "missing_scope"
-
-
-async def _post_content(session: aiohttp.ClientSession, url: str, content: bytes, proxy: str | None) -> None:
-    headers = {"Content-Type": "application/octet-stream"}
-    timeout = aiohttp.ClientTimeout(total=UPLOAD_SECONDS)
-    try:
-        async with session.post(url, data=content, headers=headers, proxy=proxy, timeout=timeout) as answer:
-            status = answer.status
-    except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise TransientSlackError(f"{type(error).__name__}: {error}", unsure=True) from error
-    if status >= 500 or status == 429:
-        raise TransientSlackError(f"http_{status}")
-    if status != 200:
-        raise CallRefused(f"http_{status}")
 
 
 MAX_CHANNELS = 5_000

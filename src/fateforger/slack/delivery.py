@@ -18,7 +18,7 @@ from fateforger.session.cards import Card, Prose
 from fateforger.session.model import Outgoing, Session
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
-from fateforger.slack.access import Audience, is_private
+from fateforger.slack.access import People, find_private_place, is_private
 from fateforger.slack.blocks import remove_controls
 from fateforger.slack.client import (
     CallRefused,
@@ -166,7 +166,7 @@ class Delivery:
         sessions: Sessions,
         poster: Poster,
         ephemeral: EphemeralMessages,
-        audience: Audience,
+        people: People,
         pictures: Pictures,
         *,
         clock: Clock,
@@ -175,7 +175,7 @@ class Delivery:
         self._sessions = sessions
         self._poster = poster
         self._ephemeral = ephemeral
-        self._audience = audience
+        self._people = people
         self._clock = clock
         self._turns = KeyedLocks()
         self._picture_updates = PictureUpdater(pictures, poster, outbox, self._turns)
@@ -308,7 +308,7 @@ class Delivery:
 
     async def _move_to_direct_messages(self, session: Session) -> Place:
         """Move a session to direct messages and return the place there. Its last messages say so."""
-        place = await self._audience.private_place(session.user_id, Place(session.channel, session.thread_ts))
+        place = await find_private_place(self._people, session.user_id, Place(session.channel, session.thread_ts))
         if session.thread_ts is None:
             return place
         channel, v = str(place.channel), f"{session.id}:moved"

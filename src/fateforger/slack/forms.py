@@ -38,7 +38,6 @@ from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.mrkdwn import escape, split, to_mrkdwn
 from fateforger.slack.payloads import OpenForm, Place
-from fateforger.slack.poster import EphemeralMessages
 from fateforger.slack.progress import Timing
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
@@ -214,7 +213,6 @@ class FormHandler:
         door: CoordinatorPort,
         requests: RequestHandler,
         client: AsyncWebClient,
-        ephemeral: EphemeralMessages,
         background: BackgroundTasks,
         *,
         timing: Timing,
@@ -222,7 +220,6 @@ class FormHandler:
         self._door = door
         self._requests = requests
         self._client = client
-        self._ephemeral = ephemeral
         self._background = background
         self._timing = timing
 
@@ -237,7 +234,7 @@ class FormHandler:
         if refusal is None:
             refusal = await self._open(request, trigger_id, below)
         if refusal is not None:
-            self._send_ephemeral(request.user_id, place, refusal)
+            self._requests.send_ephemeral(request.user_id, place, refusal)
 
     async def refresh(self, request: FormRequest, shown: OpenForm) -> None:
         """Refresh a form. Typed values stay, because the fields keep their ids.
@@ -253,7 +250,7 @@ class FormHandler:
         except SlackCallError as trouble:
             log.info("a form was not shown anew: %s", trouble)
         if refusal is not None:
-            self._send_ephemeral(request.user_id, _NOWHERE, refusal)
+            self._requests.send_ephemeral(request.user_id, _NOWHERE, refusal)
 
     async def press(self, click: Click, form: OpenForm) -> None:
         """Carry out the command of a control in a form, and then refresh the form."""
@@ -269,7 +266,7 @@ class FormHandler:
                 shown = (replace(form, hash=None), *form.below)
                 self._background.start(self._show_when_done(command, shown), name="an open form")
         if refusal is not None:
-            self._send_ephemeral(click.user_id, _NOWHERE, refusal)
+            self._requests.send_ephemeral(click.user_id, _NOWHERE, refusal)
 
     async def submit(
         self, submission: FormSubmission, shown: OpenForm, blocks: Mapping[str, str], unreadable: Mapping[str, str]
@@ -281,7 +278,7 @@ class FormHandler:
         """
         refusal = await self._requests.refusal(submission.session_id, submission.user_id)
         if refusal is not None:
-            self._send_ephemeral(submission.user_id, _NOWHERE, refusal)
+            self._requests.send_ephemeral(submission.user_id, _NOWHERE, refusal)
             return {"response_action": "clear"}
         if unreadable:
             return _build_errors(blocks, unreadable)
@@ -351,9 +348,6 @@ class FormHandler:
     async def _show(self, form: Form, shown: OpenForm) -> None:
         view = modal(form, shown.address.below)
         await call_slack(self._client.views_update(view_id=shown.view_id, hash=shown.hash, view=view))
-
-    def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
-        self._background.start(self._ephemeral.send_ephemeral(user_id, place, words), name="a hint")
 
 
 def _build_errors(blocks: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:

@@ -26,10 +26,10 @@ from fateforger.session.queue_commands import (
 from fateforger.session.store import Feedbacks, Rating, Sent
 from fateforger.slack import phrases
 from fateforger.slack.access import (
-    Audience,
     People,
     calendar_refusal,
     claim_answer,
+    find_private_place,
     is_private,
     parse_sent_code,
     parse_typed_code,
@@ -119,7 +119,6 @@ class RequestHandler:
         self._poster = poster
         self._client = client
         self._clock = clock
-        self._audience = Audience(people)
         self._opened: dict[tuple[str, str], None] = {}
         """Threads that a first message has opened; once a session runs in one, it is no longer needed here."""
 
@@ -145,7 +144,7 @@ class RequestHandler:
         if zone is None:
             return phrases.NO_ZONE
         try:
-            place = await self._audience.private_place(user_id, asked)
+            place = await find_private_place(self._people, user_id, asked)
         except SlackCallError:
             return phrases.NO_ZONE
         command = Start(
@@ -169,14 +168,14 @@ class RequestHandler:
         """Begin a session by a button or a shortcut, which have no answer, so words are sent separately."""
         words = await self.start(command_id, user_id, asked, welcome_ts=welcome_ts)
         if words is not None:
-            self._send_ephemeral(user_id, asked, words)
+            self.send_ephemeral(user_id, asked, words)
 
     async def hear(self, said: MessageSaid) -> None:
         """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
         self._latest.observe(said.channel, said.thread_ts, said.ts)
         code = parse_sent_code(said.text) if said.direct else None
         if code is not None:
-            self._send_ephemeral(said.user_id, Place(None), await claim_answer(self._door, said.user_id, code))
+            self.send_ephemeral(said.user_id, Place(None), await claim_answer(self._door, said.user_id, code))
             return
         session_id = None if said.opens else await self._door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
@@ -186,15 +185,15 @@ class RequestHandler:
         if owner != said.user_id:
             # The same post arrives as a message and as a mention; only the mention is answered.
             if owner is not None and said.event == "app_mention":
-                self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
+                self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
         refusal = await calendar_refusal(self._door, said.user_id)
         if refusal is not None:
             if said.event != "app_mention":
-                self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
+                self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
             return
         if len(said.text) > LONGEST:
-            self._send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
+            self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
             return
         text, withheld = redact_credentials(said.text)
         reply = TimeboxingUserReply(
@@ -247,14 +246,14 @@ class RequestHandler:
             await self._jobs.enqueue(greeting_job(said, words), now=self._clock.now())
         elif said.event != "message" and said.mention:
             # The same post arrives as a message and as a mention; only the mention is answered.
-            self._send_ephemeral(said.user_id, Place(said.channel), words)
+            self.send_ephemeral(said.user_id, Place(said.channel), words)
 
     async def _opening(self, said: MessageSaid) -> Opening | None:
         zone = await self._people.zone(said.user_id)
         if zone is None:
             return None
         try:
-            place = await self._audience.private_place(said.user_id, Place(said.channel, said.thread_ts))
+            place = await find_private_place(self._people, said.user_id, Place(said.channel, said.thread_ts))
         except SlackCallError:
             return None
         return build_opening(said, place, tz=zone, clock=self._clock)
@@ -293,12 +292,12 @@ class RequestHandler:
         """
         refusal = await self.refusal(click.session_id, click.user_id)
         if refusal is not None:
-            self._send_ephemeral(click.user_id, place, refusal)
+            self.send_ephemeral(click.user_id, place, refusal)
             return
         try:
             command = self._door.read_click(click)
         except UserError as error:
-            self._send_ephemeral(click.user_id, place, error.message)
+            self.send_ephemeral(click.user_id, place, error.message)
             return
         if isinstance(command, QueueCommandBase) and place.channel is not None and is_private(place.channel):
             command = replace(command, channel=place.channel, thread_ts=place.thread_ts, ts=replaced)
@@ -309,11 +308,11 @@ class RequestHandler:
         if session_id is None and place.thread_ts is not None:
             session_id = await self._door.session_in_thread(str(place.channel), place.thread_ts)
         if session_id is None:
-            self._send_ephemeral(user_id, place, phrases.STOP_TOO_LATE)
+            self.send_ephemeral(user_id, place, phrases.STOP_TOO_LATE)
             return
         refusal = await self._check_owner(session_id, user_id)
         if refusal is not None:
-            self._send_ephemeral(user_id, place, refusal)
+            self.send_ephemeral(user_id, place, refusal)
             return
         now = self._clock.now()
         payload = StopTurn(
@@ -326,7 +325,7 @@ class RequestHandler:
         """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
         refusal = await calendar_refusal(self._door, user_id)
         if refusal is not None:
-            self._send_ephemeral(user_id, place, refusal)
+            self.send_ephemeral(user_id, place, refusal)
             return
         job = build_answer_job(
             proposal_id, answer, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, cause=command_id
@@ -344,7 +343,7 @@ class RequestHandler:
         refusal = await self._check_owner(rating.session_id, rating.user_id)
         if refusal is None:
             await self._feedbacks.rate(rating)
-        self._send_ephemeral(rating.user_id, place, refusal or phrases.THANKS)
+        self.send_ephemeral(rating.user_id, place, refusal or phrases.THANKS)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
         """Return the reason why this person may not use this session or may not plan at all, if there is one.
@@ -396,7 +395,8 @@ class RequestHandler:
             return f"{channel} {ts}"
         return str(answer["permalink"])
 
-    def _send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+    def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+        """Tell a person something after the acknowledgement."""
         self._background.start(self._ephemeral.send_ephemeral(user_id, place, words), name="a hint")
 
 

@@ -7,7 +7,6 @@ import logging
 from typing import Any
 from uuid import uuid4
 
-import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
@@ -22,11 +21,11 @@ from fateforger.slack.blocks import HOME, render
 from fateforger.slack.client import (
     SlackCallError,
     SlackLoginError,
-    TransientSlackError,
     call_slack,
     lacks_scope,
     upload,
 )
+from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
@@ -93,7 +92,6 @@ class PersonalDataHandler:
         people: People,
         home: Home,
         client: AsyncWebClient,
-        session: aiohttp.ClientSession,
     ) -> None:
         self._dossiers = dossiers
         self._jobs = jobs
@@ -101,23 +99,17 @@ class PersonalDataHandler:
         self._people = people
         self._home = home
         self._client = client
-        self._session = session
 
     async def perform(self, request: PersonalDataRequest, job: Job) -> None:
         """Carry out a request once. Raises like :data:`~fateforger.workers.lanes.Perform`."""
         user_id, wish = request.user_id, request.wish
-        try:
+        with retry_transient("an answer was not brought"):
             if wish == EXPORT.action:
                 await self._export(user_id, job)
             elif wish == ERASE.action:
                 await self._erase(user_id, job)
             else:
                 raise InternalError(f"job {job.id} wishes for nothing known")
-        except (TransientSlackError, SlackLoginError) as trouble:
-            after = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
-            raise TryLater(str(trouble), after) from trouble
-        except SlackCallError as trouble:
-            log.warning("an answer was not brought: %s", trouble)
         self._home.show(user_id)
 
     async def given_up(self, job: Job, _error: str) -> None:
@@ -144,7 +136,7 @@ class PersonalDataHandler:
     async def _send(self, user_id: str, document: dict[str, Any], words: str) -> None:
         content = json.dumps(document, ensure_ascii=False, indent=1).encode()
         channel = await self._people.direct_channel(user_id)
-        await upload(self._client, self._session, EXPORT_FILE_NAME, content, channel=channel, words=words)
+        await upload(self._client, EXPORT_FILE_NAME, content, channel=channel, words=words)
 
     async def _erase(self, user_id: str, job: Job) -> None:
         try:

@@ -71,7 +71,7 @@ CLOSE_SECONDS = 3.0
 ACK_SECONDS = 0.05
 """Bolt sends an acknowledgement only after the listener has returned."""
 
-BY_PEOPLE = (None, "file_share", "thread_broadcast")
+BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
 """Subtypes of messages that people write; the others are edits, joins, topics and the like."""
 ANY = re.compile("")
 
@@ -101,13 +101,14 @@ class Listeners:
     def register(self, app: AsyncApp) -> None:
         """Register all listeners. Bolt calls the first one that matches."""
         listen = self._listen
+        app.use(_leave_out_bots)
         app.command(COMMAND_NAME)(listen(self._timebox))
         app.command(PULL_COMMAND)(listen(self._queue))
         app.command(TASKS_COMMAND)(listen(self._queue))
         app.global_shortcut(START)(listen(self._shortcut))
         app.message_shortcut(SAVE_AS_TASK)(listen(self._save_as_task))
-        app.event({"type": "message", "subtype": BY_PEOPLE})(listen(self._message))
-        app.event({"type": "app_mention", "subtype": BY_PEOPLE})(listen(self._message))
+        app.event("message")(listen(self._message))
+        app.event("app_mention")(listen(self._message))
         app.event("app_home_opened")(listen(self._app_home))
         app.event("agent_session_stopped")(listen(self._stop_status, in_order=False))
         app.view(ANY)(listen(self._submission))
@@ -336,6 +337,17 @@ def _on_control(handle: Callable[[ControlUse], Reply | None]) -> Read:
 def _action(name: str, *, prefix: bool = False) -> re.Pattern[str]:
     """Return the pattern of the ids of an action's controls, or of all actions with a prefix."""
     return re.compile(f"^{re.escape(name)}" + ("" if prefix else f"({re.escape(ACTION_MARK)}|$)"))
+
+
+async def _leave_out_bots(
+    body: dict[str, Any], ack: AsyncAck, next_: Callable[[], Awaitable[None]]
+) -> BoltResponse | None:
+    """Acknowledge what no person wrote before it is routed: most events are about messages of the bot itself."""
+    event = body.get("event") or {}
+    if event.get("subtype") not in BY_PEOPLE or event.get("bot_id") is not None:
+        return await ack()
+    await next_()
+    return None
 
 
 async def _is_in_form(body: dict[str, Any]) -> bool:

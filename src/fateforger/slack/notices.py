@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -14,13 +16,12 @@ from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import Opening
 from fateforger.session.store import Sent
 from fateforger.slack import phrases
-from fateforger.slack.access import Audience, People, is_private
+from fateforger.slack.access import People, find_private_place, is_private
 from fateforger.slack.addresses import SAY, WELCOME
 from fateforger.slack.blocks import remove_controls
 from fateforger.slack.client import (
     MessageGone,
     SlackCallError,
-    SlackLoginError,
     TransientSlackError,
     call_slack,
 )
@@ -45,6 +46,20 @@ FIRST_WORDS = ("Plan the rest of today", "Plan tomorrow", "Plan tomorrow, 8 to 1
 """Suggested first messages to a model. They stay visible, so they must be valid at any hour."""
 
 log = logging.getLogger(__name__)
+
+
+@contextmanager
+def retry_transient(failure: str) -> Iterator[None]:
+    """Have a job tried again after a transient failure of Slack; log any other, which a retry would not mend.
+
+    Raises ``TryLater``.
+    """
+    try:
+        yield
+    except TransientSlackError as trouble:
+        raise TryLater(str(trouble), trouble.retry_after) from trouble
+    except SlackCallError as trouble:
+        log.warning("%s: %s", failure, trouble)
 
 
 def greeting_job(said: MessageSaid | Opening, words: str | None = None) -> NewJob:
@@ -73,16 +88,12 @@ def build_greeting_handler(door: CoordinatorPort, poster: Poster) -> JobHandler:
 
     async def perform(greeting: Greeting, job: Job) -> None:
         channel, thread_ts, words = greeting.channel, greeting.thread_ts, greeting.words
-        try:
+        with retry_transient(f"no welcome in {channel}"):
             # An earlier try may have posted it and died before recording it.
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
                 return
             card = welcome(door) if words is None else Card(text=words, parts=(Prose(text=words),))
             await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
-        except TransientSlackError as trouble:
-            raise TryLater(str(trouble), trouble.retry_after) from trouble
-        except SlackCallError as trouble:
-            log.warning("no welcome in %s: %s", channel, trouble)
 
     return GREETING.handle(perform)
 
@@ -125,13 +136,8 @@ def build_notification_handler(poster: Poster) -> JobHandler:
     """
 
     async def perform(notification: Notification, job: Job) -> None:
-        try:
+        with retry_transient(f"the card {job.dedupe} was not brought"):
             await deliver_notification(notification, poster, again=job.attempts > 1)
-        except (TransientSlackError, SlackLoginError) as trouble:
-            after = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
-            raise TryLater(str(trouble), after) from trouble
-        except SlackCallError as trouble:
-            log.warning("the card %s was not brought: %s", job.dedupe, trouble)
 
     return NOTIFICATION.handle(perform)
 
@@ -153,24 +159,18 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
 class ProposalCards:
     """Cards of proposals: posted once in the plan's thread or in direct messages, then updated in place."""
 
-    def __init__(self, approvals: Approvals, poster: Poster, people: People, audience: Audience) -> None:
+    def __init__(self, approvals: Approvals, poster: Poster, people: People) -> None:
         self._approvals = approvals
         self._poster = poster
         self._people = people
-        self._audience = audience
 
     async def show(self, proposal: Proposal, *, again: bool) -> None:
         """Post or update the card of a proposal.
 
         ``again`` is true if an earlier try may have posted it and died. Raises ``TryLater``.
         """
-        try:
+        with retry_transient(f"the proposal {proposal.id} is not shown"):
             await self._show(proposal, again=again)
-        except (TransientSlackError, SlackLoginError) as trouble:
-            seconds = trouble.retry_after if isinstance(trouble, TransientSlackError) else None
-            raise TryLater(str(trouble), seconds) from trouble
-        except SlackCallError as trouble:
-            log.error("the proposal %s is not shown: %s", proposal.id, trouble)  # noqa: TRY400  the sentence says it all
 
     async def _show(self, proposal: Proposal, *, again: bool) -> None:
         card, session, v = proposal_card(proposal), proposal.session_id, proposal.command_id
@@ -199,7 +199,7 @@ class ProposalCards:
         found = await self._approvals.thread(proposal)
         if found is None or found[1] is None:
             raise TryLater("the thread of the plan is not there")
-        place = await self._audience.private_place(proposal.user_id, Place(*found))
+        place = await find_private_place(self._people, proposal.user_id, Place(*found))
         return str(place.channel), place.thread_ts
 
 

@@ -128,10 +128,10 @@ def command_id(kind: str, *parts: str) -> str:
 
 
 def parse_message(body: Json) -> MessageSaid | None:
-    """Parse a message or a mention; return ``None`` for one by a bot."""
+    """Parse a message or a mention; return ``None`` for one of the bot."""
     event = body["event"]
     bots = {authorization["user_id"] for authorization in body.get("authorizations", ())}
-    if event.get("user") is None or event.get("bot_id") is not None or event["user"] in bots:
+    if event.get("user") is None or event["user"] in bots:
         return None
     channel, ts, text = event["channel"], event["ts"], event.get("text", "")
     return MessageSaid(

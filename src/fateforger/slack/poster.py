@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.ports.painter import Rasterizer
@@ -43,12 +42,9 @@ MAX_KEPT = 500
 class Pictures:
     """File id of each uploaded picture, in memory. Without a ``painter`` there are no pictures."""
 
-    def __init__(
-        self, client: AsyncWebClient, painter: Rasterizer | None, session: aiohttp.ClientSession | None = None
-    ) -> None:
+    def __init__(self, client: AsyncWebClient, painter: Rasterizer | None) -> None:
         self._client = client
         self._painter = painter
-        self._session = session
         self._files: OrderedDict[str, str] = OrderedDict()
         self._refused: set[str] = set()
 
@@ -91,11 +87,11 @@ class Pictures:
 
         Raises :class:`~fateforger.slack.client.SlackCallError` or ``InternalError``.
         """
-        if self._painter is None or self._session is None or self.file_of(picture) is not None:
+        if self._painter is None or self.file_of(picture) is not None:
             return
         png = await self._painter.render_png(await asyncio.to_thread(draw, picture.day))
         name = f"{picture.day.date.isoformat()}.png"
-        self._files[_digest(picture)] = await upload(self._client, self._session, name, png)
+        self._files[_digest(picture)] = await upload(self._client, name, png)
         if len(self._files) > MAX_KEPT:
             self._files.popitem(last=False)
 

@@ -8,7 +8,7 @@ from tests.factories.agents import HandClock
 
 from fateforger.session.cards import Card, Prose
 from fateforger.session.store import Sent
-from fateforger.slack.access import Audience, People, is_private
+from fateforger.slack.access import People, find_private_place, is_private
 from fateforger.slack.client import CallRefused, Pace
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import LatestMessages, Poster
@@ -42,8 +42,7 @@ def test_only_direct_messages_are_private(channel: str, private: bool) -> None: 
 )
 async def test_a_plan_is_shown_where_its_person_alone_reads(asked: Place, place: Place) -> None:
     """In their thread with the bot; not in a conversation of theirs with somebody else, which is one of two as well."""
-    audience = Audience(Known(AsyncWebClient(), HandClock()))
-    assert await audience.private_place("U1", asked) == place
+    assert await find_private_place(Known(AsyncWebClient(), HandClock()), "U1", asked) == place
 
 
 @pytest.mark.parametrize("channel", ["C1", "G1"])

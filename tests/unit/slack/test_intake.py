@@ -83,7 +83,7 @@ async def table() -> AsyncIterator[Table]:
     )
     listeners = Listeners(
         desk,
-        FormHandler(door, desk, client, asides, errands, timing=DEFAULT_TIMING),
+        FormHandler(door, desk, client, errands, timing=DEFAULT_TIMING),
         Home(door, client, errands),
         clock=clock,
     )

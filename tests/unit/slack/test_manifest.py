@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import yaml
+
 from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND
-from fateforger.slack.client import BOT_EVENTS, BOT_SCOPES, app_manifest, as_yaml
+from fateforger.slack.client import BOT_EVENTS, BOT_SCOPES, app_manifest
 from localslack.manifest import EVENT_SCOPES, read_manifest
 
 FILE = Path(__file__).parents[3] / "manifest.yaml"
 
 
 def test_the_file_at_the_root_is_the_document() -> None:
-    comment, _, document = FILE.read_text(encoding="utf-8").partition("\n")
-    assert comment.startswith("# ")
-    assert document == as_yaml(app_manifest())
+    document = FILE.read_text(encoding="utf-8")
+    assert document.startswith("# ")
+    assert yaml.safe_load(document) == app_manifest()
 
 
 def test_every_event_is_covered_by_a_scope() -> None:
@@ -49,10 +51,3 @@ def test_slacks_limits_are_kept() -> None:
 def test_each_document_is_its_own() -> None:
     app_manifest()["features"].clear()
     assert app_manifest()["features"] != {}
-
-
-def test_yaml() -> None:
-    document = {"a": {"b": [1, "two"], "c": True}, "d": [{"e": None, "f": "x: y"}, {"g": "é"}]}
-    assert as_yaml(document) == (
-        'a:\n  b:\n    - 1\n    - "two"\n  c: true\nd:\n  - e: null\n    f: "x: y"\n  - g: "é"\n'
-    )
