@@ -10,7 +10,8 @@ from tests.factories.sessions import with_fields
 from fateforger.planning.plan import ET, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart
 from fateforger.session.cards import Button, Card, Controls, Prose
-from fateforger.session.model import DayInputs, InputFacts, Outgoing, Planning, Session, Task
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import DayInputs, InputFacts, Planning, Session, Task
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 

@@ -50,7 +50,8 @@ from fateforger.session.forms import (
     NumberField,
     TextField,
 )
-from fateforger.session.model import Outgoing, Planning, Session, Task
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Planning, Session, Task
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions

@@ -13,7 +13,8 @@ from tests.scenarios.scripted_door import state_card
 from tests.scenarios.test_slack_room import forge, settled
 
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.session.model import Outgoing, Planning, Session
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Planning, Session
 from fateforger.session.store import Sent
 from fateforger.slack import phrases
 from fateforger.slack.blocks import render

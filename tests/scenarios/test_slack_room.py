@@ -29,7 +29,8 @@ from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand, Start
-from fateforger.session.model import Outgoing, Session
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Session
 from fateforger.slack import phrases
 from fateforger.slack.progress import Timing
 from fateforger.workers.lanes import SENDING

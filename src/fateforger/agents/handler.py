@@ -41,10 +41,11 @@ _LONGEST_OUTCOME = 500
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a call: a document, or with ``is_error`` the error."""
+    """The result of a call: a document, or with ``is_error`` the error, which is ours if it ``failed``."""
 
     document: Mapping[str, Any]
     is_error: bool = False
+    failed: bool = False
 
     @property
     def text(self) -> str:
@@ -122,7 +123,8 @@ class CallHandler:
             return _error_answer(error)
         except Exception as error:  # outermost edge of a call: a fault in one tool must not end the server
             log.exception("the call %s of %s failed", caller.number, name)
-            return Answer({"error": {"kind": type(error).__name__, "message": BROKEN, "where": None}}, is_error=True)
+            document = {"error": {"kind": type(error).__name__, "message": BROKEN, "where": None}}
+            return Answer(document, is_error=True, failed=True)
 
     async def _run_tool(self, name: str, given: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         barred = caller.client.explain_refusal(caller.at)
@@ -135,9 +137,7 @@ class CallHandler:
         return await tool.run(read_input(tool.takes, given), caller, self._reach)
 
     async def _end_call(self, number: int, answer: Answer) -> Answer:
-        outcome = f"refused: {answer.text}" if answer.is_error else "done"
-        if answer.is_error and answer.document["error"]["message"] == BROKEN:
-            outcome = "failed"
+        outcome = "failed" if answer.failed else f"refused: {answer.text}" if answer.is_error else "done"
         try:
             await self._calls.end(number, _make_printable(outcome[:_LONGEST_OUTCOME]), now=self._clock.now())
         except FateforgerError as error:

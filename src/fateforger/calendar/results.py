@@ -35,13 +35,19 @@ class SyncResult:
       - ``partial``: a part could not be done, as the sentences say; it can be undone;
       - ``paused``: the rest waits; the same command again, a new one or ``recover`` continues it.
 
-    ``sentences`` tell the person what was done, what was kept and why.
+    The ``headline`` tells the person what was done, the ``details`` what was kept and why.
     """
 
     status: SyncStatus
     plan: SyncPlan
     transactions: tuple[Transaction, ...] = ()
-    sentences: tuple[str, ...] = ()
+    headline: str = ""
+    details: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The headline and the details."""
+        return (self.headline, *self.details) if self.headline else self.details
 
     @property
     def transaction(self) -> Transaction | None:
@@ -76,9 +82,8 @@ _STATUS: dict[TxState, SyncStatus] = {TxState.PARTIAL: "partial", TxState.PAUSED
 
 def report_unchanged(plan: SyncPlan) -> SyncResult:
     """Return the result when there was nothing to do."""
-    return SyncResult(
-        "unchanged", plan, (), (NOTHING_ELSE if phrase_questions(plan) else UP_TO_DATE, *_describe_decision(plan))
-    )
+    headline = NOTHING_ELSE if phrase_questions(plan) else UP_TO_DATE
+    return SyncResult("unchanged", plan, (), headline, tuple(_describe_decision(plan)))
 
 
 def build_result(rounds: Sequence[ExecutionResult]) -> SyncResult:
@@ -95,17 +100,15 @@ def build_result(rounds: Sequence[ExecutionResult]) -> SyncResult:
     done = _describe_done(result, status, prefix if status == "undone" else "")
     records = transaction.records
     along = [sentence for carried in rounds for sentence in _describe_along(carried.transaction)]
-    sentences = (
-        done,
+    details = (
         *along,
         *_describe_waiting(last),
         *_describe_not_done(records),
         *_describe_not_restored(records),
         *last.notes,
+        *_describe_decision(plan, undo=transaction.kind == "undo"),
     )
-    return SyncResult(
-        status, plan, result.transactions, (*sentences, *_describe_decision(plan, undo=transaction.kind == "undo"))
-    )
+    return SyncResult(status, plan, result.transactions, done, details)
 
 
 def _describe_done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
@@ -139,19 +142,19 @@ def mark_finished(result: SyncResult, begun: Transaction, now: datetime) -> Sync
     what = "undo" if begun.kind == "undo" else "write"
     deed = "Went on with" if result.status in {"partial", "paused"} else "Finished"
     sentence = f"{deed} the {what} that began at {when} and was interrupted."
-    return replace(result, sentences=(sentence, *result.sentences))
+    return replace(result, headline=sentence, details=result.sentences)
 
 
 def add_late(result: SyncResult, late: Sequence[ExecutionResult]) -> SyncResult:
     """Add sentences about late creates."""
     sentences = [sentence for carried in late for sentence in describe_late(carried)]
-    return replace(result, sentences=(*result.sentences, *sentences))
+    return replace(result, details=(*result.details, *sentences))
 
 
 def build_late_result(late: Sequence[ExecutionResult]) -> SyncResult:
     """Return the result of a command that only removed late creates."""
     result = build_result(late)
-    return add_late(replace(result, sentences=result.sentences[:1]), late)
+    return add_late(replace(result, details=()), late)
 
 
 def _describe_along(undo: Transaction) -> list[str]:

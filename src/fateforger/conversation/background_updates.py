@@ -23,7 +23,7 @@ from fateforger.ports.clock import Clock
 from fateforger.session.commands import AddExtracted, EndAbandoned, RefreshCalendar
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
-from fateforger.session.model import Notice, Session, SessionStatus
+from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.workers.supervisor import BackgroundTasks
@@ -88,7 +88,7 @@ class BackgroundUpdates:
                 return
             # A change in the calendar changes the plan on the card; the calendar follows with the next write.
             followed, _ = await self._follow(news.session, cause=command.command_id)
-            lines = () if followed.thread.notice in {None, before.thread.notice} else followed.thread.notice.lines
+            lines = () if followed.thread.notice in {None, before.thread.notice} else followed.notice_lines
             after = await self._save_with_card(before, _with_notice(followed, (*late, *lines)), command)
             # Note this last: the engine must not know a plan that was not saved.
             if news.reading.plan is not None:
@@ -183,7 +183,7 @@ class BackgroundUpdates:
 
 
 def _with_notice(session: Session, lines: tuple[str, ...]) -> Session:
-    return session.with_thread(notice=Notice(lines=lines)) if lines else session
+    return session.with_notice(*lines) if lines else session
 
 
 def _ignore() -> None:

@@ -20,7 +20,8 @@ from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import Card
 from fateforger.session.commands import RefreshCalendar
 from fateforger.session.day import Meeting, on_calendar, own_key
-from fateforger.session.model import Notice, Session, SessionStatus
+from fateforger.session.messages import Notice
+from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import clip_span, outside_words, overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions

@@ -23,7 +23,8 @@ from fateforger.errors import CalendarError, NotUndoable, UserError
 from fateforger.planning.plan import TBPlan
 from fateforger.session.conflicts import reopen_questions, settle_questions
 from fateforger.session.constants import REREAD_WAIT
-from fateforger.session.model import MORE_LISTED, MOST_LISTED, Facts, HistoryView, Notice, Session
+from fateforger.session.messages import Notice
+from fateforger.session.model import MORE_LISTED, MOST_LISTED, Facts, HistoryView, Session
 from fateforger.session.replanning import facts_of, with_facts
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
@@ -120,8 +121,7 @@ class HistoryService:
         gone = [step for step in before.sync.refine_undo if step not in session.sync.refine_undo]
         session = reopen_questions(session, [question for step in gone for question in step.answered])
         session = settle_questions(await self._adopt_changes(settle_questions(session)))
-        noticed = () if session.thread.notice is None else session.thread.notice.lines
-        return _add_notice(session, (*report.sentences, *noticed))
+        return _add_notice(session, (*report.sentences, *session.notice_lines))
 
     async def _adopt_changes(self, session: Session) -> Session:
         """Return the session with the person's own changes in the calendar, which an undo keeps (S90, S242)."""

@@ -47,7 +47,6 @@ from fateforger.conversation.write_results import (
     dump_facts,
     find_changes_to_write,
     require_confirmation,
-    with_refusal,
 )
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
 from fateforger.planning.plan import TBPlan
@@ -281,7 +280,7 @@ class Effects:
             except NotUndoable:
                 continue  # already undone by another command: only the plan is left to restore
             except (UserError, CalendarError) as error:
-                return with_refusal(before, (f"I could not take that back: {error.message}",))
+                return before.refuse(f"I could not take that back: {error.message}")
             finally:
                 self._looker.forget(session.date, session.tz)
         return apply_update_undo(session, result, await self._submitter.history(session.date))
@@ -295,7 +294,7 @@ class Effects:
         except NotUndoable as error:
             return apply_missing_group(session, error.message)
         except (UserError, CalendarError) as error:
-            return with_refusal(before, (f"I could not take it back: {error.message}", "Nothing has changed."))
+            return before.refuse(f"I could not take it back: {error.message}", "Nothing has changed.")
         finally:
             self._looker.forget(session.date, session.tz)
         return apply_group_undo(session, result)

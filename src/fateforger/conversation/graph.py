@@ -31,7 +31,7 @@ from fateforger.ports.model import Model
 from fateforger.session.commands import ExplainBlock, SessionCommand, TimeboxingUserReply
 from fateforger.session.constants import MOST_STEPS
 from fateforger.session.gate import find_refusal, get_requested_move
-from fateforger.session.model import LastWords, Notice
+from fateforger.session.messages import LastWords, Notice
 from fateforger.session.pending import pending_questions
 from fateforger.session.recall import nameable_constraints
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage, target
@@ -201,7 +201,7 @@ def _build_decision(model: Model | None) -> Work:
         words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
         step = replace(step, last_words=words or before)
         if heard.trouble or not heard.commands:
-            notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble))
+            notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble), code=heard.code)
             return _refuse(step, given, notice)
         first, *rest = heard.commands
         asking = _asking(step, replace(given, command=first), first)
@@ -270,9 +270,7 @@ def _presenter(step: Step) -> Step:
     if session.sync.held is not None and session.sync.held.asked != given.cause and not _keeps_held(given.command):
         session = session.with_sync(held=None)
     if step.lines:
-        said = session.thread.notice or Notice(lines=step.lines)
-        lines = tuple(dict.fromkeys((*said.lines, *step.lines)))
-        session = session.with_thread(notice=replace(said, lines=lines))
+        session = session.remark(*step.lines)
     outcome = replace(present_outcome(session, step.effects), heard=step.heard, lines=step.lines)
     return Step(stage=step.stage, outcome=outcome)
 

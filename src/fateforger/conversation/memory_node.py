@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TypeGuard
 
-from fateforger.conversation.language.message_reader import NOTHING
+from fateforger.conversation.language.message_reader import NOTHING_FOUND
 from fateforger.conversation.turn_values import (
     Effect,
     MemoryReading,
@@ -46,15 +46,8 @@ from fateforger.session.memory_changes import (
     settle_conflict,
     undo_writes,
 )
-from fateforger.session.model import (
-    FIRST_LISTED,
-    MEETINGS,
-    MORE_LISTED,
-    HeldChange,
-    LastWords,
-    Notice,
-    Session,
-)
+from fateforger.session.messages import LastWords
+from fateforger.session.model import FIRST_LISTED, MEETINGS, MORE_LISTED, HeldChange, Session
 from fateforger.session.rulebook import known_versions, refresh_view
 from fateforger.text import quote_title
 from fateforger.values import replace
@@ -79,7 +72,7 @@ def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOu
             try:
                 taken = _apply_command(stage, command)
             except UserError as error:
-                return StageOutput(session=_add_lines(session, (error.message,), refused=True))
+                return StageOutput(session=session.refuse(error.message))
         case _:
             return None
     session, effects = apply_memory_changes(_remove_handled(session, command), taken, stage.memory, cause=stage.cause)
@@ -121,8 +114,8 @@ def apply_understood(
 def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:
     """Clear the notice that nothing was found: the reply stated a rule, which was extracted only later."""
     last = session.thread.handled[-1:] == (heard.of,)
-    lost = session.thread.notice is not None and session.thread.notice.lines == (NOTHING,)
-    return session.with_thread(notice=None) if last and lost else session
+    lost = session.thread.notice is not None and session.thread.notice.code == NOTHING_FOUND
+    return session.with_notice() if last and lost else session
 
 
 def has_memory_news(before: Session, after: Session) -> bool:
@@ -153,7 +146,7 @@ def apply_memory_changes(
     if write.versions or write.put_aside or write.taken_up:
         changed = changed.with_rules(memory_writes=_append_write(session.rules.memory_writes, write))
     else:
-        changed = _add_lines(changed, taken.lines)
+        changed = changed.say(*taken.lines)
     session = _recall_again(changed, reading, taken)
     if session.thread.memory is not None:
         view = replace(session.thread.memory, lines=taken.lines)
@@ -318,11 +311,3 @@ def _get_expected_seqs(versions: tuple[Version, ...], reading: MemoryReading | N
 
 def _asked_for(version: Version) -> tuple[str, tuple[ET, ...]]:
     return compute_rule_key(version.record), version.record.applies_event_types
-
-
-def _add_lines(session: Session, lines: tuple[str, ...], *, refused: bool = False) -> Session:
-    if not lines:
-        return session
-    said = () if session.thread.notice is None or refused else session.thread.notice.lines
-    notice = Notice(lines=tuple(dict.fromkeys((*said, *lines))), refused=refused)
-    return session.with_thread(notice=notice)

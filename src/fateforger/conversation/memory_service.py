@@ -36,7 +36,7 @@ from fateforger.session.commands import (
 )
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
 from fateforger.session.memory import MemoryView, unstored_versions
-from fateforger.session.model import Notice, Session
+from fateforger.session.model import Session
 from fateforger.session.recall import MOST_NAMED, recall
 from fateforger.session.rulebook import (
     RuleBook,
@@ -350,7 +350,7 @@ class MemoryService:
             count = len(effect.versions)
             log.warning("constraints queued session=%s cause=%s count=%d: %s", session.id, cause, count, error.message)
             await self._jobs.enqueue(build_write_job(effect.versions, session.id, cause), now=self._clock.now())
-            return _add_line(session, WRITTEN_LATER)
+            return session.remark(WRITTEN_LATER)
         log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
         self._retriever.refresh_after_write(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
@@ -373,11 +373,6 @@ class MemoryService:
             raise
         self.trouble = None
         return answer
-
-
-def _add_line(session: Session, line: str) -> Session:
-    said = session.thread.notice or Notice(lines=(line,))
-    return session.with_thread(notice=replace(said, lines=tuple(dict.fromkeys((*said.lines, line)))))
 
 
 TRIES = 4

@@ -55,7 +55,8 @@ from fateforger.session.day import Meeting
 from fateforger.session.draft import grade_session
 from fateforger.session.edits import BlockCommand, apply_edit, repair_violations, writes_at_once
 from fateforger.session.gate import is_committed
-from fateforger.session.model import MEETINGS, HeldChange, Notice, Question, RefineUpdate, Session
+from fateforger.session.messages import CHANGE
+from fateforger.session.model import MEETINGS, HeldChange, Question, RefineUpdate, Session
 from fateforger.session.placement import by_time, list_differences, span, summarize_differences
 from fateforger.session.recall import followed_constraints
 from fateforger.session.replanning import (
@@ -93,9 +94,9 @@ def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: boo
     waiting = open_questions(session)
     chosen = tuple(q for q in waiting if command.key is None or subject_of(q) == (command.key, command.topic))
     if not chosen:
-        return ResolvedConflict(_add_notice_lines(session, NOT_ASKED))
+        return ResolvedConflict(session.say(NOT_ASKED))
     if command.seen is not None and command.seen != question_token(chosen):
-        return ResolvedConflict(_add_notice_lines(session, ASKED_ANEW))
+        return ResolvedConflict(session.say(ASKED_ANEW))
     if session.planning.plan is None:
         return ResolvedConflict(session)
     lines = tuple(_describe_answer(q, command, session, at_once=at_once) for q in chosen)
@@ -105,7 +106,7 @@ def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: boo
         answered=chosen,
         local=command.keep == "calendar",
     )
-    session = with_answer(_add_notice_lines(session, *lines), chosen, command.keep)
+    session = with_answer(session.say(*lines, code=CHANGE), chosen, command.keep)
     session = session.with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:])
     return ResolvedConflict(grade_session(session), to_write=at_once and command.keep == "plan")
 
@@ -123,11 +124,6 @@ def _describe_answer(question: Question, command: ResolveConflict, session: Sess
 
 def _describe_planned(question: Question, session: Session, tz: ZoneInfo) -> str:
     return describe_value(question.conflict.topic, question.conflict.plan, session.date, tz)
-
-
-def _add_notice_lines(session: Session, *lines: str) -> Session:
-    said = () if session.thread.notice is None else session.thread.notice.lines
-    return session.with_thread(notice=Notice(lines=(*said, *lines)))
 
 
 CHANGED = "I changed your plan{because}."
@@ -173,7 +169,7 @@ def _apply_move(stage: StageInput, session: Session) -> StageOutput:
         case Move.PROCEED:
             followed = follow_arrivals(session, stage.now)
             if followed.planning.plan != session.planning.plan:
-                return StageOutput(session=add_lines(followed, SEEN_FIRST))
+                return StageOutput(session=followed.say(SEEN_FIRST))
             session = followed
             asking = ask_first(stage, session, "commit")
             return StageOutput(session=session, move=Move.PROCEED) if asking is None else StageOutput(session=asking)
@@ -187,8 +183,7 @@ def _apply_move(stage: StageInput, session: Session) -> StageOutput:
             looked = (
                 "I looked at your calendar again." if session.day.snapshot_error is None else session.day.snapshot_error
             )
-            lines = (looked, *(session.thread.notice.lines if session.thread.notice else ()))
-            session = grade_session(session).with_thread(notice=Notice(lines=lines))
+            session = grade_session(session).with_notice(looked, *session.notice_lines)
             return repair_output(stage, StageOutput(session=session))
         case _ if stage.arrived is Move.PROCEED:
             return write_if_okay(stage, grade_session(follow_arrivals(session, stage.now)))
@@ -209,14 +204,14 @@ def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
         or not writes_at_once(session)
     ):
         return StageOutput(session=session)
-    return write(stage, add_lines(session, BY_ITSELF.format(level=quality.level, label=quality.label)))
+    return write(stage, session.say(BY_ITSELF.format(level=quality.level, label=quality.label)))
 
 
 def _apply_edit(stage: StageInput, command: BlockCommand) -> StageOutput:
     session = stage.session
     result = apply_edit(session, command)
     if not result.has_changed:
-        return repair_output(stage, StageOutput(session=add_lines(session, result.sentence)))
+        return repair_output(stage, StageOutput(session=session.say(result.sentence)))
     answered = answered_questions(session, subjects_of_change(command, result.before, result.after))
     step = RefineUpdate(plan_before=result.before, sentence=result.sentence, answered=answered)
     return _apply_change(stage, session, step, result.after)
@@ -228,7 +223,7 @@ def _apply_change(stage: StageInput, session: Session, step: RefineUpdate, after
     if broken:
         return StageOutput(session=_hold_change(stage, session, step, after, broken[0]))
     explained = new_violations(session, step.plan_before, after, Necessity.SHOULD)
-    session = add_lines(session, step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained))
+    session = session.say(step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained), code=CHANGE)
     session = with_answer(session, step.answered, "plan")
     named = {e.name.casefold() for e in after.events}
     changed = session.with_planning(
@@ -253,9 +248,9 @@ def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
         facts_before=facts_of(before),
     )
     if step.local and facts_of(refit.session) == step.facts_before:
-        return StageOutput(session=add_lines(before, *refit.lines))
+        return StageOutput(session=before.say(*refit.lines))
     session = grade_session(
-        add_lines(refit.session, *refit.lines)
+        refit.session.say(*refit.lines, code=CHANGE)
         .with_planning(plan=refit.plan, weighed=current_inputs(refit.session))
         .with_sync(refine_undo=(*before.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
     )
@@ -268,8 +263,7 @@ def _hold_change(
 ) -> Session:
     version = breach.item.version
     held = HeldChange(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
-    lines = (f"{NOT_MADE} {breach.sentence}", ANYWAY)
-    return session.with_sync(held=held).with_thread(notice=Notice(lines=lines, refused=True))
+    return session.with_sync(held=held).refuse(f"{NOT_MADE} {breach.sentence}", ANYWAY)
 
 
 def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
@@ -385,11 +379,11 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
     if after is None:
         keys = {key for breach in broken for key in breach.keys} | {block.key for block, _ in booked}
-        return add_lines(session, UNMENDED.format(because=because, blocks=_join_blocks(plan, keys)), NO_WAY)
+        return session.say(UNMENDED.format(because=because, blocks=_join_blocks(plan, keys)), NO_WAY)
     lines = (CHANGED.format(because=because), *list_differences(plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
     return grade_session(
-        add_lines(session, *lines, TAKE_BACK)
+        session.say(*lines, TAKE_BACK)
         .with_planning(plan=after)
         .with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
     )
@@ -427,9 +421,8 @@ def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "ch
     )
     session = session.with_sync(held=held)
     if writes == "change":
-        return add_lines(session, NOT_WRITTEN, *reasons, WRITE_ANYWAY)
-    notice = Notice(lines=(NOT_COMMITTED, *reasons, COMMIT_ANYWAY), refused=True)
-    return session.with_thread(notice=notice)
+        return session.say(NOT_WRITTEN, *reasons, WRITE_ANYWAY)
+    return session.refuse(NOT_COMMITTED, *reasons, COMMIT_ANYWAY)
 
 
 def _find_violations(
@@ -452,12 +445,6 @@ def _why_against(breach: ConstraintViolation, plan: TBPlan) -> str:
 def _join_blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
     """List blocks, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
     return join_words([f"“{b.event.name}” ({span(b.start, b.end)})" for b in by_time(plan) if b.key in keys])
-
-
-def add_lines(session: Session, *lines: str) -> Session:
-    """Add lines to the session's notice."""
-    said = () if session.thread.notice is None else session.thread.notice.lines
-    return session.with_thread(notice=Notice(lines=(*said, *lines)))
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:
@@ -490,7 +477,7 @@ def undo_last_change(session: Session) -> Session:
     return grade_session(
         session.with_planning(plan=last.plan_before)
         .with_sync(refine_undo=rest, problem=session.sync.problem if rest and not rest[-1].transactions else None)
-        .with_thread(notice=Notice(lines=(f"Your last change is taken back. {difference}".rstrip(),)))
+        .with_notice(f"Your last change is taken back. {difference}".rstrip())
     )
 
 
@@ -519,7 +506,7 @@ def _commit(stage: StageInput, session: Session) -> StageOutput:
     if stage.asked is not Move.REDO or not is_committed(session):
         followed = follow_arrivals(session, stage.now)
         if followed.planning.plan != session.planning.plan:
-            return StageOutput(session=add_lines(followed, SEEN_FIRST), move=Move.BACK)
+            return StageOutput(session=followed.say(SEEN_FIRST), move=Move.BACK)
         session = followed
     asking = ask_first(stage, session, "commit")
     if asking is not None:

@@ -13,8 +13,7 @@ from fateforger.errors import ModelUnreachable
 from fateforger.ports.model import Completion, Model, Prompt, Role
 from fateforger.session.cards import Activity, Progress, ProgressCallback
 from fateforger.session.commands import SessionCommand
-from fateforger.session.model import Notice, Session
-from fateforger.values import replace
+from fateforger.session.model import Session
 
 T = TypeVar("T")
 
@@ -142,13 +141,11 @@ WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
 
 def mark_stopped(session: Session) -> Session:
     """Return the session as it was before the turn, with a notice that the turn was stopped."""
-    return session.with_thread(notice=Notice(lines=(STOPPED,)))
+    return session.with_notice(STOPPED)
 
 
 def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
     """Return the session after a stop during the effects. Only a write adds a notice, that it was finished."""
     if not any(isinstance(effect, WRITING) for effect in effects):
         return session
-    said = session.thread.notice or Notice(lines=(NOT_TORN,))
-    lines = tuple(dict.fromkeys((*said.lines, NOT_TORN)))
-    return session.with_thread(notice=replace(said, lines=lines))
+    return session.remark(NOT_TORN)

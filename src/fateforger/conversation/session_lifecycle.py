@@ -13,14 +13,13 @@ from fateforger.ports.jobs import Jobs
 from fateforger.session.commands import EndAbandoned, Start, mint_key
 from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
 from fateforger.session.edits import is_okay
+from fateforger.session.messages import Notice, Outgoing
 from fateforger.session.model import (
     CalendarWrite,
     DayInputs,
     FrameFacts,
     InputFacts,
-    Notice,
     Options,
-    Outgoing,
     Session,
     SessionStatus,
     ThreadState,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from fateforger.session.cards import Card, Feedback
 from fateforger.session.conflicts import mark_shown
-from fateforger.session.model import Outgoing, Session
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.ui.calendar_cards import (
     closed_history_card,

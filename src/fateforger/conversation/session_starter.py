@@ -19,7 +19,7 @@ from fateforger.conversation.turns import Turns
 from fateforger.ports.model import Model
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands import Opening, Start, TimeboxingUserReply
-from fateforger.session.model import CalendarWrite, Notice, Session, SessionStatus
+from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.session.store import Sessions
 from fateforger.tasks.intent import HydratedMessage
 from fateforger.tasks.task import QueuedTask
@@ -69,9 +69,9 @@ async def run_first_turn(
         opened = await entry.opening(reply, session, model, queue)
         if opened is None or opened.hydrated is not None:
             return None if opened is None else opened.hydrated
-        lines = (*(() if session.thread.notice is None else session.thread.notice.lines), *opened.lines)
+        lines = (*session.notice_lines, *opened.lines)
         if not opened.commands:
-            return session.with_thread(notice=Notice(lines=lines) if lines else None)
+            return session.with_notice(*lines)
         first, *rest = opened.commands
         turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines)
         return (await entry.run(turn)).session

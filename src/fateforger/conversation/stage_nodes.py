@@ -69,7 +69,6 @@ from fateforger.session.gate import get_home_stage, is_offered
 from fateforger.session.model import (
     CalendarWrite,
     InputFacts,
-    Notice,
     RefineUpdate,
     Session,
     SessionStatus,
@@ -103,9 +102,7 @@ def apply_day_facts(session: Session, command: SessionCommand | None) -> Session
     home = None if command is None else get_home_stage(type(command))
     if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
         return after
-    said = () if session.thread.notice is None else session.thread.notice.lines
-    lines = tuple(dict.fromkeys((*said, f"I noted that for the step “{home.heading}”.")))
-    return after.with_thread(notice=Notice(lines=lines))
+    return after.with_notice(*dict.fromkeys((*session.notice_lines, f"I noted that for the step “{home.heading}”.")))
 
 
 def _apply_fact(session: Session, command: SessionCommand | None) -> Session | None:
@@ -156,10 +153,9 @@ def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Sess
 
 
 def _defer_task(session: Session, task: Task) -> Session:
-    said = () if session.thread.notice is None else session.thread.notice.lines
     return _with_inputs(
-        session.with_open_work(deferred=(*session.open_work.deferred, keep_for_later(task))).with_thread(
-            notice=Notice(lines=(*said, WAITS.format(title=task.title)))
+        session.with_open_work(deferred=(*session.open_work.deferred, keep_for_later(task))).say(
+            WAITS.format(title=task.title)
         ),
         without_task(session.day.inputs, task.id),
     )
@@ -285,9 +281,10 @@ def run_skeleton_stage(stage: StageInput) -> StageOutput:
         effects = (DraftDay(over=over, another=stage.asked is Move.REDO),)
         session = _draft(session, over)
         if over is not None and after is not None:
-            session = _add_lines(session, (*option_words(stage.session, after), *room_words(over, session)))
+            session = session.say(*option_words(stage.session, after))
+            session = _describe_room(session, over)
     elif stage.arrived is not None and session.sync.refine_undo:
-        session = session.with_thread(notice=Notice(lines=(KEPT,)))
+        session = session.with_notice(KEPT)
     return StageOutput(session=session.with_planning(overview=overview(session)), effects=effects)
 
 
@@ -297,7 +294,7 @@ def _go_on(session: Session) -> StageOutput:
     if session.planning.plan is None or fresh.planning.plan == session.planning.plan:
         return StageOutput(session=fresh, move=Move.PROCEED)
     effects = (DraftDay(over=session.planning.plan, another=False),)
-    return StageOutput(session=_add_lines(fresh, (LOOK_AGAIN,)), effects=effects)
+    return StageOutput(session=fresh.say(LOOK_AGAIN), effects=effects)
 
 
 def renew_draft(output: StageOutput) -> StageOutput:
@@ -319,37 +316,34 @@ def redraft(session: Session) -> Session:
         return session
     if basis_of(session) is None or is_current(session, session.planning.draft_basis):
         return session
-    said = () if session.thread.notice is None else session.thread.notice.lines
-    fresh = _draft(session.with_thread(notice=None), session.planning.plan)
-    lines = said
+    fresh = _draft(session.with_notice(), session.planning.plan)
+    anew = fresh.notice_lines
+    fresh = fresh.with_notice(*session.notice_lines)
     if fresh.planning.plan != session.planning.plan:
-        anew = () if fresh.thread.notice is None else fresh.thread.notice.lines
         why = REDRAFTED.format(why=explain_redraft(session))
-        lines = (*said, why, *anew, *room_words(session.planning.plan, fresh))
-    notice = Notice(lines=lines) if lines else None
-    return fresh.with_thread(notice=notice).with_planning(overview=overview(fresh))
+        fresh = _describe_room(fresh.with_notice(*session.notice_lines, why, *anew, draft=anew), session.planning.plan)
+    return fresh.with_planning(overview=overview(fresh))
 
 
 def apply_sketch(session: Session, sketch: Sketch, asked: DraftDay) -> Session:
     """Replace the solver's draft by a model's; without one, keep the solver's draft and say why."""
     if not is_current(session, sketch.basis):
         return session
-    lines = () if session.thread.notice is None else session.thread.notice.lines
     if sketch.plan is not None:
-        ours = () if asked.over is None else room_words(asked.over, session)
-        session = _draft(session.with_thread(notice=None), asked.over, sketch)
-        anew = () if session.thread.notice is None else session.thread.notice.lines
-        lines = (*anew, *(line for line in lines if line != ANEW and line not in ours))
-    lines = (*lines, *sketch.mended)
-    if sketch.trouble is not None:
-        lines = (*lines, sketch.trouble)
-    session = session.with_thread(notice=Notice(lines=lines) if lines else None)
+        ours = () if session.thread.notice is None else session.thread.notice.draft
+        others = [line for line in session.notice_lines if line not in ours]
+        session = _draft(session.with_notice(), asked.over, sketch)
+        session = session.with_notice(*session.notice_lines, *others, draft=session.notice_lines)
+    session = session.say(*sketch.mended, *(() if sketch.trouble is None else (sketch.trouble,)))
     return session.with_planning(overview=overview(session), sketch=None)
 
 
-def _add_lines(session: Session, lines: tuple[str, ...]) -> Session:
-    said = () if session.thread.notice is None else session.thread.notice.lines
-    return session.with_thread(notice=Notice(lines=(*said, *lines))) if lines else session
+def _describe_room(session: Session, over: TBPlan) -> Session:
+    """Say which tasks gained or lost a place with the new draft, as part of what the notice says about it."""
+    words = room_words(over, session)
+    session = session.say(*words)
+    notice = session.thread.notice
+    return session if notice is None else session.with_thread(notice=replace(notice, draft=(*notice.draft, *words)))
 
 
 def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) -> Session:
@@ -366,7 +360,7 @@ def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) 
     steps = session.sync.refine_undo[:-1] if session.sync.refine_undo[-1:] == (step,) else session.sync.refine_undo
     if fresh.planning.plan == over or not (steps or session.sync.written):
         return fresh.with_sync(refine_undo=steps)
-    return fresh.with_sync(refine_undo=(*steps, step)[-MOST_UNDO:]).with_thread(notice=Notice(lines=(ANEW,)))
+    return fresh.with_sync(refine_undo=(*steps, step)[-MOST_UNDO:]).with_notice(ANEW, draft=(ANEW,))
 
 
 VIEW_COMMANDS = (
@@ -408,7 +402,7 @@ def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOu
         case LeaveAsIs(about=about):
             return _leave_as_is(session, about)
         case AnswerProposal(proposal=proposal, answer=answer):
-            said = session.with_thread(notice=Notice(lines=(PASSED_ON,)))
+            said = session.with_notice(PASSED_ON)
             return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
         case SetCalendarWrite(when=when):
             return _set_calendar_write(stage, when)
@@ -418,10 +412,9 @@ def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOu
 
 def _explain(session: Session, key: str) -> StageOutput:
     try:
-        notice = Notice(lines=describe_reasons(session, key, placement_of(session, key)))
+        return StageOutput(session=session.with_notice(*describe_reasons(session, key, placement_of(session, key))))
     except UserError as error:
-        notice = Notice(lines=(error.message,), refused=True)
-    return StageOutput(session=session.with_thread(notice=notice))
+        return StageOutput(session=session.refuse(error.message))
 
 
 def _leave_as_is(session: Session, about: LeftAsIs) -> StageOutput:
@@ -433,7 +426,7 @@ def _leave_as_is(session: Session, about: LeftAsIs) -> StageOutput:
             session, line = session.with_sync(brakes=()), CALENDAR_LEFT
         case _:
             line = ANSWERED
-    return StageOutput(session=session.with_thread(notice=Notice(lines=(line,))))
+    return StageOutput(session=session.with_notice(line))
 
 
 def _go_back(stage: StageInput, command: UndoWrite | RedoWrite) -> StageOutput:
@@ -447,9 +440,7 @@ def _go_back(stage: StageInput, command: UndoWrite | RedoWrite) -> StageOutput:
 
 def _set_calendar_write(stage: StageInput, when: CalendarWrite) -> StageOutput:
     """Change when plans are written, and apply the choice at once: a plan that is Okay already is written if wished."""
-    session = stage.session.with_options(calendar_write=when, calendar_write_chosen=when).with_thread(
-        notice=Notice(lines=(_CHOSEN[when],))
-    )
+    session = stage.session.with_options(calendar_write=when, calendar_write_chosen=when).with_notice(_CHOSEN[when])
     refining = session.stage is TimeboxingStage.REFINE
     return write_if_okay(stage, session) if refining else StageOutput(session=session)
 
@@ -487,16 +478,10 @@ def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:
     except PlanInvalid:
         return output  # The gates say what is wrong with it.
     except UserError as error:
-        return _refuse(stage.session, error.message)
+        return StageOutput(session=stage.session.refuse(error.message))
     if refit is None:
         return output
-    said = () if refit.session.thread.notice is None else refit.session.thread.notice.lines
-    return replace(
-        output,
-        session=grade_session(
-            refit.session.with_planning(plan=refit.plan).with_thread(notice=Notice(lines=(*said, *refit.lines)))
-        ),
-    )
+    return replace(output, session=grade_session(refit.session.with_planning(plan=refit.plan).say(*refit.lines)))
 
 
 def _dispatch(stage: StageInput) -> StageOutput:
@@ -514,9 +499,4 @@ def _dispatch(stage: StageInput) -> StageOutput:
     try:
         return STAGES[session.stage](stage)
     except UserError as error:
-        return _refuse(session, error.message)
-
-
-def _refuse(session: Session, *lines: str) -> StageOutput:
-    """Return the session unchanged, with the reason for the refusal."""
-    return StageOutput(session=session.with_thread(notice=Notice(lines=lines, refused=True)))
+        return StageOutput(session=session.refuse(error.message))

@@ -20,7 +20,8 @@ from fateforger.session.day import frame_mistake
 from fateforger.session.draft import grade_session
 from fateforger.session.gate import Refusal, describe_stage, take_steps
 from fateforger.session.memory import RecalledConstraints, unstored_versions
-from fateforger.session.model import LastWords, Notice, OfferedInput, Question, Session
+from fateforger.session.messages import LastWords
+from fateforger.session.model import OfferedInput, Question, Session
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.recall import recall
 from fateforger.session.stages import Move, StageGateOutput
@@ -299,7 +300,7 @@ def apply_reading(session: Session, reading: DayReading) -> Session:
     if reading.questions is not None:
         session = session.with_sync(questions=reading.questions)
     if reading.noticed:
-        session = session.with_thread(notice=Notice(lines=reading.noticed))
+        session = session.with_notice(*reading.noticed)
     return session if frame_mistake(session) is not None else grade_session(session)
 
 

@@ -15,7 +15,6 @@ from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
 from fateforger.conversation.memory_service import MemoryService
-from fateforger.conversation.plan_nodes import add_lines
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import (
     RunningTurn,
@@ -78,7 +77,8 @@ from fateforger.session.commands import (
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
 from fateforger.session.gate import close_turn, refuse_by_rules
-from fateforger.session.model import Notice, Outgoing, Session, SessionStatus
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Session, SessionStatus
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.store import Sessions
@@ -175,8 +175,7 @@ def end_turn(
 
 def report_violations(session: Session, broke: Sequence[CheckedRule]) -> Session:
     """Return the session with a notice of the rules that its turn violated."""
-    lines = () if session.thread.notice is None else session.thread.notice.lines
-    return session.with_thread(notice=Notice(lines=(*lines, *refuse_by_rules(broke).notice.lines)))
+    return session.say(*refuse_by_rules(broke).notice.lines)
 
 
 def _only_writes(effects: Sequence[Effect]) -> bool:
@@ -312,7 +311,7 @@ class Turns:
             return turn, outcome
         found = await course.unless_stopped(self.memory.await_extraction(said))
         if found.late:
-            return turn, replace(outcome, session=add_lines(outcome.session, STILL_READING))
+            return turn, replace(outcome, session=outcome.session.say(STILL_READING))
         if found.understood is None or found.understood.command_id in turn.session.thread.handled:
             return turn, outcome
         known = await self.later.remember(turn.session, found.understood)

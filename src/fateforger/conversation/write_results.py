@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from fateforger.calendar.adoption import adopt_changes
@@ -20,7 +20,8 @@ from fateforger.session.conflicts import open_questions, settle_questions, updat
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import frame_mistake
 from fateforger.session.draft import grade_session
-from fateforger.session.model import Facts, Notice, RefineUpdate, Session, SyncReport, WriteCounts
+from fateforger.session.messages import SyncReport
+from fateforger.session.model import Facts, RefineUpdate, Session, WriteCounts
 from fateforger.session.overview import overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import join_words
@@ -42,7 +43,8 @@ def build_report(result: SyncResult) -> SyncReport:
         updated=result.updated,
         deleted=result.deleted,
         unchanged=sum(op.verb in standing for op in result.plan.ops),
-        sentences=_select_sentences(result),
+        headline=result.headline,
+        details=_select_details(result),
     )
     match result.status:
         case "partial" | "paused":
@@ -55,28 +57,28 @@ def _report_partial(report: SyncReport, result: SyncResult) -> SyncReport:
     """Report the blocks that are written, missing or unknown, each with its name and time."""
     done, unsure = _list_blocks(result, {OpState.APPLIED}), _list_blocks(result, {OpState.INFLIGHT}, WRITES)
     if not (done or unsure or report.deleted):
-        return replace(report, status="failed", sentences=report.sentences[1:])
+        return replace(report, status="failed", headline="")
     missing = _list_blocks(result, _OPEN)
     lines = (
         (f"On your calendar now: {join_words(done, MOST_NAMED)}.",) if done else (),
         (f"I do not know yet whether this arrived: {join_words(unsure, MOST_NAMED)}. {LOOKING}",) if unsure else (),
         (f"Not there yet: {join_words(missing, MOST_NAMED)}.",) if missing else (),
     )
-    sentences = (*(sentence for line in lines for sentence in line), *report.sentences[1:])
-    return replace(report, status="partial", unsure=bool(unsure), sentences=sentences)
+    details = (*(sentence for line in lines for sentence in line), *report.details)
+    return replace(report, status="partial", unsure=bool(unsure), headline="", details=details)
 
 
-def _select_sentences(result: SyncResult) -> tuple[str, ...]:
-    """Return the sentences of the engine, the summary first.
+def _select_details(result: SyncResult) -> tuple[str, ...]:
+    """Return the details of the engine.
 
     Overlaps with meetings and open questions are left out, because the card shows them as long as they exist. Blocks
     that are linked to an event of the person are added.
     """
     if result.transaction is not None and result.transaction.kind == "undo":
-        return result.sentences
+        return result.details
     shown_by_the_card = {*result.plan.warnings, *phrase_questions(result.plan)}
     linked = [op.reason for op in result.plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
-    return (*(s for s in result.sentences if s not in shown_by_the_card), *linked)
+    return (*(s for s in result.details if s not in shown_by_the_card), *linked)
 
 
 def format_counts(report: SyncReport) -> str:
@@ -223,7 +225,7 @@ def apply_found_result(session: Session, result: SyncResult | None, history: Seq
         problem=_describe_problem(report),
         refine_undo=steps,
     )
-    return settle_questions(session.with_thread(notice=Notice(lines=(FOUND_OUT,))))
+    return settle_questions(session.with_notice(FOUND_OUT))
 
 
 def _describe_problem(report: SyncReport) -> str | None:
@@ -239,8 +241,8 @@ def apply_failed_submit(session: Session, sentences: tuple[str, ...]) -> Session
     """Return the session after a submit that could not begin. Nothing was written."""
     session = session.with_sync(problem=" ".join(sentences), brakes=())
     if session.stage is TimeboxingStage.REVIEW_COMMIT:
-        return session.with_sync(last_sync=SyncReport(status="failed", sentences=sentences))
-    return _add_lines(session, WAITING)
+        return session.with_sync(last_sync=SyncReport(status="failed", details=sentences))
+    return session.say(WAITING)
 
 
 def apply_group_undo(session: Session, result: SyncResult) -> Session:
@@ -252,9 +254,7 @@ def apply_group_undo(session: Session, result: SyncResult) -> Session:
     shown = predict_snapshot(session.day.snapshot, result)
     session = session.with_day(snapshot=shown).with_sync(last_sync=report, problem=None, brakes=())
     if report.status in _BROKEN:
-        return with_refusal(
-            session, ("I could not take all of it back; press Undo again in a moment.", *report.sentences)
-        )
+        return session.refuse("I could not take all of it back; press Undo again in a moment.", *report.sentences)
     return _clear_writes(session, report.sentences)
 
 
@@ -266,9 +266,7 @@ def apply_missing_group(session: Session, why: str) -> Session:
 def _clear_writes(session: Session, sentences: tuple[str, ...]) -> Session:
     steps = tuple(replace(step, transactions=()) for step in session.sync.refine_undo)
     lines = (*sentences, "Your plan is still here: change it, or commit it again.")
-    return settle_questions(
-        session.with_sync(write_group=None, written=None, refine_undo=steps).with_thread(notice=Notice(lines=lines))
-    )
+    return settle_questions(session.with_sync(write_group=None, written=None, refine_undo=steps).with_notice(*lines))
 
 
 def apply_update_undo(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
@@ -278,25 +276,19 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
     newest first.
     """
     if result is None:
-        return _add_lines(settle_questions(_drop_update(session, None, session.sync.written)))
+        return settle_questions(_drop_update(session, None, session.sync.written))
     report = build_report(result)
     session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result))
-    sentences = report.sentences[1:]
     if report.status in _BROKEN:
-        return with_refusal(session, ("I could not take all of the last change back on your calendar.", *sentences))
+        return session.refuse("I could not take all of the last change back on your calendar.", *report.details)
     written = derive_writes(session, history, replaced=False).sync.written
     counts = format_counts(report)
     done = () if counts == UNCHANGED else (f"Calendar: {counts}.",)
-    return _add_lines(settle_questions(_drop_update(session, report, written)), *done, *sentences)
+    return settle_questions(_drop_update(session, report, written)).say(*done, *report.details)
 
 
 def _drop_update(session: Session, report: SyncReport | None, written: WriteCounts | None) -> Session:
     return undo_last_change(session).with_sync(last_sync=report, written=written, problem=None, brakes=())
-
-
-def with_refusal(session: Session, lines: Iterable[str]) -> Session:
-    """Return the unchanged session with a refusal message."""
-    return session.with_thread(notice=Notice(lines=tuple(lines), refused=True))
 
 
 def attach_transactions(session: Session, transactions: tuple[str, ...]) -> tuple[RefineUpdate, ...]:
@@ -347,13 +339,8 @@ def _add_counts(session: Session, report: SyncReport) -> Session:
     """Add the changes to the calendar to the notice of Stage 4 (S51). Errors are shown as the problem instead."""
     still = "nothing to write" if open_questions(session) else "unchanged, it shows this already"
     counts = still if report.status == "unchanged" else format_counts(report)
-    notes = () if session.sync.problem is not None else report.sentences[1:]
-    return _add_lines(session, f"Calendar: {counts}.", *notes)
-
-
-def _add_lines(session: Session, *lines: str) -> Session:
-    said = () if session.thread.notice is None else session.thread.notice.lines
-    return session.with_thread(notice=Notice(lines=tuple(dict.fromkeys((*said, *lines)))))
+    notes = () if session.sync.problem is not None else report.details
+    return session.say(f"Calendar: {counts}.", *notes)
 
 
 def _add_written(written: WriteCounts | None, report: SyncReport) -> WriteCounts | None:

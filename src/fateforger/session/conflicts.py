@@ -34,7 +34,7 @@ from fateforger.session.commands import (
     SwapBlock,
 )
 from fateforger.session.edits import apply_edit
-from fateforger.session.model import Notice, Question, Session
+from fateforger.session.model import Question, Session
 from fateforger.values import replace
 
 Subject = tuple[str, Topic]
@@ -207,14 +207,8 @@ def settle_questions(session: Session) -> Session:
     session = session.with_sync(questions=tuple(left))
     if session.planning.plan is None or not changes:
         return session
-    lines = (
-        () if session.thread.notice is None else session.thread.notice.lines,
-        describe_adopted(changes, zone(session.tz)),
-    )
-    notice = Notice(
-        lines=(*lines[0], *lines[1]), refused=session.thread.notice is not None and session.thread.notice.refused
-    )
-    return session.with_planning(plan=adopt_changes(session.planning.plan, changes)).with_thread(notice=notice)
+    adopted = session.with_planning(plan=adopt_changes(session.planning.plan, changes))
+    return adopted.remark(*describe_adopted(changes, zone(session.tz)))
 
 
 def _is_over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool:

@@ -43,7 +43,8 @@ from fateforger.session.commands import (
     UpdateTask,
 )
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
-from fateforger.session.model import Notice, Session, SessionStatus
+from fateforger.session.messages import Notice
+from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
 from fateforger.text import format_count
 from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, suggest_remedy
@@ -101,7 +102,7 @@ class Refusal(NamedTuple):
     @property
     def notice(self) -> Notice:
         """Notice of the refusal."""
-        return Notice(lines=(self.sentence, *self.more), refused=self.warns)
+        return Notice(lines=(self.sentence, *self.more), refused=self.warns, code=self.id)
 
 
 NO_MODEL = Refusal(

@@ -16,8 +16,8 @@ from fateforger.calendar.model import Snapshot
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.quality.model import Fix, Quality
-from fateforger.session.cards import Card
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
+from fateforger.session.messages import LastWords, Notice, SyncReport
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import Mode
 from fateforger.values import replace
@@ -221,20 +221,6 @@ They are written with each change of Stage 4, once the plan is Okay, or only on 
 """
 
 
-class SyncReport(BaseModel):
-    """Result of the last write to the calendar, in counts and sentences."""
-
-    model_config = _FROZEN
-    status: Literal["changed", "unchanged", "partial", "failed", "undone"]
-    created: int = 0
-    updated: int = 0
-    deleted: int = 0
-    unchanged: int = 0
-    unsure: bool = False
-    """True when it is unknown whether a sent operation arrived."""
-    sentences: tuple[str, ...] = ()
-
-
 class Question(BaseModel):
     """A difference between the calendar and the plan that both sides changed (S201).
 
@@ -308,38 +294,9 @@ class WriteCounts(BaseModel):
     deleted: int = 0
 
 
-LONGEST_SAID = 1200
-"""Most characters kept of the last words."""
-
-
 class SessionStatus(StrEnum):
     ACTIVE = "active"
     CANCELLED = "cancelled"
-
-
-class Notice(BaseModel):
-    """Message of the last turn, shown once on its card: what it did, or why it did not."""
-
-    model_config = _FROZEN
-    lines: tuple[str, ...] = Field(min_length=1)
-    refused: bool = False
-
-
-class LastWords(BaseModel):
-    """Last words of the bot.
-
-    ``asks`` means that they are on the card as a question or a remark, not as a mere answer or refusal. The person's
-    words are not kept, because they may contain a secret.
-    """
-
-    model_config = _FROZEN
-    bot: str = Field(min_length=1, max_length=LONGEST_SAID)
-    asks: bool = True
-
-    @classmethod
-    def of(cls, bot: str, *, asks: bool = True) -> LastWords:
-        """Return the words, cut to their limit."""
-        return cls(bot=bot[:LONGEST_SAID], asks=asks)
 
 
 class Options(BaseModel):
@@ -554,6 +511,34 @@ class Session(BaseModel):
         """Return the session with changes in ``thread``."""
         return replace(self, thread=replace(self.thread, **changes))
 
+    @property
+    def notice_lines(self) -> tuple[str, ...]:
+        """Lines of the notice."""
+        return () if self.thread.notice is None else self.thread.notice.lines
+
+    def with_notice(self, *lines: str, code: str = "", draft: tuple[str, ...] = ()) -> Session:
+        """Return the session with these lines as its notice; without a notice if there are none."""
+        return self.with_thread(notice=Notice(lines=lines, code=code, draft=draft) if lines else None)
+
+    def say(self, *lines: str, code: str = "") -> Session:
+        """Return the session with lines added to its notice, each once. A refusal becomes an ordinary notice."""
+        if not lines:
+            return self
+        said = self.remark(*lines)
+        notice = said.thread.notice or Notice(lines=lines)
+        return said.with_thread(notice=replace(notice, refused=False, code=code or notice.code))
+
+    def remark(self, *lines: str) -> Session:
+        """Return the session with lines added to its notice, each once. A refusal stays one."""
+        if not lines:
+            return self
+        notice = self.thread.notice or Notice(lines=lines)
+        return self.with_thread(notice=replace(notice, lines=tuple(dict.fromkeys((*notice.lines, *lines)))))
+
+    def refuse(self, *lines: str, code: str = "") -> Session:
+        """Return the session, otherwise unchanged, with the reasons why it does not do something."""
+        return self.with_thread(notice=Notice(lines=lines, refused=True, code=code))
+
     def at_time(self, now: datetime) -> Session:
         """Return the session as of that instant."""
         return replace(self, now=now)
@@ -572,26 +557,3 @@ _GROUPS: Mapping[str, type[BaseModel]] = {
     "rules": RuleState,
     "thread": ThreadState,
 }
-
-
-class Outgoing(BaseModel):
-    """A message that the session owes the person.
-
-    ``slot`` names the message. The slot ``root`` starts the thread. A slot that was sent before is updated in place
-    while it is the latest message of the thread, otherwise sent again. ``retire`` names slots whose controls are
-    removed; they then show ``farewell``, or keep their text without one. If its own slot is among them, its earlier
-    message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow.
-    A message with ``beside`` does not count as the latest. ``ephemeral_to`` makes it visible to that person only.
-    """
-
-    model_config = _FROZEN
-    id: str
-    session_id: str
-    channel: str
-    slot: str
-    card: Card
-    retire: tuple[str, ...] = ()
-    farewell: Card | None = None
-    stays: bool = False
-    beside: bool = False
-    ephemeral_to: str | None = None

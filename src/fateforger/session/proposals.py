@@ -15,7 +15,7 @@ from fateforger.session.commands import ApplyPatch, ApprovedChange
 from fateforger.session.day import local_today
 from fateforger.session.edits import EditResult, apply_edit
 from fateforger.session.gate import find_refusal
-from fateforger.session.memory_changes import Memory, MemoryChange, remember_constraint
+from fateforger.session.memory_changes import Memory, MemoryChange, noted_sentence, remember_constraint
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.placement import changed_blocks, span
 from fateforger.session.rulebook import rows_of, unsaved_session
@@ -142,8 +142,9 @@ def describe_constraint(taken: MemoryChange) -> tuple[str, ...]:
     when = f"on {row.when}" if row.when else "always"
     facts = " · ".join(text for text in (_BINDING[row.necessity], when, row.times) if text)
     said = (f"“{words}”",) if words != row.name else ()
-    asked = tuple(question.sentence for question in taken.questions)
-    return (f"{quote_title(row.name)}: {facts}", *said, *taken.lines[1:], *asked)
+    noted = noted_sentence(taken.versions[0].record)
+    others = (*(line for line in taken.lines if line != noted), *(question.sentence for question in taken.questions))
+    return (f"{quote_title(row.name)}: {facts}", *said, *others)
 
 
 _BINDING = {

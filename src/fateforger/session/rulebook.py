@@ -208,4 +208,4 @@ def lines_of_command(session: Session, command_id: str | None) -> tuple[str, ...
     for write in session.rules.memory_writes[-1:]:
         if write.cause == command_id:
             return write.lines
-    return () if session.thread.notice is None else session.thread.notice.lines
+    return session.notice_lines

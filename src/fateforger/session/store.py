@@ -9,7 +9,8 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.session.model import Outgoing, Session
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Session
 
 
 class Rating(BaseModel):

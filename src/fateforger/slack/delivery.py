@@ -15,7 +15,8 @@ from fateforger.errors import FateforgerError, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
 from fateforger.session.cards import Card, Prose
-from fateforger.session.model import Outgoing, Session
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Session
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
 from fateforger.slack.access import People, find_private_place, is_private

@@ -21,6 +21,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.day import frame_mistake, frame_of, on_calendar, weekday
 from fateforger.session.gate import describe_stage, is_offered, move_token
+from fateforger.session.messages import CHANGE
 from fateforger.session.model import Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.stages import Move
@@ -226,7 +227,6 @@ def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
 def _before(session: Session) -> tuple[PlannedBlock, ...] | None:
     """Return the blocks before the last change, while the card still reports it."""
     notice = session.thread.notice
-    if notice is None or notice.refused or not session.sync.refine_undo:
+    if notice is None or notice.refused or notice.code != CHANGE or not session.sync.refine_undo:
         return None
-    step = session.sync.refine_undo[-1]
-    return planned_blocks(step.plan_before) if step.sentence and step.sentence in notice.lines else None
+    return planned_blocks(session.sync.refine_undo[-1].plan_before)

@@ -22,7 +22,8 @@ from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar
 from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
-from fateforger.session.model import Session, SyncReport
+from fateforger.session.messages import SyncReport
+from fateforger.session.model import Session
 from fateforger.session.overview import block_title, clip_span, overview
 from fateforger.session.pending import GO_AHEAD, fix_option, held_question, refit_question, write_question
 from fateforger.session.placement import by_time, span
@@ -340,14 +341,13 @@ def _build_refusal(session: Session) -> tuple[Button, ...]:
 def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
     """Return the counts, then sentences worth knowing (S51, S85)."""
     if report.status == "failed":
-        head, sentences = f"⚠️ {UNWRITTEN if session.sync.written is None else STILL_THERE}", report.sentences
+        head = f"⚠️ {UNWRITTEN if session.sync.written is None else STILL_THERE}"
     elif report.status == "partial":
         known = ", as far as I know" if report.unsure else ""
-        head, sentences = f"**{counts_words(report)}{known}**", report.sentences
+        head = f"**{counts_words(report)}{known}**"
     else:
-        # The first sentence only repeats the counts.
-        head, sentences = f"**{counts_words(report)}**", report.sentences[1:]
-    return tuple(paragraphs("\n".join((head, *(f"- {plain(s, 400)}" for s in sentences)))))
+        head = f"**{counts_words(report)}**"
+    return tuple(paragraphs("\n".join((head, *(f"- {plain(s, 400)}" for s in report.details)))))
 
 
 def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:

@@ -14,7 +14,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import BackgroundCommand, InboxCommand, RefreshCalendar
-from fateforger.session.model import Outgoing
+from fateforger.session.messages import Outgoing
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.store import Sessions
 from fateforger.workers.lanes import NOTIFICATION, TURN, JobHandler, Notification

@@ -35,7 +35,8 @@ from fateforger.session.cards import Button, Card, Control, Controls, Menu, Pros
 from fateforger.session.commands import Click, Command, Start, TimeboxingUserReply
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.model import CalendarWrite, Outgoing, Session
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
 from fateforger.values import replace

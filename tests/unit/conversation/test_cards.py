@@ -10,14 +10,13 @@ from tests.unit.conversation.sessions import MONDAY, at, event, planned, session
 
 from fateforger.planning.plan import TBPlan
 from fateforger.session.cards import Button, Card, Controls, Menu, Prose
+from fateforger.session.messages import Notice, SyncReport
 from fateforger.session.model import (
     InputFacts,
-    Notice,
     OfferedInput,
     RefineUpdate,
     Session,
     SessionStatus,
-    SyncReport,
     Unplaced,
     WriteCounts,
 )

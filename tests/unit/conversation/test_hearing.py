@@ -14,7 +14,8 @@ from fateforger.conversation.language.message_reader import NOTHING, REMEDY
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, UndoGroup, WriteCalendar
 from fateforger.errors import ModelAuthFailed, ModelTimedOut, ModelUnreachable
-from fateforger.session.model import Depth, InputFacts, Notice, Session, SessionStatus, WriteCounts
+from fateforger.session.messages import Notice
+from fateforger.session.model import Depth, InputFacts, Session, SessionStatus, WriteCounts
 from fateforger.session.placement import by_time
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace

@@ -22,7 +22,8 @@ from fateforger.planning.plan import overlaps, resolve
 from fateforger.ports.model import Prompt
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.day import day_window
-from fateforger.session.model import InputFacts, Notice, Session
+from fateforger.session.messages import Notice
+from fateforger.session.model import InputFacts, Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.slack.blocks import render
 from fateforger.ui.session_cards import stage_card

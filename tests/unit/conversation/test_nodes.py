@@ -23,7 +23,8 @@ from fateforger.conversation.turn_values import (
 from fateforger.planning.plan import TBPlan
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.gate import OUT_OF_DATE, find_refusal, move_token, offered_moves
-from fateforger.session.model import InputFacts, Notice, RefineUpdate, Session, WriteCounts
+from fateforger.session.messages import Notice
+from fateforger.session.model import InputFacts, RefineUpdate, Session, WriteCounts
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.values import replace
 
@@ -194,7 +195,7 @@ def test_a_card_that_is_out_of_date_does_nothing() -> None:
 def test_a_command_for_another_stage(stage: TimeboxingStage, command: object, sentence: str) -> None:
     no = find_refusal(planned(stage), command)  # type: ignore[arg-type]
     assert no is not None
-    assert no.notice == Notice(lines=(sentence,), refused=True)
+    assert no.notice == Notice(lines=(sentence,), refused=True, code=no.id)
 
 
 def test_the_button_of_an_undo_changes_with_every_change() -> None:

@@ -35,14 +35,13 @@ from fateforger.session.commands import Click
 from fateforger.session.conflicts import settle_questions
 from fateforger.session.draft import with_fixes
 from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryView
+from fateforger.session.messages import LastWords, SyncReport
 from fateforger.session.model import (
     Clash,
     InputFacts,
-    LastWords,
     OfferedInput,
     Session,
     SessionStatus,
-    SyncReport,
     WriteCounts,
 )
 from fateforger.session.pending import (

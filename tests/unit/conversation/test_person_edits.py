@@ -12,7 +12,8 @@ from tests.unit.conversation.person import House, Person, meeting, open_house_at
 
 from fateforger.calendar.event import EventImage
 from fateforger.errors import StoreUnavailable
-from fateforger.session.model import Outgoing, Session
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Session
 from fateforger.session.store import Sessions
 
 

@@ -23,7 +23,8 @@ from fateforger.ports.model import Prompt, Role
 from fateforger.session.commands import TimeboxingUserReply
 from fateforger.session.draft import with_fixes
 from fateforger.session.memory import MemoryView, RecalledConstraints
-from fateforger.session.model import HistoryView, InputFacts, LastWords, Session
+from fateforger.session.messages import LastWords
+from fateforger.session.model import HistoryView, InputFacts, Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import Decompose, TaskSpec
 

@@ -21,7 +21,15 @@ from fateforger.memory.versions import Version
 from fateforger.planning.plan import resolve
 from fateforger.ports.model import Role
 from fateforger.session.draft import basis_of
-from fateforger.session.model import Depth, FrameFacts, InputFacts, Notice, RefineUpdate, Session, Sketch
+from fateforger.session.messages import Notice
+from fateforger.session.model import (
+    Depth,
+    FrameFacts,
+    InputFacts,
+    RefineUpdate,
+    Session,
+    Sketch,
+)
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.ui.session_cards import stage_card
 from fateforger.values import replace
@@ -190,7 +198,7 @@ async def test_a_draft_like_the_plan_before_leaves_no_step_to_take_back() -> Non
     step = {"plan_before": refined.planning.plan, "sentence": "Mail moved."}
     now = now.with_sync(refine_undo=(RefineUpdate(**step),))
     ours = (await run_turn(turn(now, move(Move.REDO)))).session
-    assert ours.thread.notice == Notice(lines=(ANEW,))
+    assert ours.thread.notice == Notice(lines=(ANEW,), draft=(ANEW,))
     after = apply_sketch(ours, sketch, DraftDay(over=now.planning.plan, another=True))
     assert (after.planning.plan, after.sync.refine_undo, after.thread.notice) == (
         now.planning.plan,

@@ -31,6 +31,7 @@ from fateforger.session.edits import apply_edit
 from fateforger.session.forms import FormErrors, FormRequest, FormSubmission
 from fateforger.session.gate import move_token
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
+from fateforger.session.messages import SyncReport
 from fateforger.session.model import (
     HistoryView,
     InputFacts,
@@ -38,7 +39,6 @@ from fateforger.session.model import (
     PreviewView,
     RefineUpdate,
     Session,
-    SyncReport,
     Unplaced,
     WriteCounts,
 )

@@ -35,7 +35,8 @@ from fateforger.session.gate import (
     objections,
     record_steps,
 )
-from fateforger.session.model import FrameFacts, Outgoing, RefineUpdate, Session, SyncReport, WriteCounts
+from fateforger.session.messages import Outgoing, SyncReport
+from fateforger.session.model import FrameFacts, RefineUpdate, Session, WriteCounts
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.values import replace
 from fateforger.workflow.definition import load_shipped

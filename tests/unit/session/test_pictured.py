@@ -10,7 +10,8 @@ from tests.unit.conversation.sessions import at, event, planned, session, task
 from fateforger.session.cards import Picture
 from fateforger.session.commands import EditBlock
 from fateforger.session.edits import apply_edit
-from fateforger.session.model import FrameFacts, Notice, RefineUpdate, Session
+from fateforger.session.messages import CHANGE, Notice
+from fateforger.session.model import FrameFacts, RefineUpdate, Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.ui.card_parts import picture
 from fateforger.ui.picture_words import changes_of
@@ -27,11 +28,7 @@ def moved() -> Session:
     command = EditBlock(command_id="c1", user_id="U1", at=at("07:00"), session_id="s1", key=key, start=time(16, 0))
     change = apply_edit(before, command)
     step = RefineUpdate(plan_before=change.before, sentence=change.sentence)
-    return (
-        before.with_planning(plan=change.after)
-        .with_sync(refine_undo=(step,))
-        .with_thread(notice=Notice(lines=(change.sentence,)))
-    )
+    return before.with_planning(plan=change.after).with_sync(refine_undo=(step,)).say(change.sentence, code=CHANGE)
 
 
 def test_the_day_with_its_meetings_in_its_frame() -> None:
@@ -55,7 +52,7 @@ def test_what_the_last_turn_changed_is_shown_while_the_card_says_so() -> None:
     now = moved()
     (shown,) = picture(now, changed=True)
     assert list(changes_of(shown.day).of.values()) == ["moved"]
-    for later in (None, Notice(lines=("Something else.",)), Notice(lines=now.thread.notice.lines, refused=True)):  # type: ignore[union-attr]  # it has one
+    for later in (None, Notice(lines=now.notice_lines), Notice(lines=now.notice_lines, refused=True, code=CHANGE)):
         (plain,) = picture(now.with_thread(notice=later), changed=True)
         assert plain.day.before is None
     assert picture(now) == picture(now.with_thread(notice=None), changed=True)

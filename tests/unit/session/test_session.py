@@ -18,6 +18,7 @@ from fateforger.quality.model import Criterion, Fix
 from fateforger.session.commands import mint_key
 from fateforger.session.gate import describe_stage
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
+from fateforger.session.messages import LastWords, Notice, SyncReport
 from fateforger.session.model import (
     CatchUp,
     CheckedInputs,
@@ -27,15 +28,12 @@ from fateforger.session.model import (
     HeldChange,
     HistoryView,
     InputFacts,
-    LastWords,
-    Notice,
     Offer,
     OfferedInput,
     PreviewView,
     RefineUpdate,
     Session,
     Sketch,
-    SyncReport,
     Unplaced,
     WriteCounts,
 )
@@ -86,7 +84,7 @@ def test_every_field_survives_saving() -> None:
         ),
         write_group="g",
         written=WriteCounts(created=1),
-        last_sync=SyncReport(status="partial", created=1, unchanged=2, sentences=("One.",)),
+        last_sync=SyncReport(status="partial", created=1, unchanged=2, headline="", details=("One.",)),
         problem="Away.",
         questions=(question("mail", "summary", shown=True),),
         brakes=("mass_deletion",),
@@ -120,6 +118,24 @@ def test_every_field_survives_saving() -> None:
     flat = {name: value for name, value in whole.items() if name not in GROUPS}
     flat |= {name: value for group in GROUPS for name, value in whole[group].items()}
     assert Session.model_validate_json(json.dumps({**flat, "schema_version": 1})) == full
+
+
+@pytest.mark.parametrize(
+    ("status", "headline", "details"),
+    [("changed", "Done.", ("Kept.",)), ("partial", "", ("Done.", "Kept.")), ("failed", "", ("Done.", "Kept."))],
+)
+def test_a_report_stored_as_sentences_is_read(status: str, headline: str, details: tuple[str, ...]) -> None:
+    report = SyncReport.model_validate({"status": status, "created": 1, "sentences": ["Done.", "Kept."]})
+    assert (report.headline, report.details, report.sentences) == (headline, details, ("Done.", "Kept."))
+    assert SyncReport.model_validate({"status": status, "sentences": []}).sentences == ()
+
+
+def test_what_is_said_is_added_once_and_a_refusal_ends() -> None:
+    refused = session().say("One.", code="first").refuse("No.", code="no")
+    assert refused.remark("Two.", "No.").thread.notice == Notice(lines=("No.", "Two."), refused=True, code="no")
+    assert refused.say("Two.").thread.notice == Notice(lines=("No.", "Two."), code="no")
+    assert refused.say().thread.notice == refused.thread.notice
+    assert refused.with_notice().notice_lines == ()
 
 
 def test_a_newer_field_is_refused() -> None:

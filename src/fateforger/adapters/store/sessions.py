@@ -21,7 +21,8 @@ from fateforger.adapters.store.tables import (
     table,
 )
 from fateforger.errors import InternalError, VersionConflict
-from fateforger.session.model import Outgoing, Session
+from fateforger.session.messages import Outgoing
+from fateforger.session.model import Session
 from fateforger.session.store import Sent
 from fateforger.values import replace
 

@@ -225,6 +225,7 @@ PURPOSES = {
     Stage.REVIEW_COMMIT: "the plan is on the calendar. Changes are still possible.",
 }
 NOTHING = "I found nothing in that to change here. Say it another way, or use the buttons and forms on this card."
+NOTHING_FOUND = "nothing-found"
 ONE_AT_A_TIME = "One thing at a time: I took the first part of that; please say the rest once more."
 REMEDY = "The buttons and forms on this card do the same."
 
@@ -239,6 +240,8 @@ class MessageReading:
     commands: tuple[SessionCommand, ...] = ()
     lines: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
+    code: str = ""
+    """Code of the notice that the lines become."""
     spoken: str | None = None
     """Text that the person may answer next in words; with ``asks`` it is a question, otherwise a remark."""
     asks: bool = True
@@ -273,7 +276,7 @@ async def read_message(
         return MessageReading(trouble=(error.message, REMEDY))
     except UserError as error:
         return MessageReading(trouble=(error.message,), spoken=error.message, asks=False)
-    return heard if heard.commands or heard.lines else MessageReading(lines=(NOTHING,))
+    return heard if heard.commands or heard.lines else MessageReading(lines=(NOTHING,), code=NOTHING_FOUND)
 
 
 async def _follow_decision(ear: _MessageReader, decision: Decision) -> MessageReading:

@@ -14,7 +14,8 @@ from fateforger.memory.versions import Version
 from fateforger.planning.plan import Resolved, resolve
 from fateforger.planning.timing import zone
 from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
-from fateforger.session.model import LastWords, Session
+from fateforger.session.messages import LastWords
+from fateforger.session.model import Session
 from fateforger.session.pending import PendingKind, PendingQuestion
 from fateforger.text import shorten
 

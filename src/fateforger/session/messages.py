@@ -1,0 +1,103 @@
+"""Messages of a session: the notice of its last turn, the report of a write, and what goes out to the thread."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from fateforger.session.cards import Card
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+LONGEST_SAID = 1200
+"""Most characters kept of the last words."""
+CHANGE = "change"
+"""Code of a notice that reports the latest change of the plan."""
+
+
+class Notice(BaseModel):
+    """Message of the last turn, shown once on its card: what it did, or why it did not.
+
+    ``code`` says what it is about, because its lines may be in any language. ``draft`` are those of its lines that
+    describe the draft shown; they go when another draft replaces it.
+    """
+
+    model_config = _FROZEN
+    lines: tuple[str, ...] = Field(min_length=1)
+    refused: bool = False
+    code: str = ""
+    draft: tuple[str, ...] = ()
+
+
+class LastWords(BaseModel):
+    """Last words of the bot.
+
+    ``asks`` means that they are on the card as a question or a remark, not as a mere answer or refusal. The person's
+    words are not kept, because they may contain a secret.
+    """
+
+    model_config = _FROZEN
+    bot: str = Field(min_length=1, max_length=LONGEST_SAID)
+    asks: bool = True
+
+    @classmethod
+    def of(cls, bot: str, *, asks: bool = True) -> LastWords:
+        """Return the words, cut to their limit."""
+        return cls(bot=bot[:LONGEST_SAID], asks=asks)
+
+
+class SyncReport(BaseModel):
+    """Result of the last write to the calendar, in counts and sentences.
+
+    The ``headline`` sums up a write that was done; the ``details`` say what the counts do not.
+    """
+
+    model_config = _FROZEN
+    status: Literal["changed", "unchanged", "partial", "failed", "undone"]
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    unsure: bool = False
+    """True when it is unknown whether a sent operation arrived."""
+    headline: str = ""
+    details: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_sentences(cls, document: Any) -> Any:
+        """Split the sentences of an earlier report; the first one of a write that was done is its headline."""
+        if not isinstance(document, dict) or "sentences" not in document:
+            return document
+        told = {**document}
+        first, *rest = [*told.pop("sentences")] or [""]
+        whole = document.get("status") in {"partial", "failed"}
+        return {**told, "details": [first, *rest] if whole and first else rest, "headline": "" if whole else first}
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All sentences, the headline first."""
+        return tuple(sentence for sentence in (self.headline, *self.details) if sentence)
+
+
+class Outgoing(BaseModel):
+    """A message that the session owes the person.
+
+    ``slot`` names the message. The slot ``root`` starts the thread. A slot that was sent before is updated in place
+    while it is the latest message of the thread, otherwise sent again. ``retire`` names slots whose controls are
+    removed; they then show ``farewell``, or keep their text without one. If its own slot is among them, its earlier
+    message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow.
+    A message with ``beside`` does not count as the latest. ``ephemeral_to`` makes it visible to that person only.
+    """
+
+    model_config = _FROZEN
+    id: str
+    session_id: str
+    channel: str
+    slot: str
+    card: Card
+    retire: tuple[str, ...] = ()
+    farewell: Card | None = None
+    stays: bool = False
+    beside: bool = False
+    ephemeral_to: str | None = None
