@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 
 from fateforger.errors import BadInput, StoreError
+from fateforger.session.card_actions import Click
 from fateforger.session.cards import (
     Button,
     Card,
@@ -29,7 +30,6 @@ from fateforger.session.commands import (
     AddTasks,
     BackgroundCommand,
     ChooseDate,
-    Click,
     Command,
     InboxCommand,
     Opening,

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from fateforger.conversation import clicks
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import BackgroundUpdates
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.clicks import read_queue_click
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, Submitter
 from fateforger.conversation.memory_service import MemoryService, RuleService
@@ -25,11 +23,11 @@ from fateforger.conversation.turns import Turns
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
+from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback, ignore_progress
 from fateforger.session.commands import (
     AddExtracted,
     BackgroundCommand,
-    Click,
     Command,
     EndAbandoned,
     InboxCommand,
@@ -40,6 +38,7 @@ from fateforger.session.commands import (
     Start,
     TimeboxingCommitDate,
     TimeboxingUserReply,
+    read_click,
 )
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
@@ -236,7 +235,7 @@ class PlanningCoordinator:
 
     def read_click(self, click: Click) -> SessionCommand | QueueCommand:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.read_click`."""
-        return read_queue_click(click) or clicks.read_click(click)
+        return read_click(click)
 
     async def open_form(self, request: FormRequest) -> Form:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.open_form`."""

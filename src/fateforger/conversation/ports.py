@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
+from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback
-from fateforger.session.commands import Click, Command, InboxCommand, Opening
+from fateforger.session.commands import Command, InboxCommand, Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.workers.people import CalendarOwner, ClaimOutcome
 

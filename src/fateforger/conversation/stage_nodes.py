@@ -65,7 +65,7 @@ from fateforger.session.commands import (
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today, with_start
 from fateforger.session.draft import basis_of, draft_day, grade_session, is_current, option_words, room_words
-from fateforger.session.gate import get_home_stage, is_offered
+from fateforger.session.gate import is_offered
 from fateforger.session.model import (
     CalendarWrite,
     InputFacts,
@@ -99,7 +99,7 @@ def apply_day_facts(session: Session, command: SessionCommand | None) -> Session
     that the current card does not show is mentioned in a notice.
     """
     after = _apply_fact(session, command)
-    home = None if command is None else get_home_stage(type(command))
+    home = None if command is None else command.home
     if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
         return after
     return after.with_notice(*dict.fromkeys((*session.notice_lines, f"I noted that for the step “{home.heading}”.")))

@@ -10,19 +10,34 @@ carried out once. ``at`` is the aware instant at which the person acted.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import datetime, time
-from typing import Annotated, Literal
+from functools import partial
+from itertools import chain
+from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from fateforger.calendar.merge import Topic
+from fateforger.errors import BadInput
 from fateforger.memory.record import ConstraintRecord
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
+from fateforger.session.card_actions import (
+    CardAction,
+    Click,
+    Fields,
+    give,
+    list_actions,
+    read_chosen,
+    read_target,
+    read_value,
+)
+from fateforger.session.constants import SHIFT_MINUTES
 from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
 from fateforger.session.queue_commands import QueueCommand
-from fateforger.session.stages import Move
+from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.task import Mode
 
 
@@ -32,14 +47,25 @@ def mint_key(prefix: str, *parts: object) -> str:
     return f"{prefix}{hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:12]}"
 
 
+ALL_STAGES = frozenset(TimeboxingStage)
+PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
+
+
 class SessionCommandBase(BaseModel):
     """A command to a running session.
+
+    A class declares where it is accepted, and the actions of the controls that give it
+    (:mod:`fateforger.session.card_actions`).
 
     ``command_id`` is unique to the click, submission, or message and the same for its repetitions. ``at`` is the
     aware instant at which the person acted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    home: ClassVar[TimeboxingStage | None] = None
+    """Stage that the command belongs to; ``None`` if it fits any."""
+    accepted: ClassVar[frozenset[TimeboxingStage]] = ALL_STAGES
+    """Stages that accept the command."""
     command_id: str
     user_id: str
     at: datetime
@@ -110,6 +136,10 @@ class TimeboxingUserReply(SessionCommandBase):
     withheld: bool = False
 
 
+def _read_move(move: Move, click: Click) -> Fields:
+    return {"move": move, "seen": click.target or None}
+
+
 class StageAction(SessionCommandBase):
     """A stage button: proceed, back, redo, cancel, undo last update, undo sync, retry.
 
@@ -117,6 +147,18 @@ class StageAction(SessionCommandBase):
     not carried out, so the second half of a double click does nothing.
     """
 
+    moves: ClassVar = {
+        move: CardAction(move.value, label, partial(_read_move, move))
+        for move, label in {
+            Move.PROCEED: "Proceed",
+            Move.BACK: "Back",
+            Move.REDO: "Redo step",
+            Move.CANCEL: "Cancel",
+            Move.UNDO_LAST_UPDATE: "Undo last update",
+            Move.UNDO_SYNC: "Undo",
+            Move.RETRY: "Try again",
+        }.items()
+    }
     kind: Literal["stage_action"] = "stage_action"
     move: Move
     seen: str | None = None
@@ -131,6 +173,7 @@ class LeaveAsIs(SessionCommandBase):
     ``held`` leaves a change undone that violates a rule; ``brakes`` leaves unwritten what needs approval.
     """
 
+    action: ClassVar = CardAction("leave_as_is", read=read_target("about"))
     kind: Literal["leave_as_is"] = "leave_as_is"
     about: LeftAsIs
 
@@ -138,25 +181,11 @@ class LeaveAsIs(SessionCommandBase):
 class AnswerProposal(SessionCommandBase):
     """Accept or deny another agent's proposal for the plan of the session."""
 
+    apply: ClassVar = CardAction("proposal.apply", "Apply", read_target("proposal", answer="apply"))
+    deny: ClassVar = CardAction("proposal.deny", "Deny", read_target("proposal", answer="deny"))
     kind: Literal["answer_proposal"] = "answer_proposal"
     proposal: str
     answer: Literal["apply", "deny"]
-
-
-class Click(BaseModel):
-    """A used control: the envelope of every card (S214).
-
-    ``value`` is the chosen value, where there is a choice.
-    """
-
-    model_config = _FROZEN
-    command_id: str
-    user_id: str
-    at: datetime
-    session_id: str
-    action: str
-    target: str = ""
-    value: str | Date | time | None = None
 
 
 class EndAbandoned(BaseModel):
@@ -175,6 +204,10 @@ class EndAbandoned(BaseModel):
 class ChooseDate(SessionCommandBase):
     """Stage 0: choose another day or zone, not confirmed yet."""
 
+    home = TimeboxingStage.DATE
+    accepted = frozenset({TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS})
+    pick: ClassVar = CardAction("choose_date", read=read_chosen("date", Date))
+    other_day: ClassVar = CardAction("plan_day", read=read_target("date"))
     kind: Literal["choose_date"] = "choose_date"
     date: Date | None = None
     tz: str | None = None
@@ -183,12 +216,17 @@ class ChooseDate(SessionCommandBase):
 class TimeboxingCommitDate(SessionCommandBase):
     """Stage 0: confirm the day and zone."""
 
+    home = TimeboxingStage.DATE
+    accepted = frozenset({TimeboxingStage.DATE})
+    action: ClassVar = CardAction("commit_date", "Plan this day")
     kind: Literal["commit_date"] = "commit_date"
 
 
 class SetFrame(SessionCommandBase):
     """Stage 1: set the frame of the day."""
 
+    home = TimeboxingStage.COLLECT_CONSTRAINTS
+    accepted = ALL_STAGES - PLANNED
     kind: Literal["set_frame"] = "set_frame"
     frame: FrameFacts
 
@@ -196,12 +234,29 @@ class SetFrame(SessionCommandBase):
 class AdjustFrame(SessionCommandBase):
     """Stage 1: change the start or end of the day; ``None`` leaves it as it is."""
 
+    home = TimeboxingStage.COLLECT_CONSTRAINTS
+    start: ClassVar = CardAction("set_day_start", read=read_chosen("day_start", time))
+    end: ClassVar = CardAction("set_day_end", read=read_chosen("day_end", time))
+    until: ClassVar = CardAction("frame.until", read=read_target("day_end"))
     kind: Literal["adjust_frame"] = "adjust_frame"
     day_start: time | None = None
     day_end: time | None = None
 
 
-class AddTasks(SessionCommandBase):
+class TaskCommandBase(SessionCommandBase):
+    """A change of the tasks; they are accepted until the plan is refined."""
+
+    home = TimeboxingStage.CAPTURE_INPUTS
+    accepted = ALL_STAGES - PLANNED
+
+
+class UnplacedCommandBase(TaskCommandBase):
+    """A change of a task, which may be without room in a plan; it is accepted at any stage."""
+
+    accepted = ALL_STAGES
+
+
+class AddTasks(TaskCommandBase):
     """Stage 2: add tasks.
 
     ``proceed`` also moves on to the skeleton.
@@ -212,69 +267,88 @@ class AddTasks(SessionCommandBase):
     proceed: bool = False
 
 
-class UpdateTask(SessionCommandBase):
+class UpdateTask(TaskCommandBase):
     """Stage 2: replace the task with the same id."""
 
     kind: Literal["update_task"] = "update_task"
     task: Task
 
 
-class ResizeTask(SessionCommandBase):
+def _read_size(click: Click) -> Fields:
+    minutes, _, task_id = click.target.partition(" ")
+    return {"task_id": task_id, "minutes": minutes}
+
+
+class ResizeTask(UnplacedCommandBase):
     """Stages 2 and 3: change the minutes of a task."""
 
+    action: ClassVar = CardAction("task.resize", read=_read_size)
     kind: Literal["resize_task"] = "resize_task"
     task_id: str
     minutes: int = Field(gt=0, le=24 * 60)
 
 
-class RemoveTask(SessionCommandBase):
+class RemoveTask(UnplacedCommandBase):
+    action: ClassVar = CardAction("task.remove", "Remove", read_target("task_id"))
     kind: Literal["remove_task"] = "remove_task"
     task_id: str
 
 
-class MarkOneThing(SessionCommandBase):
+class MarkOneThing(TaskCommandBase):
     """Stage 2: mark the one thing."""
 
+    action: ClassVar = CardAction("task.one_thing", "Make it the one thing", read_target("task_id"))
     kind: Literal["mark_one_thing"] = "mark_one_thing"
     task_id: str
 
 
-class DeferTask(SessionCommandBase):
+class DeferTask(UnplacedCommandBase):
     """Stages 2 and 3: leave a task for another day.
 
     The task is kept, and offered when the person plans another day.
     """
 
+    action: ClassVar = CardAction("task.defer", "Leave it for another day", read_target("task_id"))
     kind: Literal["defer_task"] = "defer_task"
     task_id: str
 
 
-class BringAlong(SessionCommandBase):
+class BringAlong(TaskCommandBase):
     """Stages 2 and 3: take on work that earlier days left open or that was deferred.
 
     Without ``task_ids`` it takes all that is offered, or nothing if there is ``settled`` work. Work in ``settled`` is
     done, or not wanted any more.
     """
 
+    action: ClassVar = CardAction("task.bring", "Add", lambda click: {"task_ids": tuple(click.target.split())})
     kind: Literal["bring_along"] = "bring_along"
     task_ids: tuple[str, ...] = ()
     settled: tuple[str, ...] = ()
 
 
-class UndoCatchUp(SessionCommandBase):
+class UndoCatchUp(TaskCommandBase):
     """Stages 2 and 3: undo the last catch-up with missed days as a whole."""
 
+    action: ClassVar = CardAction("task.undo_catch_up", "Undo")
     kind: Literal["undo_catch_up"] = "undo_catch_up"
 
 
-class SplitTask(SessionCommandBase):
+class SplitTask(UnplacedCommandBase):
     """Stages 2 and 3: allow a task to be done in pieces."""
 
+    action: ClassVar = CardAction("task.split", "In pieces", read_target("task_id"))
     kind: Literal["split_task"] = "split_task"
     task_id: str
 
 
-class AddBlock(SessionCommandBase):
+class PlanCommandBase(SessionCommandBase):
+    """A change of the plan. After the commit it is carried out in Refine within the same turn (S52)."""
+
+    home = TimeboxingStage.REFINE
+    accepted = PLANNED
+
+
+class AddBlock(PlanCommandBase):
     """Stage 4: add a block at a local time of day."""
 
     kind: Literal["add_block"] = "add_block"
@@ -285,7 +359,7 @@ class AddBlock(SessionCommandBase):
     notes: str = ""
 
 
-class EditBlock(SessionCommandBase):
+class EditBlock(PlanCommandBase):
     """Stage 4: change the given parts of a block; ``None`` leaves a part as it is."""
 
     kind: Literal["edit_block"] = "edit_block"
@@ -296,28 +370,35 @@ class EditBlock(SessionCommandBase):
     minutes: int | None = None
 
 
-class RemoveBlock(SessionCommandBase):
+class RemoveBlock(PlanCommandBase):
+    action: ClassVar = CardAction("block.remove", "Remove", read_target("key"))
     kind: Literal["remove_block"] = "remove_block"
     key: str
 
 
-class ShiftBlock(SessionCommandBase):
+class ShiftBlock(PlanCommandBase):
     """Stage 4: move a block earlier or later, by minutes."""
 
+    earlier: ClassVar = CardAction(
+        "block.earlier", f"{SHIFT_MINUTES} min earlier", read_target("key", minutes=-SHIFT_MINUTES)
+    )
+    later: ClassVar = CardAction("block.later", f"{SHIFT_MINUTES} min later", read_target("key", minutes=SHIFT_MINUTES))
     kind: Literal["shift_block"] = "shift_block"
     key: str
     minutes: int
 
 
-class SwapBlock(SessionCommandBase):
+class SwapBlock(PlanCommandBase):
     """Stage 4: swap a block with the one before (-1) or after (+1) it."""
 
+    up: ClassVar = CardAction("block.swap_up", "Swap with the one before", read_target("key", direction=-1))
+    down: ClassVar = CardAction("block.swap_down", "Swap with the next", read_target("key", direction=1))
     kind: Literal["swap_block"] = "swap_block"
     key: str
     direction: Literal[-1, 1]
 
 
-class Replan(SessionCommandBase):
+class Replan(PlanCommandBase):
     """Stages 4 and 5: report how the day went so far, and refit the rest of it as one change.
 
     Blocks are given by key. ``late`` makes the current block that many minutes longer, or else delays the next block
@@ -326,6 +407,10 @@ class Replan(SessionCommandBase):
     rest of the day is only refitted.
     """
 
+    running_late: ClassVar = CardAction("replan.late", "Running late", read_value("late"))
+    done_already: ClassVar = CardAction("replan.done", "Done already", lambda click: {"done": (click.value,)})
+    put_off: ClassVar = CardAction("replan.not_today", "Not today", lambda click: {"not_today": (click.value,)})
+    refit: ClassVar = CardAction("replan.refit", "Refit the rest")
     kind: Literal["replan"] = "replan"
     late: int | None = Field(None, ge=0, le=12 * 60)
     missed: tuple[str, ...] = ()
@@ -333,12 +418,13 @@ class Replan(SessionCommandBase):
     not_today: tuple[str, ...] = ()
 
 
-class ApplyFix(SessionCommandBase):
+class ApplyFix(PlanCommandBase):
     """Stage 4: apply a suggested fix by its id.
 
     Nothing is done when the fix no longer helps.
     """
 
+    action: ClassVar = CardAction("plan.fix", read=read_target("fix"))
     kind: Literal["apply_fix"] = "apply_fix"
     fix: str
 
@@ -351,7 +437,7 @@ class ApprovedChange(BaseModel):
     after: TBPlan
 
 
-class ApplyPatch(SessionCommandBase):
+class ApplyPatch(PlanCommandBase):
     """Stage 4: apply several changes at once, read from words by a model or proposed by a program.
 
     With ``approved``, the change is refused unless it does exactly what the person approved.
@@ -365,6 +451,7 @@ class ApplyPatch(SessionCommandBase):
 class ExplainBlock(SessionCommandBase):
     """Stages 3 to 5: explain the place of a block."""
 
+    action: ClassVar = CardAction("block.why", "Why here?", read_value("key"))
     kind: Literal["explain_block"] = "explain_block"
     key: str
 
@@ -375,6 +462,7 @@ Side = Literal["calendar", "plan"]
 class SetCalendarWrite(SessionCommandBase):
     """Set when blocks are written to the calendar, in this session and the person's next ones (K1)."""
 
+    action: ClassVar = CardAction("set_calendar_write", "Write to calendar", read_value("when"))
     kind: Literal["set_calendar_write"] = "set_calendar_write"
     when: CalendarWrite
 
@@ -382,22 +470,33 @@ class SetCalendarWrite(SessionCommandBase):
 class ShowPreview(SessionCommandBase):
     """Show what would be written to the calendar now."""
 
+    action: ClassVar = CardAction("show_preview", "Preview")
     kind: Literal["show_preview"] = "show_preview"
 
 
 class HidePreview(SessionCommandBase):
+    action: ClassVar = CardAction("hide_preview", "Close preview")
     kind: Literal["hide_preview"] = "hide_preview"
 
 
 class ShowHistory(SessionCommandBase):
     """Show the writes of the day; ``older`` lists more of them."""
 
+    action: ClassVar = CardAction("show_history", "History")
+    show_older: ClassVar = CardAction("show_older_history", "Show older", give(older=True))
     kind: Literal["show_history"] = "show_history"
     older: bool = False
 
 
 class HideHistory(SessionCommandBase):
+    action: ClassVar = CardAction("hide_history", "Close history")
     kind: Literal["hide_history"] = "hide_history"
+
+
+def _read_history_row(click: Click) -> Fields:
+    """Read the write that a history row is about, and the newest write when the row was listed."""
+    transaction, _, newest = click.target.partition(" ")
+    return {"transaction": transaction, "newest": newest}
 
 
 class UndoWrite(SessionCommandBase):
@@ -406,6 +505,7 @@ class UndoWrite(SessionCommandBase):
     ``newest`` is the newest write that the history showed. If there is a newer one by now, nothing is done.
     """
 
+    action: ClassVar = CardAction("undo_write", "Undo", _read_history_row)
     kind: Literal["undo_write"] = "undo_write"
     transaction: str
     newest: str
@@ -417,12 +517,30 @@ class RedoWrite(SessionCommandBase):
     ``newest`` is as in :class:`UndoWrite`.
     """
 
+    action: ClassVar = CardAction("redo_write", "Restore", _read_history_row)
     kind: Literal["redo_write"] = "redo_write"
     transaction: str
     newest: str
 
 
-class ResolveConflict(SessionCommandBase):
+def read_question_target(target: str) -> dict[str, str]:
+    """Read the fields of a question from a button's target.
+
+    The target is that of one question (:func:`fateforger.session.conflicts.question_target`), or the token of all
+    open ones.
+    """
+    topic, dot, rest = target.partition(".")
+    if not dot:
+        return {"seen": target}
+    seen, _, key = rest.partition(".")
+    return {"topic": topic, "seen": seen, "key": key}
+
+
+def _read_question(keep: Side, click: Click) -> Fields:
+    return {"keep": keep, **read_question_target(click.target)}
+
+
+class ResolveConflict(PlanCommandBase):
     """Stages 4 and 5: decide which side counts where both the person and the plan changed something.
 
     ``key`` and ``topic`` name the question; without them the answer is for all open ones. ``seen`` is the token of
@@ -430,6 +548,8 @@ class ResolveConflict(SessionCommandBase):
     not carried out.
     """
 
+    keep_calendar: ClassVar = CardAction("conflict.keep_calendar", "Keep calendar", partial(_read_question, "calendar"))
+    keep_plan: ClassVar = CardAction("conflict.keep_plan", "Keep plan", partial(_read_question, "plan"))
     kind: Literal["resolve_conflict"] = "resolve_conflict"
     keep: Side
     key: str | None = None
@@ -473,17 +593,64 @@ class ReviseConstraint(SessionCommandBase):
     seen: int | None = None
 
 
+_VERDICTS: Mapping[ConstraintVerdict, str] = {
+    "accept": "Confirm",
+    "decline": "Decline",
+    "archive": "Archive",
+    "restore": "Restore",
+    "set_aside": "Not for this day",
+    "use_again": "Use it for this day again",
+}
+
+
+def format_rule_target(seq: int, uid: str) -> str:
+    """Return the target of a control: a rule, and its version when it was shown."""
+    return f"{seq} {uid}"
+
+
+def parse_rule_target(target: str) -> tuple[int, str]:
+    """Return the version and the rule of a control's target. Raises :class:`BadInput`."""
+    seq, _, uid = target.partition(" ")
+    if not seq.isdecimal() or not uid:
+        raise BadInput("I don't know that rule any more; please look at the list again.")
+    return int(seq), uid
+
+
+def _read_verdict(verdict: ConstraintVerdict, click: Click) -> Fields:
+    seen, uid = parse_rule_target(click.target)
+    return {"uid": uid, "verdict": verdict, "seen": seen}
+
+
 class JudgeConstraint(SessionCommandBase):
     """Judge one constraint.
 
     ``seen`` is as in :class:`ReviseConstraint`.
     """
 
+    verdicts: ClassVar[Mapping[ConstraintVerdict, CardAction]] = {
+        verdict: CardAction(f"memory.{verdict}", label, partial(_read_verdict, verdict))
+        for verdict, label in _VERDICTS.items()
+    }
     kind: Literal["judge_constraint"] = "judge_constraint"
     uid: str
     verdict: ConstraintVerdict
     reason: str | None = None
     seen: int | None = None
+
+
+class RuleChoice(BaseModel):
+    """Two rules, and the one that counts; ``None`` keeps both."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    uids: tuple[str, str]
+    keep: str | None = None
+
+
+def _read_settled(click: Click) -> Fields:
+    try:
+        return RuleChoice.model_validate_json(click.target).model_dump()
+    except ValidationError:
+        raise BadInput("I can't tell any more which rules that was about; please open your rules again.") from None
 
 
 class SettleConstraints(SessionCommandBase):
@@ -492,6 +659,7 @@ class SettleConstraints(SessionCommandBase):
     ``keep`` is the one that counts; ``None`` keeps both.
     """
 
+    action: ClassVar = CardAction("memory.keep", read=_read_settled)
     kind: Literal["settle_constraints"] = "settle_constraints"
     uids: tuple[str, str]
     keep: str | None = None
@@ -500,6 +668,7 @@ class SettleConstraints(SessionCommandBase):
 class UndoMemory(SessionCommandBase):
     """Undo what a command wrote into memory; ``write`` is its id."""
 
+    action: ClassVar = CardAction("undo_memory", "Undo", read_target("write"))
     kind: Literal["undo_memory"] = "undo_memory"
     write: str
 
@@ -511,6 +680,7 @@ class ShowMemory(SessionCommandBase):
     it.
     """
 
+    action: ClassVar = CardAction("show_memory", "Your rules")
     kind: Literal["show_memory"] = "show_memory"
     more: bool = False
     uids: tuple[str, ...] = ()
@@ -518,6 +688,7 @@ class ShowMemory(SessionCommandBase):
 
 
 class HideMemory(SessionCommandBase):
+    action: ClassVar = CardAction("hide_memory", "Close")
     kind: Literal["hide_memory"] = "hide_memory"
 
 
@@ -590,3 +761,23 @@ InboxCommand = Start | Opening | SessionCommand | QueueCommand | BackgroundComma
 """Commands of the durable inbox."""
 COMMAND: TypeAdapter[InboxCommand] = TypeAdapter(Annotated[InboxCommand, Field(discriminator="kind")])
 """Reads and writes any command as JSON."""
+
+ACTIONS: Mapping[str, tuple[type[SessionCommand | QueueCommand], CardAction]] = {
+    action.id: (kind, action)
+    for kind in chain(get_args(SessionCommand), get_args(QueueCommand))
+    for action in list_actions(kind)
+}
+"""Actions of cards, with the commands that declare them; others open a form, start a session, or turn a page."""
+UNKNOWN = "I don't know that button any more; please use the newest card in this thread."
+
+
+def read_click(click: Click) -> SessionCommand | QueueCommand:
+    """Return the command of a control. Raises :class:`BadInput` for an unknown or unreadable one."""
+    if click.action not in ACTIONS:
+        raise BadInput(UNKNOWN, where=click.action)
+    kind, action = ACTIONS[click.action]
+    envelope = {"command_id", "user_id", "at", "session_id"} & kind.model_fields.keys()
+    try:
+        return kind.model_validate({**click.model_dump(include=envelope), **action.read(click)})
+    except ValidationError:
+        raise BadInput(UNKNOWN, where=click.action) from None

@@ -62,21 +62,10 @@ def question_token(questions: Iterable[Question]) -> str:
     return hashlib.sha1("\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
 
 
-def question_target(question: Question) -> str:
-    """Return the value that the buttons of one question carry."""
-    return f"{question.conflict.topic}.{question_token([question])}.{question.conflict.key}"
-
-
-def parse_question_target(target: str) -> dict[str, str]:
-    """Parse a button's value into the fields of a question.
-
-    The value is an :func:`address`, or the token of all open questions.
-    """
-    topic, dot, rest = target.partition(".")
-    if not dot:
-        return {"seen": target}
-    seen, _, key = rest.partition(".")
-    return {"topic": topic, "seen": seen, "key": key}
+def question_target(question: Question, token: str | None = None) -> str:
+    """Return the target of a question's buttons, with the question's own token unless another is given."""
+    token = question_token([question]) if token is None else token
+    return f"{question.conflict.topic}.{token}.{question.conflict.key}"
 
 
 # --- input of a comparison ---

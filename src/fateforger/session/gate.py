@@ -1,13 +1,13 @@
 """The one answer to whether a command or a move may run now, and if not, what is said (S56, S61, S139).
 
-Its sources are the table of transitions (:mod:`fateforger.session.stages`), the stages that accept a command, and the
+Its sources are the table of transitions (:mod:`fateforger.session.stages`), the stages that a command declares, and the
 rules of ``workflows/timeboxing.yaml``. A session keeps its latest steps as a trace: the facts as each began, and the
 actions done in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, assert_never
 
@@ -15,32 +15,12 @@ from fateforger.errors import PlanInvalid
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.session.checks import broken_musts, double_bookings
 from fateforger.session.commands import (
-    AddBlock,
-    AddTasks,
-    AdjustFrame,
-    ApplyFix,
-    ApplyPatch,
-    BringAlong,
-    ChooseDate,
-    DeferTask,
-    EditBlock,
-    MarkOneThing,
-    RemoveBlock,
-    RemoveTask,
-    Replan,
-    ResizeTask,
-    ResolveConflict,
+    PLANNED,
     SessionCommand,
     SessionCommandBase,
-    SetFrame,
-    ShiftBlock,
-    SplitTask,
     StageAction,
-    SwapBlock,
     TimeboxingCommitDate,
     TimeboxingUserReply,
-    UndoCatchUp,
-    UpdateTask,
 )
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
 from fateforger.session.messages import Notice
@@ -66,29 +46,6 @@ FORWARD = {
 _ACTIONS = {Move.UNDO_LAST_UPDATE: "undo_change", Move.UNDO_SYNC: "undo_all", Move.RETRY: "try_again"}
 _OFFERS = {Move.UNDO_SYNC: "offer_undo", Move.UNDO_LAST_UPDATE: "offer_undo", Move.RETRY: "offer_to_try_again"}
 _FAILED = frozenset({"partial", "failed"})
-
-_ALL = frozenset(TimeboxingStage)
-_PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
-_TO_DATE = (TimeboxingStage.DATE, frozenset({TimeboxingStage.DATE}))
-_TO_INPUTS = (TimeboxingStage.CAPTURE_INPUTS, _ALL - _PLANNED)
-_TO_UNPLACED = (TimeboxingStage.CAPTURE_INPUTS, _ALL)
-_TO_PLAN = (TimeboxingStage.REFINE, _PLANNED)
-_ACCEPTED: Mapping[type[SessionCommandBase], tuple[TimeboxingStage, frozenset[TimeboxingStage]]] = {
-    ChooseDate: (TimeboxingStage.DATE, frozenset({TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS})),
-    TimeboxingCommitDate: _TO_DATE,
-    SetFrame: (TimeboxingStage.COLLECT_CONSTRAINTS, _ALL - _PLANNED),
-    AdjustFrame: (TimeboxingStage.COLLECT_CONSTRAINTS, _ALL),
-    **dict.fromkeys((AddTasks, UpdateTask, BringAlong, UndoCatchUp, MarkOneThing), _TO_INPUTS),
-    **dict.fromkeys((ResizeTask, RemoveTask, DeferTask, SplitTask), _TO_UNPLACED),
-    **dict.fromkeys((AddBlock, EditBlock, RemoveBlock, ShiftBlock, SwapBlock), _TO_PLAN),
-    **dict.fromkeys((ApplyPatch, ApplyFix, Replan, ResolveConflict), _TO_PLAN),
-}
-"""Home stage of a command, and the stages that accept it; a command that is not listed fits any stage.
-
-Inputs of the day are accepted until the plan is refined, and options for a task without room from then on as well. A
-correction of the committed plan is carried out in Refine within the same turn (S52). Another day can be chosen while
-its frame is shown.
-"""
 
 
 class Refusal(NamedTuple):
@@ -132,18 +89,15 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
         words = f"The session for {day_words(session.date)} has ended, so there is nothing to change here."
         return Refusal("session-ended", words)
     if isinstance(asked, type):
-        home = get_home_stage(asked)
-        shown = _PLANNED if home is TimeboxingStage.REFINE else {home}
-        return None if home is None or session.stage in shown else OTHER_FORM
+        shown = PLANNED if asked.home is TimeboxingStage.REFINE else {asked.home}
+        return None if asked.home is None or session.stage in shown else OTHER_FORM
     if isinstance(asked, TimeboxingUserReply):
         return NO_MODEL
     move = asked if isinstance(asked, Move) else get_requested_move(asked)
     if isinstance(asked, StageAction) and asked.seen not in {None, move_token(session, move)}:
         return OUT_OF_DATE
-    if not isinstance(asked, Move) and type(asked) in _ACCEPTED:
-        home, accepted = _ACCEPTED[type(asked)]
-        if session.stage not in accepted:
-            return _refuse_elsewhere(session.stage, home)
+    if isinstance(asked, SessionCommandBase) and asked.home is not None and session.stage not in asked.accepted:
+        return _refuse_elsewhere(session.stage, asked.home)
     return _refuse_move(session, move)
 
 
@@ -157,11 +111,6 @@ def is_offered(session: Session, move: Move) -> bool:
 def offered_moves(session: Session) -> tuple[Move, ...]:
     """Return the moves that make sense now."""
     return tuple(move for move in Move if is_offered(session, move))
-
-
-def get_home_stage(kind: type[SessionCommandBase]) -> TimeboxingStage | None:
-    """Return the stage that a type of commands belongs to, or ``None`` if it fits any stage."""
-    return _ACCEPTED[kind][0] if kind in _ACCEPTED else None
 
 
 def get_requested_move(command: SessionCommand) -> Move:

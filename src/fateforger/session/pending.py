@@ -5,12 +5,10 @@ The card takes its buttons from here, and words are answered by the same command
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC
 from enum import StrEnum
-from functools import partial
-from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -30,15 +28,14 @@ from fateforger.session.commands import (
     ConstraintVerdict,
     JudgeConstraint,
     LeaveAsIs,
-    LeftAsIs,
     Replan,
     ResolveConflict,
-    SessionCommand,
+    RuleChoice,
     SettleConstraints,
-    Side,
     StageAction,
+    format_rule_target,
 )
-from fateforger.session.conflicts import open_questions, parse_question_target, question_target
+from fateforger.session.conflicts import open_questions, question_target
 from fateforger.session.gate import is_offered, move_token
 from fateforger.session.model import OfferedInput, Question, Session, SessionStatus
 from fateforger.session.open_work import open_work_of_missed
@@ -51,7 +48,6 @@ from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import read_day_rule
 
 Stage = TimeboxingStage
-CommandFactory = Callable[[Mapping[str, Any]], SessionCommand]
 
 DO_IT_ANYWAY = "Do it anyway, for this day"
 LEAVE_PLAN = "Leave the plan as it is"
@@ -124,42 +120,23 @@ _OFFERS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """One answer: its button, and its command."""
-
-    label: str
-    action: str
-    target: str
-    make: CommandFactory = field(compare=False, repr=False)
-    spoken: str = ""
-
-    def command(self, envelope: Mapping[str, Any]) -> SessionCommand:
-        """Return the command for a click or a message with that envelope."""
-        return self.make(envelope)
-
-    def button(self, **more: Any) -> Button:
-        """Return the button for the card."""
-        return Button(label=self.label, action=self.action, target=self.target, spoken=self.spoken, **more)
-
-
-@dataclass(frozen=True, slots=True)
 class PendingQuestion:
     """A question that waits for an answer.
 
-    ``yes`` and ``no`` are the commands of agreeing and refusing; without ``no``, refusing changes nothing. With
+    ``yes`` and ``no`` are the buttons of agreeing and refusing; without ``no``, refusing changes nothing. With
     ``which``, one of several options has to be named, and a yes names none.
     """
 
     kind: PendingKind
     sentence: str
-    yes: Option | None = None
-    no: Option | None = None
-    which: tuple[Option, ...] = ()
+    yes: Button | None = None
+    no: Button | None = None
+    which: tuple[Button, ...] = ()
 
     @property
-    def answers(self) -> tuple[Option, ...]:
-        """Every answer that has a button."""
-        return tuple(option for option in (self.yes, self.no, *self.which) if option is not None)
+    def answers(self) -> tuple[Button, ...]:
+        """The buttons of all answers."""
+        return tuple(button for button in (self.yes, self.no, *self.which) if button is not None)
 
     @property
     def is_offer(self) -> bool:
@@ -209,8 +186,8 @@ def held_question(session: Session) -> PendingQuestion | None:
     return PendingQuestion(
         kind=PendingKind.HELD,
         sentence=HELD_BACK[held.writes].format(rule=rule),
-        yes=judge_option(HELD_LABELS[held.writes], "set_aside", held.uid, held.seq),
-        no=_leave_option(LEAVE_PLAN, "held"),
+        yes=judge_button("set_aside", held.uid, held.seq, label=HELD_LABELS[held.writes]),
+        no=LeaveAsIs.action.button("held", label=LEAVE_PLAN),
     )
 
 
@@ -218,15 +195,16 @@ def write_question(session: Session) -> PendingQuestion | None:
     """Return the question about a stopped write, or only the offer to try it again."""
     if not is_offered(session, Move.RETRY):
         return None
-    again = partial(_stage_command, Move.RETRY, move_token(session, Move.RETRY))
     report = session.sync.last_sync
     trouble = session.sync.problem or " ".join(() if report is None else report.sentences)
-    option = Option("Try again", Move.RETRY.value, move_token(session, Move.RETRY), again)
+    again, token = StageAction.moves[Move.RETRY], move_token(session, Move.RETRY)
     if not session.sync.brakes:
-        return PendingQuestion(kind=PendingKind.RETRY, sentence=trouble, yes=option)
-    option = Option(GO_AHEAD, Move.RETRY.value, move_token(session, Move.RETRY), again)
+        return PendingQuestion(kind=PendingKind.RETRY, sentence=trouble, yes=again.button(token))
     return PendingQuestion(
-        kind=PendingKind.BRAKE, sentence=trouble, yes=option, no=_leave_option(LEAVE_CALENDAR, "brakes")
+        kind=PendingKind.BRAKE,
+        sentence=trouble,
+        yes=again.button(token, label=GO_AHEAD),
+        no=LeaveAsIs.action.button("brakes", label=LEAVE_CALENDAR),
     )
 
 
@@ -243,8 +221,7 @@ def refit_question(session: Session) -> PendingQuestion | None:
         return None
     block, meeting = ahead[0]
     sentence = f"“{block.event.name}” runs into “{meeting.title}”. Shall I refit the rest of the day?"
-    option = Option("Refit the rest", "replan.refit", "", _replan_command)
-    return PendingQuestion(kind=PendingKind.REFIT, sentence=sentence, yes=option)
+    return PendingQuestion(kind=PendingKind.REFIT, sentence=sentence, yes=Replan.refit.button())
 
 
 def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
@@ -252,66 +229,44 @@ def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
     asked = {frozenset(question.uids) for question in session.rules.memory_questions}
     return tuple(
         PendingQuestion(
-            kind=PendingKind.RULES, sentence=each.sentence, which=settle_options(each.uids, each.names, both=None)
+            kind=PendingKind.RULES, sentence=each.sentence, which=settle_buttons(each.uids, each.names, both=None)
         )
         for each in rule_clashes(session)[:MOST_CLASHES]
         if asked.isdisjoint({frozenset(each.uids)})
     )
 
 
-def conflict_options(question: Question) -> tuple[Option, Option]:
+def conflict_buttons(question: Question, target: str) -> tuple[Button, Button]:
     """Return the two answers to a difference that the person and the plan both changed."""
-    gone = question.conflict.calendar is None
-    labels = ("Keep deleted", "Put it back") if gone else ("Keep calendar", "Keep plan")
-    target = question_target(question)
-
-    def keep_side(side: Side, envelope: Mapping[str, Any]) -> SessionCommand:
-        # A question that no card has shown must be asked first, so this token never matches.
-        about = parse_question_target(target) if question.shown else {**parse_question_target(target), "seen": ""}
-        return ResolveConflict.model_validate({**envelope, "keep": side, **about})
-
+    deleted = question.conflict.calendar is None
     return (
-        Option(labels[0], "conflict.keep_calendar", target, partial(keep_side, "calendar")),
-        Option(labels[1], "conflict.keep_plan", target, partial(keep_side, "plan")),
+        ResolveConflict.keep_calendar.button(target, label="Keep deleted" if deleted else None),
+        ResolveConflict.keep_plan.button(target, label="Put it back" if deleted else None),
     )
 
 
-def settle_options(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> tuple[Option, ...]:
+def settle_buttons(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> tuple[Button, ...]:
     """Return an answer for each of two rules, and one for both if that has a label."""
     labels = [(f"Keep “{name}”", uid) for uid, name in zip(uids, names, strict=True)]
     answers: list[tuple[str, str | None]] = [*labels, *(((both, None),) if both else ())]
-
-    def settle(keep: str | None, envelope: Mapping[str, Any]) -> SessionCommand:
-        return SettleConstraints(**envelope, uids=uids, keep=keep)
-
     return tuple(
-        Option(label, "memory.keep", RuleChoice(uids=uids, keep=keep).model_dump_json(), partial(settle, keep))
+        SettleConstraints.action.button(RuleChoice(uids=uids, keep=keep).model_dump_json(), label=label)
         for label, keep in answers
     )
 
 
-class RuleChoice(BaseModel):
-    """Two rules, and the one that counts; ``None`` keeps both."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    uids: tuple[str, str]
-    keep: str | None = None
-
-
-def judge_option(label: str, verdict: ConstraintVerdict, uid: str, seq: int, *, spoken: str = "") -> Option:
+def judge_button(
+    verdict: ConstraintVerdict, uid: str, seq: int, *, label: str | None = None, spoken: str = ""
+) -> Button:
     """Return an answer that judges one rule, in the version that was shown."""
-
-    def judge(envelope: Mapping[str, Any]) -> SessionCommand:
-        return JudgeConstraint(**envelope, uid=uid, verdict=verdict, seen=seq)
-
-    return Option(label, f"memory.{verdict}", f"{seq} {uid}", judge, spoken)
+    return JudgeConstraint.verdicts[verdict].button(format_rule_target(seq, uid), label=label, spoken=spoken)
 
 
-def set_aside_option(version: Version) -> Option:
+def set_aside_button(version: Version) -> Button:
     """Return the answer that relaxes a rule for the day."""
     before = "Today without "
     label = before + quote_title(version.record.name, _LONGEST_LABEL - len(before) - 2)
-    return judge_option(label, "set_aside", version.uid, version.seq, spoken=label)
+    return judge_button("set_aside", version.uid, version.seq, label=label, spoken=label)
 
 
 def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
@@ -329,34 +284,29 @@ def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
     )
 
 
-def bring_left_over(session: Session, left: Sequence[OfferedInput]) -> Option:
+def bring_left_over(session: Session, left: Sequence[OfferedInput]) -> Button:
     """Return the answer that brings all leftovers along."""
     label = "Bring it along" if len(left) == 1 else "Bring them along"
-    return _bring_option(
-        label, () if len(left) == len(session.open_work.offered) else tuple(each.task.id for each in left)
-    )
+    ids = () if len(left) == len(session.open_work.offered) else tuple(each.task.id for each in left)
+    return BringAlong.action.button(" ".join(ids), label=label)
 
 
-def bring_queued(queued: Sequence[OfferedInput]) -> Option:
+def bring_queued(queued: Sequence[OfferedInput]) -> Button:
     """Return the answer that takes on all of the queue."""
     if len(queued) == 1:
         return bring_row(queued[0])
-    return _bring_option(f"Add all {len(queued)} from the queue", tuple(each.task.id for each in queued))
+    ids = " ".join(each.task.id for each in queued)
+    return BringAlong.action.button(ids, label=f"Add all {len(queued)} from the queue")
 
 
-def bring_row(each: OfferedInput) -> Option:
+def bring_row(each: OfferedInput) -> Button:
     """Return the answer that takes on one task."""
-    return _bring_option("Add", (each.task.id,), spoken=f"Add {quote_title(each.task.title, 40)}")
+    return BringAlong.action.button(each.task.id, spoken=f"Add {quote_title(each.task.title, 40)}")
 
 
-def fix_option(fix: Fix) -> Option:
+def fix_button(fix: Fix) -> Button:
     """Return the answer that applies an offered fix."""
-    label = truncate(fix.label, _LONGEST_LABEL)
-
-    def apply_fix(envelope: Mapping[str, Any]) -> SessionCommand:
-        return ApplyFix(**envelope, fix=fix.id)
-
-    return Option(label, "plan.fix", fix.id, apply_fix)
+    return ApplyFix.action.button(fix.id, label=truncate(fix.label, _LONGEST_LABEL))
 
 
 def _all_questions(session: Session) -> Iterator[PendingQuestion]:
@@ -375,31 +325,23 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
         yield from _single(held_question(session), write_question(session))
         for question in open_questions(session):
             sentence = conflict_words(question.conflict, session.date, zone(session.tz))
-            yield PendingQuestion(kind=PendingKind.CALENDAR, sentence=sentence, which=conflict_options(question))
+            # A question that no card has shown must be asked first, so its token never matches.
+            target = question_target(question, None if question.shown else "")
+            yield PendingQuestion(
+                kind=PendingKind.CALENDAR, sentence=sentence, which=conflict_buttons(question, target)
+            )
         yield from _single(refit_question(session))
     yield from _about_memory(session)
     for fix in session.planning.fixes:
         yield PendingQuestion(
             kind=PendingKind.FIX,
             sentence=fix.label,
-            yes=fix_option(fix),
+            yes=fix_button(fix),
         )
 
 
-def proposal_options(proposal_id: str) -> tuple[Option, Option]:
-    """Return the yes and the no to another agent's proposal."""
-
-    def answer_proposal(answer: Literal["apply", "deny"], envelope: Mapping[str, Any]) -> SessionCommand:
-        return AnswerProposal(**envelope, proposal=proposal_id, answer=answer)
-
-    return (
-        Option("Apply", "proposal.apply", proposal_id, partial(answer_proposal, "apply")),
-        Option("Deny", "proposal.deny", proposal_id, partial(answer_proposal, "deny")),
-    )
-
-
 def _proposal_question(proposal: WaitingProposal) -> PendingQuestion:
-    yes, no = proposal_options(proposal.id)
+    yes, no = AnswerProposal.apply.button(proposal.id), AnswerProposal.deny.button(proposal.id)
     return PendingQuestion(kind=PendingKind.PROPOSAL, sentence=proposal.sentence, yes=yes, no=no)
 
 
@@ -413,19 +355,19 @@ def _confirm_question(item: Applicable) -> PendingQuestion:
     return PendingQuestion(
         kind=PendingKind.RULE,
         sentence=f"You said “{words}”. Did I read that right? {describe_day_rule(read_day_rule(text))} ({text})",
-        yes=judge_option("Yes", "accept", version.uid, version.seq, spoken=f"Yes, “{text}”"),
-        no=judge_option("No such rule", "decline", version.uid, version.seq, spoken=f"No rule “{text}”"),
+        yes=judge_button("accept", version.uid, version.seq, label="Yes", spoken=f"Yes, “{text}”"),
+        no=judge_button("decline", version.uid, version.seq, label="No such rule", spoken=f"No rule “{text}”"),
     )
 
 
 def _about_memory(session: Session) -> Iterator[PendingQuestion]:
     kind = PendingKind.RULES_NOTED if session.thread.memory is None else PendingKind.RULES
     for question in session.rules.memory_questions:
-        which = settle_options(question.uids, question.names, both="Keep both")
+        which = settle_buttons(question.uids, question.names, both="Keep both")
         yield PendingQuestion(kind=kind, sentence=question.sentence, which=which)
     for offer in () if session.thread.memory is None else session.thread.memory.offers:
         both = None if offer.kind is Kind.CIRCLE else "Leave both"
-        which = settle_options(offer.uids, offer.names, both=both)
+        which = settle_buttons(offer.uids, offer.names, both=both)
         yield PendingQuestion(kind=PendingKind.RULES, sentence=offer.sentence, which=which)
 
 
@@ -440,7 +382,7 @@ def _clash(session: Session) -> Iterator[PendingQuestion]:
     yield PendingQuestion(
         kind=PendingKind.RULES,
         sentence=f"{told_each} Which one shall not count today?",
-        which=tuple(set_aside_option(item.version) for item in members),
+        which=tuple(set_aside_button(item.version) for item in members),
     )
 
 
@@ -452,28 +394,6 @@ def _open_work_questions(session: Session) -> Iterator[PendingQuestion]:
     yield from bring_options(session)
 
 
-def _bring_question(where: str, things: Sequence[OfferedInput], option: Option) -> PendingQuestion:
+def _bring_question(where: str, things: Sequence[OfferedInput], button: Button) -> PendingQuestion:
     named = ", ".join(each.task.title for each in things)
-    return PendingQuestion(kind=PendingKind.BRING, sentence=f"{where}: {named}.", yes=option)
-
-
-def _bring_option(label: str, task_ids: tuple[str, ...], *, spoken: str = "") -> Option:
-    def bring(envelope: Mapping[str, Any]) -> SessionCommand:
-        return BringAlong(**envelope, task_ids=task_ids)
-
-    return Option(label, "task.bring", " ".join(task_ids), bring, spoken)
-
-
-def _leave_option(label: str, about: LeftAsIs) -> Option:
-    def leave(envelope: Mapping[str, Any]) -> SessionCommand:
-        return LeaveAsIs(**envelope, about=about)
-
-    return Option(label, "leave_as_is", about, leave)
-
-
-def _stage_command(move: Move, at: str, envelope: Mapping[str, Any]) -> SessionCommand:
-    return StageAction(**envelope, move=move, seen=at or None)
-
-
-def _replan_command(envelope: Mapping[str, Any]) -> SessionCommand:
-    return Replan(**envelope)
+    return PendingQuestion(kind=PendingKind.BRING, sentence=f"{where}: {named}.", yes=button)

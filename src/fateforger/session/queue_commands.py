@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import datetime, time
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.session.card_actions import CardAction, read_target
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec
@@ -53,6 +54,7 @@ class EnqueueTask(QueueCommandBase):
 class PullTask(QueueCommandBase):
     """Claim a task and carry it out: the one of that id, else the next (S158, S159)."""
 
+    action: ClassVar = CardAction("queue.pull", "Pull", lambda click: {"task_id": click.target or None})
     kind: Literal["pull_task"] = "pull_task"
     task_id: str | None = None
 
@@ -60,12 +62,15 @@ class PullTask(QueueCommandBase):
 class ShowTasks(QueueCommandBase):
     """List the queue (S157)."""
 
+    action: ClassVar = CardAction("queue.show", "Show my queue")
     kind: Literal["show_tasks"] = "show_tasks"
 
 
 class DoTaskNow(QueueCommandBase):
     """Do a task's work without the queue; complex work only if the person ``insists`` (S163-S165)."""
 
+    action: ClassVar = CardAction("queue.now", "Do it now", read_target("task_id"))
+    anyway: ClassVar = CardAction("queue.anyway", "Do it anyway", read_target("task_id", insists=True))
     kind: Literal["do_task_now"] = "do_task_now"
     task_id: str
     insists: bool = False
@@ -78,6 +83,11 @@ class SettleTask(QueueCommandBase):
     the names of the workflow's actions.
     """
 
+    done: ClassVar = CardAction("queue.done", "Done", read_target("task_id", word="done"))
+    put_back: ClassVar = CardAction("queue.back", "Put it back", read_target("task_id", word="put_back"))
+    approve: ClassVar = CardAction("queue.approve", "Approve the parts", read_target("task_id", word="approve"))
+    retry: ClassVar = CardAction("queue.retry", "Try again", read_target("task_id", word="retry"))
+    open: ClassVar = CardAction("queue.open", "Open", read_target("task_id", word="open"))
     kind: Literal["settle_task"] = "settle_task"
     task_id: str
     word: TaskReply
@@ -110,6 +120,8 @@ class HomeCommandBase(QueueCommandBase):
 class MoveTask(HomeCommandBase):
     """Move a task within the queue; ``other`` is the task that it goes before (S167)."""
 
+    up: ClassVar = CardAction("queue.up", "Up", read_target("task_id", where=QueuePlace.UP))
+    down: ClassVar = CardAction("queue.down", "Down", read_target("task_id", where=QueuePlace.DOWN))
     kind: Literal["move_task"] = "move_task"
     task_id: str
     where: QueuePlace
@@ -119,6 +131,10 @@ class MoveTask(HomeCommandBase):
 class ChangeTask(HomeCommandBase):
     """Pause a task, resume it, stop it, or try it again (S167)."""
 
+    actions: ClassVar = {
+        deed: CardAction(f"queue.do.{deed.value}", deed.value.capitalize(), read_target("task_id", deed=deed))
+        for deed in TaskAction
+    }
     kind: Literal["change_task"] = "change_task"
     task_id: str
     deed: TaskAction
@@ -135,6 +151,7 @@ class ReviseTask(HomeCommandBase):
 class TurnQueue(HomeCommandBase):
     """Show another page of a long queue, counted from 1."""
 
+    action: ClassVar = CardAction("queue.page", read=read_target("page"))
     kind: Literal["turn_queue"] = "turn_queue"
     page: int
 

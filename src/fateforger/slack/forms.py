@@ -13,8 +13,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError, UserError
+from fateforger.session.card_actions import Click
 from fateforger.session.cards import Choice, Controls, Divider, Note, Prose
-from fateforger.session.commands import Click, Command
+from fateforger.session.commands import Command
 from fateforger.session.forms import (
     ChoiceField,
     DateField,

@@ -13,8 +13,9 @@ from fateforger.errors import StoreUnavailable, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
+from fateforger.session.card_actions import Click
 from fateforger.session.cards import ProgressCallback
-from fateforger.session.commands import Click, InboxCommand, Opening, SessionCommand, Start, TimeboxingUserReply
+from fateforger.session.commands import InboxCommand, Opening, SessionCommand, Start, TimeboxingUserReply
 from fateforger.session.queue_commands import (
     EnqueueTask,
     HomeCommandBase,

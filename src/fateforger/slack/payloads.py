@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
-from fateforger.session.commands import Click
+from fateforger.session.card_actions import Click
 from fateforger.session.forms import FormRequest, FormValue
 from fateforger.session.store import Rating
 from fateforger.slack.addresses import (

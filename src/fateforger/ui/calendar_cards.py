@@ -8,15 +8,24 @@ from fateforger.calendar.conflicts import phrase_question as in_words
 from fateforger.calendar.history import HistoryRow
 from fateforger.planning.timing import zone
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
-from fateforger.session.conflicts import open_questions, question_token
+from fateforger.session.commands import (
+    HideHistory,
+    HidePreview,
+    RedoWrite,
+    ResolveConflict,
+    ShowHistory,
+    ShowPreview,
+    UndoWrite,
+)
+from fateforger.session.conflicts import open_questions, question_target, question_token
 from fateforger.session.day import day_words
 from fateforger.session.edits import writes_at_once
 from fateforger.session.model import MOST_LISTED, HistoryView, PreviewView, Session
-from fateforger.session.pending import conflict_options
+from fateforger.session.pending import conflict_buttons
 from fateforger.text import format_count
 from fateforger.ui.card_parts import paragraphs
 
-SHOW_HISTORY = Button(label="History", action="show_history")
+SHOW_HISTORY = ShowHistory.action.button()
 NO_HISTORY = "Nothing has been written to your calendar for this day yet."
 UNDO_HINT = "Undo takes back a write and what came after it. What you changed on your calendar yourself stays yours."
 HISTORY_MOVED = "History: further down in this thread."
@@ -34,7 +43,7 @@ def history_card(session: Session, view: HistoryView) -> Card:
             *rows,
             *_older_history(view),
             *((Note(text=UNDO_HINT),) if any(row.button for row in view.rows) else ()),
-            Controls(items=(*_more_history(view), Button(label="Close history", action="hide_history"))),
+            Controls(items=(*_more_history(view), HideHistory.action.button())),
         ),
     )
 
@@ -68,11 +77,9 @@ def _list_named(row: HistoryRow) -> str:
 def _undo_button(row: HistoryRow, view: HistoryView, when: str) -> Button | None:
     if row.button is None:
         return None
-    label = "Undo" if row.button == "undo" else "Restore"
-    question = f"{label} “{row.title}” of {when}? {row.warning}" if row.warning else None
-    return Button(
-        label=label, action=f"{row.button}_write", target=f"{row.transaction} {view.newest}", confirm=question
-    )
+    action = UndoWrite.action if row.button == "undo" else RedoWrite.action
+    question = f"{action.label} “{row.title}” of {when}? {row.warning}" if row.warning else None
+    return action.button(f"{row.transaction} {view.newest}", confirm=question)
 
 
 def _write_time(row: HistoryRow, newest: HistoryRow, session: Session) -> str:
@@ -93,15 +100,15 @@ def _older_history(view: HistoryView) -> tuple[Part, ...]:
 def _more_history(view: HistoryView) -> tuple[Button, ...]:
     if len(view.rows) >= min(view.total, MOST_LISTED):
         return ()
-    return (Button(label="Show older", action="show_older_history"),)
+    return (ShowHistory.show_older.button(),)
 
 
 def _count_entries(number: int) -> str:
     return format_count(number, "entry", "entries") if number else "no entries"
 
 
-SHOW_PREVIEW = Button(label="Preview", action="show_preview")
-PREVIEW_AGAIN = Button(label="Preview again", action="show_preview")
+SHOW_PREVIEW = ShowPreview.action.button()
+PREVIEW_AGAIN = ShowPreview.action.button(label="Preview again")
 NOTHING_TO_WRITE = "Nothing: your calendar shows this plan already."
 NOTHING_NOW = "Nothing, as things stand."
 PREVIEW_MOVED = "Preview: further down in this thread."
@@ -131,7 +138,7 @@ def preview_card(session: Session, view: PreviewView) -> Card:
             Heading(text=title),
             *_preview_words(view),
             Note(text=f"Nothing has been written by this. Your calendar as of {when}."),
-            Controls(items=(PREVIEW_AGAIN, Button(label="Close preview", action="hide_preview"))),
+            Controls(items=(PREVIEW_AGAIN, HidePreview.action.button())),
         ),
     )
 
@@ -172,7 +179,6 @@ def _preview_time(session: Session, view: PreviewView) -> str:
     return f"{view.at.astimezone(zone(session.tz)):%H:%M}"
 
 
-KEEP_CALENDAR, KEEP_PLAN = "conflict.keep_calendar", "conflict.keep_plan"
 MOST_ASKED = 5
 """Questions with buttons of their own; the others are answered together, or follow once these are answered."""
 STAYS = "Until you choose, your calendar stays as it is; everything else goes on as usual."
@@ -186,12 +192,15 @@ def questions(session: Session) -> tuple[Part, ...]:
     parts: list[Part] = [Prose(text=f"**{_head(len(waiting))}**")]
     for question in waiting[:MOST_ASKED]:
         sentence = in_words(question.conflict, session.date, zone(session.tz))
-        both = tuple(option.button() for option in conflict_options(question))
+        both = conflict_buttons(question, question_target(question))
         parts += [Prose(text=plain(sentence, 600)), Controls(items=both)]
     if (more := len(waiting) - MOST_ASKED) > 0:
         parts.append(Prose(text=f"… and {more} more."))
     if len(waiting) > 1:
-        parts.append(_pair(question_token(waiting), "Keep calendar for all", "Keep plan for all"))
+        every = question_token(waiting)
+        calendar = ResolveConflict.keep_calendar.button(every, label="Keep calendar for all")
+        plan = ResolveConflict.keep_plan.button(every, label="Keep plan for all")
+        parts.append(Controls(items=(calendar, plan)))
     return (*parts, Note(text=STAYS))
 
 
@@ -204,12 +213,3 @@ def questions_words(session: Session) -> str:
 def _head(count: int) -> str:
     where = "" if count == 1 else f" in {count} places"
     return f"Your calendar and the plan disagree{where}. Which one do you keep?"
-
-
-def _pair(target: str, calendar: str, plan: str) -> Controls:
-    return Controls(
-        items=(
-            Button(label=calendar, action=KEEP_CALENDAR, target=target),
-            Button(label=plan, action=KEEP_PLAN, target=target),
-        )
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fateforger.quality.model import Quality
+from fateforger.session.card_actions import ButtonStyle
 from fateforger.session.cards import (
     Button,
     Control,
@@ -19,6 +20,7 @@ from fateforger.session.cards import (
     plain,
     planned_blocks,
 )
+from fateforger.session.commands import StageAction
 from fateforger.session.day import frame_mistake, frame_of, on_calendar, weekday
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.messages import CHANGE
@@ -26,15 +28,6 @@ from fateforger.session.model import Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.stages import Move
 
-LABELS: dict[Move, str] = {
-    Move.PROCEED: "Proceed",
-    Move.BACK: "Back",
-    Move.REDO: "Redo step",
-    Move.CANCEL: "Cancel",
-    Move.UNDO_LAST_UPDATE: "Undo last update",
-    Move.UNDO_SYNC: "Undo",
-    Move.RETRY: "Try again",
-}
 KEEPS = "Your calendar keeps what is on it now. End this session?"
 _LONGEST = 2_800
 """Characters of one paragraph; Slack accepts 3,000."""
@@ -48,10 +41,8 @@ def move_button(session: Session, move: Move, label: str | None = None, *, prima
     It carries the version of its card, and asks for confirmation before it leaves written blocks behind.
     """
     confirm = KEEPS if move is Move.CANCEL and session.sync.written is not None else None
-    style = "primary" if primary else "danger" if move is Move.UNDO_SYNC else "default"
-    return Button(
-        label=label or LABELS[move], action=move.value, target=move_token(session, move), style=style, confirm=confirm
-    )
+    style: ButtonStyle = "primary" if primary else "danger" if move is Move.UNDO_SYNC else "default"
+    return StageAction.moves[move].button(move_token(session, move), label=label, style=style, confirm=confirm)
 
 
 def move_row(session: Session, order: Iterable[tuple[Move, str | None]], *extra: Control) -> Controls:

@@ -20,6 +20,7 @@ from fateforger.session.cards import (
     TimePick,
     plain,
 )
+from fateforger.session.commands import AdjustFrame, ChooseDate, TimeboxingCommitDate
 from fateforger.session.day import (
     Meeting,
     busy_meetings,
@@ -55,7 +56,7 @@ from fateforger.values import replace
 def date_card(session: Session) -> Card:
     """Return the card: day and time zone, to change or confirm."""
     day = day_words(session.date)
-    plan_it = Button(label="Plan this day", action="commit_date", style="primary")
+    plan_it = TimeboxingCommitDate.action.button(style="primary")
     change_zone = Button(label="Change time zone", action="form.zone")
     return Card(
         text=f"Shall we plan {day}?",
@@ -64,7 +65,7 @@ def date_card(session: Session) -> Card:
             *show_notice(session),
             Prose(
                 text=f"**{day}** {session.date.year}, in {plain(session.tz)} time",
-                control=DatePick(action="choose_date", selected=session.date),
+                control=DatePick(action=ChooseDate.pick.id, selected=session.date),
             ),
             Note(text=_calendar_status(session)),
             *show_noted(session),
@@ -96,11 +97,11 @@ def frame_card(session: Session) -> Card:
             *calendar_parts(session),
             Prose(
                 text="**Your day starts at**",
-                control=TimePick(action="set_day_start", placeholder="Start", selected=visible_start(session)),
+                control=TimePick(action=AdjustFrame.start.id, placeholder="Start", selected=visible_start(session)),
             ),
             Prose(
                 text="**Your day ends at**",
-                control=TimePick(action="set_day_end", placeholder="End", selected=frame.day_end),
+                control=TimePick(action=AdjustFrame.end.id, placeholder="End", selected=frame.day_end),
             ),
             Prose(text=frame_words(session), control=Button(label="Edit frame and lunch", action="form.frame")),
             *_build_clock_note(session),
@@ -168,7 +169,7 @@ def _next_day(session: Session) -> Button:
     day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
     if has_ended(day, session.tz, session.day.frame, session.now):
         day += timedelta(days=1)
-    return Button(label=f"Plan {day_words(day)}", action="plan_day", target=day.isoformat(), style="primary")
+    return ChooseDate.other_day.button(day.isoformat(), label=f"Plan {day_words(day)}", style="primary")
 
 
 def _later_ends(session: Session) -> Iterator[Button]:
@@ -183,7 +184,7 @@ def _later_ends(session: Session) -> Iterator[Button]:
         except BadInput:
             continue
         if reaches.replace(tzinfo=None) == until.replace(tzinfo=None):
-            yield Button(label=f"End at {until:%H:%M}", action="frame.until", target=f"{until:%H:%M}")
+            yield AdjustFrame.until.button(f"{until:%H:%M}", label=f"End at {until:%H:%M}")
 
 
 def free_minutes(session: Session) -> int | None:

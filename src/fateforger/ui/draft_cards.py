@@ -8,10 +8,11 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.planning.grid import in_words
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, plain
+from fateforger.session.commands import AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
 from fateforger.session.day import day_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Offer, Session, Unplaced
-from fateforger.session.pending import set_aside_option
+from fateforger.session.pending import set_aside_button
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import Move
 from fateforger.text import join_words, quote_title
@@ -66,7 +67,7 @@ def list_clashing_rules(session: Session) -> tuple[Part, ...]:
             lines.append(
                 f"For now the draft does without {plain(join_words(gone), 400)}. Which one shall not count today?"
             )
-    without = tuple(set_aside_option(item.version).button() for item in members)
+    without = tuple(set_aside_button(item.version) for item in members)
     return (Prose(text="\n".join(lines)), Controls(items=without))
 
 
@@ -75,24 +76,22 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
     title = f" “{unplaced.title[:40]}”"
     match offer.way:
         case "defer":
-            return Button(
-                label="Another day", action="task.defer", target=unplaced.task_id, spoken=f"Another day:{title}"
-            )
+            return DeferTask.action.button(unplaced.task_id, label="Another day", spoken=f"Another day:{title}")
         case "split":
-            label = "In pieces"
-            return Button(label=label, action="task.split", target=unplaced.task_id, spoken=f"{label}:{title}")
+            return SplitTask.action.button(unplaced.task_id, spoken=f"{SplitTask.action.label}:{title}")
         case "drop":
-            return Button(label="Drop it", action="task.remove", target=unplaced.task_id, spoken=f"Drop{title}")
+            return RemoveTask.action.button(unplaced.task_id, label="Drop it", spoken=f"Drop{title}")
         case "shrink" if offer.minutes is not None:
             label = f"Make it {in_words(offer.minutes)}"
-            target = f"{offer.minutes} {unplaced.task_id}"
-            return Button(label=label, action="task.resize", target=target, spoken=f"{label}:{title}")
+            return ResizeTask.action.button(
+                f"{offer.minutes} {unplaced.task_id}", label=label, spoken=f"{label}:{title}"
+            )
         case "extend" if offer.until is not None:
             end = f"{offer.until:%H:%M}"
             label = f"End the day at {end}"
-            return Button(label=label, action="frame.until", target=end, spoken=f"{label} for{title}")
+            return AdjustFrame.until.button(end, label=label, spoken=f"{label} for{title}")
         case "set_aside":
-            return set_aside_option(known[offer.uid].version).button() if offer.uid in known else None
+            return set_aside_button(known[offer.uid].version) if offer.uid in known else None
         case "shrink" | "extend":
             return None
         case _:

@@ -17,6 +17,7 @@ from fateforger.session.cards import (
     Select,
     plain,
 )
+from fateforger.session.commands import ExplainBlock, RemoveBlock, Replan, SetCalendarWrite, ShiftBlock, SwapBlock
 from fateforger.session.conflicts import open_questions
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar
@@ -25,7 +26,7 @@ from fateforger.session.gate import block_words
 from fateforger.session.messages import SyncReport
 from fateforger.session.model import Session
 from fateforger.session.overview import block_title, clip_span, overview
-from fateforger.session.pending import GO_AHEAD, fix_option, held_question, refit_question, write_question
+from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
 from fateforger.session.placement import by_time, span
 from fateforger.session.stages import Move
 from fateforger.text import limit_items
@@ -73,7 +74,7 @@ def _findings(session: Session) -> tuple[Part, ...]:
 
 
 def _buttons(session: Session) -> tuple[Part, ...]:
-    buttons = tuple(fix_option(fix).button() for fix in session.planning.fixes)
+    buttons = tuple(fix_button(fix) for fix in session.planning.fixes)
     return (Controls(items=buttons),) if buttons else ()
 
 
@@ -92,9 +93,9 @@ def build_progress_controls(session: Session) -> tuple[Part, ...]:
     return (
         Controls(
             items=(
-                Select(action="replan.late", placeholder="Running late", choices=late),
-                Select(action="replan.done", placeholder="Done already", choices=choices),
-                Select(action="replan.not_today", placeholder="Not today", choices=choices),
+                Replan.running_late.select(late),
+                Replan.done_already.select(choices),
+                Replan.put_off.select(choices),
                 Button(label="How is it going?", action="form.replan"),
             )
         ),
@@ -104,7 +105,7 @@ def build_progress_controls(session: Session) -> tuple[Part, ...]:
 def offer_refit(session: Session) -> tuple[Part, ...]:
     """Return a button to make room if upcoming blocks overlap meetings."""
     question = refit_question(session)
-    return () if question is None else (Controls(items=tuple(option.button() for option in question.answers)),)
+    return () if question is None else (Controls(items=question.answers),)
 
 
 def list_own_blocks(session: Session) -> tuple[Resolved, ...]:
@@ -204,12 +205,7 @@ def _when_choice(session: Session) -> Select:
         Choice(label="Once the plan is Okay", value="okay"),
         Choice(label="Only on Commit", value="commit"),
     )
-    return Select(
-        action="set_calendar_write",
-        placeholder="Write to calendar",
-        choices=choices,
-        selected=session.options.calendar_write,
-    )
+    return SetCalendarWrite.action.select(choices, selected=session.options.calendar_write)
 
 
 def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose:
@@ -219,12 +215,10 @@ def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose
     """
     choices = [
         Choice(label="Edit…", value="form.edit_block"),
-        Choice(label="15 min earlier", value="block.earlier"),
-        Choice(label="15 min later", value="block.later"),
-        Choice(label="Swap with the next", value="block.swap_down")
-        if first
-        else Choice(label="Swap with the one before", value="block.swap_up"),
-        Choice(label="Remove", value="block.remove"),
+        ShiftBlock.earlier.menu_entry(),
+        ShiftBlock.later.menu_entry(),
+        (SwapBlock.down if first else SwapBlock.up).menu_entry(),
+        RemoveBlock.action.menu_entry(),
     ]
     if only:
         del choices[3]
@@ -252,14 +246,14 @@ def _build_held(session: Session) -> tuple[Part, ...]:
     if session.sync.held is None or question is None:
         return ()
     first = session.thread.handled[-1:] == (session.sync.held.asked,)
-    buttons = Controls(items=tuple(option.button() for option in question.answers))
+    buttons = Controls(items=question.answers)
     return (buttons,) if first else (Prose(text=plain(question.sentence, 600)), buttons)
 
 
 def _build_explanation_select(chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
     """Return a select that explains the position of a block; the menus of the blocks have no room for it."""
     choices = tuple(_build_choice(block) for block in chain[:MOST_EXPLAINED])
-    return (Select(action="block.why", placeholder="Why here?", choices=choices),) if choices else ()
+    return (ExplainBlock.action.select(choices),) if choices else ()
 
 
 def _build_choice(block: Resolved) -> Choice:
@@ -284,7 +278,7 @@ def _trouble(session: Session) -> tuple[Part, ...]:
         return (Prose(text=text),)
     if not question.awaits_yes:
         return (Prose(text=text, control=move_button(session, Move.RETRY)),)
-    return (Prose(text=text), Controls(items=tuple(option.button() for option in question.answers)))
+    return (Prose(text=text), Controls(items=question.answers))
 
 
 UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
@@ -335,7 +329,7 @@ def committed_card(session: Session) -> Card:
 def _build_refusal(session: Session) -> tuple[Button, ...]:
     """Return the no to a write that stopped for confirmation."""
     question = write_question(session)
-    return () if question is None or question.no is None else (question.no.button(),)
+    return () if question is None or question.no is None else (question.no,)
 
 
 def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:

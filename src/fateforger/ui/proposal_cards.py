@@ -6,8 +6,8 @@ from typing import assert_never
 
 from fateforger.agents.proposals import ConstraintChange, PlanChange, Proposal, ProposalState
 from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, plain
+from fateforger.session.commands import AnswerProposal
 from fateforger.session.day import day_words
-from fateforger.session.pending import proposal_options
 
 UNDO = "proposal.undo"
 WAITS = "Nothing changes unless you say yes. It waits for a day."
@@ -40,16 +40,14 @@ def proposal_card(proposal: Proposal) -> Card:
 
 def _build_asking(proposal: Proposal) -> Card:
     lines = "\n".join(f"- {_quote_text(line, _LONGEST_LINE)}" for line in proposal.preview)
-    apply, deny = proposal_options(proposal.id)
+    apply, deny = AnswerProposal.apply.button(proposal.id, style="primary"), AnswerProposal.deny.button(proposal.id)
     return Card(
         text=_sentence(proposal),
         parts=(
             Heading(text="An agent proposes a change"),
             Prose(text=f"{_sentence(proposal)}\n{lines}"),
             Prose(text=f"Its reason, as it wrote it: “{_quote_text(proposal.reason, _LONGEST_REASON)}”"),
-            Controls(
-                items=(apply.button(style="primary"), deny.button()),
-            ),
+            Controls(items=(apply, deny)),
             Note(text=WAITS),
         ),
     )

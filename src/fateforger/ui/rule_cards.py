@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from pydantic import ValidationError
-
-from fateforger.errors import BadInput
 from fateforger.memory.applicability import Answer, Why
 from fateforger.memory.contradiction import Kind
 from fateforger.memory.record import ConstraintRecord
@@ -16,15 +12,15 @@ from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity, Scope, Source, format_day
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
 from fateforger.session.checks import broken_day_rules
+from fateforger.session.commands import HideMemory, ShowMemory, UndoMemory, format_rule_target
 from fateforger.session.day import day_words
 from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryRow, MemoryView
 from fateforger.session.model import Session
 from fateforger.session.pending import (
     PendingQuestion,
-    RuleChoice,
     clash_questions,
-    judge_option,
-    settle_options,
+    judge_button,
+    settle_buttons,
     unsure_questions,
 )
 from fateforger.session.rulebook import rules_in_force
@@ -33,20 +29,12 @@ from fateforger.text import format_count
 
 def build_choice(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> Controls:
     """Return a button for each of two rules, and one for both if ``both`` is its label."""
-    return Controls(items=tuple(option.button() for option in settle_options(uids, names, both=both)))
+    return Controls(items=settle_buttons(uids, names, both=both))
 
 
 def build_choices(question: PendingQuestion) -> Controls:
     """Return a button for each answer to a question that needs a choice."""
-    return Controls(items=tuple(option.button() for option in question.which))
-
-
-def parse_settled(target: str) -> dict[str, Any]:
-    """Parse the payload of a button about two rules. Raises :class:`BadInput` if it is not valid."""
-    try:
-        return RuleChoice.model_validate_json(target).model_dump()
-    except ValidationError:
-        raise BadInput("I can't tell any more which rules that was about; please open your rules again.") from None
+    return Controls(items=question.which)
 
 
 MOST_SHOWN = 4
@@ -77,17 +65,17 @@ def unsure_rules(session: Session) -> tuple[Part, ...]:
 def _build_rule(breach: ConstraintViolation) -> Prose:
     mark = _MARKS[breach.item.record.necessity]
     version, spoken = breach.item.version, f"“{breach.item.record.name}” does not count for this day"
-    button = judge_option("Not for this day", "set_aside", version.uid, version.seq, spoken=spoken).button()
+    button = judge_button("set_aside", version.uid, version.seq, spoken=spoken)
     return Prose(text=plain(f"{mark} {breach.rule} Against it: {breach.named}. {breach.remedy}", 900), control=button)
 
 
 def _build_question(question: PendingQuestion) -> tuple[Part, ...]:
-    yes, no = (option.button() for option in question.answers)
+    yes, no = question.answers
     change = Button(label="Change it", action="form.rule", target=yes.target, spoken=f"Change: {question.sentence}")
     return Prose(text=plain(question.sentence, 900)), Controls(items=(yes, change, no))
 
 
-YOURS = Button(label="Your rules", action="show_memory")
+YOURS = ShowMemory.action.button()
 REVIEW = Button(label="Review all", action="form.rules")
 ADD = Button(label="Add a rule", action="form.rule_new")
 ADD_DAY = Button(label="Add a day rule", action="form.rule_day", spoken="Add a rule over the order of the day")
@@ -114,7 +102,7 @@ def build_add_button(session: Session) -> tuple[Button, ...]:
 
 def undo_button(cause: str) -> Button:
     """Return the button that undoes what a command wrote into memory."""
-    return Button(label="Undo", action="undo_memory", target=cause, spoken="Undo what was just noted")
+    return UndoMemory.action.button(cause, spoken="Undo what was just noted")
 
 
 def describe_necessity(necessity: Necessity) -> str:
@@ -197,7 +185,7 @@ MOST_ASKED = 3
 NO_RULES = "I know no rules of yours yet. Add one, and I keep to it when I plan your days."
 NONE_SUCH = "I know no rule of yours about that any more."
 MEMORY_MOVED = "Your rules: further down in this thread."
-CLOSE = Button(label="Close", action="hide_memory")
+CLOSE = HideMemory.action.button()
 WHAT = "Deny / Edit opens one rule: confirm it, change it, or tell me not to use it."
 
 
@@ -217,9 +205,7 @@ def memory_card(session: Session, view: MemoryView) -> Card:
             *((Divider(),) if rows else ()),
             *rows,
             *_rest(view),
-            Controls(
-                items=(*((REVIEW,) if view.total else ()), ADD, ADD_DAY, Button(label="Close", action="hide_memory"))
-            ),
+            Controls(items=(*((REVIEW,) if view.total else ()), ADD, ADD_DAY, CLOSE)),
         ),
     )
 
@@ -292,7 +278,10 @@ def _more_asked(count: int) -> tuple[Part, ...]:
 
 def _row(row: MemoryRow) -> tuple[Part, ...]:
     edit = Button(
-        label="Deny / Edit", action="form.rule", target=f"{row.seq} {row.uid}", spoken=f"Deny or edit “{row.name}”"
+        label="Deny / Edit",
+        action="form.rule",
+        target=format_rule_target(row.seq, row.uid),
+        spoken=f"Deny or edit “{row.name}”",
     )
     return (Prose(text=f"**{plain(row.name)}**\n{describe_rule(row)} · _{marks(row)}_", control=edit),)
 

@@ -7,13 +7,19 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fateforger.errors import BadInput
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Scope, Status
 from fateforger.session.cards import Button, Choice, Controls, Divider, Note, Prose, Select, plain
-from fateforger.session.commands import JudgeConstraint, RememberConstraint, ReviseConstraint, SessionCommand
+from fateforger.session.commands import (
+    JudgeConstraint,
+    RememberConstraint,
+    ReviseConstraint,
+    SessionCommand,
+    format_rule_target,
+    parse_rule_target,
+)
 from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
@@ -188,7 +194,9 @@ def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) 
 def _row_fields(row: MemoryRow) -> tuple[FormField, ...]:
     said = "" if row.words == row.name else f"\n“{plain(row.words, 300)}”"
     label = "Look" if row.retired else "Edit"
-    button = Button(label=label, action="form.rule", target=f"{row.seq} {row.uid}", spoken=f"{label} “{row.name}”")
+    button = Button(
+        label=label, action="form.rule", target=format_rule_target(row.seq, row.uid), spoken=f"{label} “{row.name}”"
+    )
     return (
         Prose(text=f"**{plain(row.name, 120)}**{said}\n{describe_rule(row)}", control=button),
         Note(text=f"{marks(row)} · {describe_origin(row)}"),
@@ -298,19 +306,6 @@ def read_new_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand 
     return RememberConstraint(**filled.envelope, record=confirm_record(record), supersedes=supersedes)
 
 
-def format_rule_target(seq: int, uid: str) -> str:
-    """Return the target of a control: a rule, and its version when it was shown."""
-    return f"{seq} {uid}"
-
-
-def parse_rule_target(target: str) -> tuple[int, str]:
-    """Return the version and the rule of a control's target. Raises :class:`BadInput`."""
-    seq, _, uid = target.partition(" ")
-    if not seq.isdecimal() or not uid:
-        raise BadInput("I don't know that rule any more; please look at the list again.")
-    return int(seq), uid
-
-
 def _find_replaced(book: RuleBook, target: str) -> Version | None:
     return book.rule(parse_rule_target(target)[1])[1] if target else None
 
@@ -336,14 +331,14 @@ def _verdict_buttons(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:
     """Return the buttons for a rule."""
     target = format_rule_target(row.seq, row.uid)
     if row.retired:
-        return (Button(label="Restore", action="memory.restore", target=target, style="primary"),)
+        return (JudgeConstraint.verdicts["restore"].button(target, style="primary"),)
     confirm = row.status is not Status.LOCKED or row.unsure
-    aside = "use_again" if row.set_aside else "set_aside"
-    label = "Use it for this day again" if row.set_aside else "Not for this day"
+    verdicts = JudgeConstraint.verdicts
+    aside = verdicts["use_again" if row.set_aside else "set_aside"]
     return (
-        *((Button(label="Confirm", action="memory.accept", target=target, style="primary"),) if confirm else ()),
-        *((Button(label=label, action=f"memory.{aside}", target=target),) if book.session is not None else ()),
+        *((verdicts["accept"].button(target, style="primary"),) if confirm else ()),
+        *((aside.button(target),) if book.session is not None else ()),
         Button(label="Replace by a new rule", action="form.rule_new", target=target),
-        Button(label="Archive", action="memory.archive", target=target),
-        Button(label="Decline", action="memory.decline", target=target, style="danger"),
+        verdicts["archive"].button(target),
+        verdicts["decline"].button(target, style="danger"),
     )

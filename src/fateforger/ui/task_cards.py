@@ -21,6 +21,7 @@ from fateforger.session.cards import (
     Select,
     plain,
 )
+from fateforger.session.commands import BringAlong, DeferTask, MarkOneThing, RemoveTask, UndoCatchUp
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, weekday
 from fateforger.session.gate import is_offered
@@ -56,7 +57,7 @@ def _build_caught_up(session: Session, step: CatchUp) -> Prose:
     settled = len(step.things) - brought
     told = [f"{_things(brought)} on your list"] * (brought > 0) + [f"{_things(settled)} settled"] * (settled > 0)
     text = f"You caught up with {_days(session, (each.day for each in step.things))}: {', '.join(told)}."
-    return Prose(text=text, control=Button(label="Undo", action="task.undo_catch_up", spoken="Undo the catching up"))
+    return Prose(text=text, control=UndoCatchUp.action.button(spoken="Undo the catching up"))
 
 
 def _things(count: int) -> str:
@@ -89,7 +90,7 @@ def list_left_over(session: Session) -> tuple[Part, ...]:
     lines = [_offer_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
     if (more := len(offered) - MOST_NAMED) > 0:
         lines.append(f"… and {more} more.")
-    every = bring_left_over(session, offered).button()
+    every = bring_left_over(session, offered)
     some = () if len(offered) == 1 else (Button(label="Choose…", action="form.bring"),)
     return (Prose(text="\n".join(lines)), Controls(items=(every, *some)))
 
@@ -102,7 +103,7 @@ def from_queue(session: Session) -> tuple[Part, ...]:
     rows = tuple(_offer_row("In your queue", each) for each in queued[:MOST_QUEUED])
     if len(queued) == 1:
         return rows
-    every = bring_queued(queued).button()
+    every = bring_queued(queued)
     return (*rows, Controls(items=(every, Button(label="Choose from the queue…", action="form.bring"))))
 
 
@@ -121,7 +122,7 @@ def from_outside(session: Session) -> tuple[Part, ...]:
 
 
 def _offer_row(where: str, each: OfferedInput) -> Prose:
-    return Prose(text=f"{where}: {_format_task(each.task)}", control=bring_row(each).button())
+    return Prose(text=f"{where}: {_format_task(each.task)}", control=bring_row(each))
 
 
 def list_deferred(session: Session) -> tuple[Part, ...]:
@@ -146,7 +147,7 @@ def _format_task(task: Task) -> str:
 
 def _waits(task: Task) -> Prose:
     label = "Do it after all"
-    back = Button(label=label, action="task.bring", target=task.id, spoken=f"{label}: “{task.title[:40]}”")
+    back = BringAlong.action.button(task.id, label=label, spoken=f"{label}: “{task.title[:40]}”")
     return Prose(text=f"For another day: {_format_task(task)}", control=back)
 
 
@@ -191,9 +192,8 @@ def _task_row(task: Task) -> Prose:
     star = "⭐ " if task.one_thing else ""
     choices = [Choice(label="Edit…", value="form.task")]
     if not task.one_thing:
-        choices.append(Choice(label="Make it the one thing", value="task.one_thing"))
-    choices.append(Choice(label="Leave it for another day", value="task.defer"))
-    choices.append(Choice(label="Remove", value="task.remove"))
+        choices.append(MarkOneThing.action.menu_entry())
+    choices += [DeferTask.action.menu_entry(), RemoveTask.action.menu_entry()]
     success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
     return Prose(
         text=f"{star}**{plain(task.title)}** · {_task_length(task)} · {task.depth.value}{success}",

@@ -31,8 +31,9 @@ from fateforger.conversation.task_offers import ExternalTaskList
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
 from fateforger.memory.ports import Constraints
 from fateforger.ports.model import Model
+from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
-from fateforger.session.commands import Click, Command, Start, TimeboxingUserReply
+from fateforger.session.commands import Command, Start, TimeboxingUserReply
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.messages import Outgoing

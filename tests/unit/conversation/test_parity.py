@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import time, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests.factories.sessions import fields_of
@@ -13,12 +13,12 @@ from tests.fakes.google_calendar import Answer, Fail
 from tests.unit.conversation.person import MORNING, House, Person, buttons_in, meeting
 
 from fateforger.calendar.ports import Rejected
-from fateforger.conversation.clicks import EXECUTORS, UNKNOWN, read_click
 from fateforger.errors import BadInput, CalendarUnreachable
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Status
+from fateforger.session.card_actions import Click, list_actions
 from fateforger.session.cards import Button, Menu
-from fateforger.session.commands import Click
+from fateforger.session.commands import ACTIONS, UNKNOWN, AnswerProposal, SessionCommand, read_click
 from fateforger.session.gate import offered_moves
 from fateforger.session.pending import LEAVE_PLAN
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
@@ -206,8 +206,10 @@ async def test_every_control_has_an_executor_or_a_form(anna: Person, house: Hous
     """S214: nothing on a card is dead, and no action exists that no card offers."""
     found = {action for _, action in await cards(anna, house)}
     forms = {f"form.{name}" for name in (*SESSION_FORMS, *RULES)}
-    assert found - forms <= EXECUTORS.keys()
-    assert EXECUTORS.keys() - found == set()
+    elsewhere = {action for action, (kind, _) in ACTIONS.items() if kind not in get_args(SessionCommand)}
+    elsewhere |= {action.id for action in list_actions(AnswerProposal)}
+    assert found - forms <= ACTIONS.keys()
+    assert ACTIONS.keys() - elsewhere - found == set()
     assert forms - found == set()
 
 

@@ -18,13 +18,20 @@ from tests.unit.conversation.sessions import MORNING, planned, question, said, s
 
 from fateforger.calendar.history import HistoryRow
 from fateforger.calendar.model import SafetyCheckKind
-from fateforger.conversation.clicks import EXECUTORS, read_click
 from fateforger.conversation.language.answers import Intent, MemoryWish, RuleWords
 from fateforger.conversation.language.memory_tools import changes_of, merge_document
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import MemoryReading, TurnOutcome
 from fateforger.memory.documents import write_record
-from fateforger.session.commands import ApplyPatch, Click, SessionCommand, SessionCommandBase, TimeboxingUserReply
+from fateforger.session.card_actions import Click
+from fateforger.session.commands import (
+    ACTIONS,
+    ApplyPatch,
+    SessionCommand,
+    SessionCommandBase,
+    TimeboxingUserReply,
+    read_click,
+)
 from fateforger.session.conflicts import open_questions, question_target, question_token
 from fateforger.session.draft import with_fixes
 from fateforger.session.edits import apply_edit
@@ -70,7 +77,9 @@ class Row:
 
 def click(name: str, now: Session, action: str, *answers: Answer, target: str = "", value: Any = None) -> Row:
     used = Click(command_id="c1", user_id="U1", at=MORNING, session_id="s1", action=action, target=target, value=value)
-    return Row(name, now, action, lambda _: read_click(used), answers)
+    command = read_click(used)
+    assert isinstance(command, SessionCommand)
+    return Row(name, now, action, lambda _: command, answers)
 
 
 def move(name: str, now: Session, wanted: Move, intent: str) -> Row:
@@ -96,11 +105,6 @@ def form(name: str, now: Session, room: str, *answers: Answer, target: str = "",
 def by_form(name: str, kind: str, *answers: Answer, **values: Any) -> Row:
     """A command as a form of the rules makes it; its own tests say that it does."""
     return Row(name, REFINE, "", lambda _: said(kind, **values), (WORDED, *answers))
-
-
-def answering(answer: str) -> Deed:
-    """The answer to a proposal, as the button of its card has it done."""
-    return lambda _: said("answer_proposal", proposal="p1", answer=answer)
 
 
 def remembered(row: Row) -> Row:
@@ -334,10 +338,9 @@ ROWS = (
     remembered(click("both count", TORN, "memory.keep", WORDED, wish("keep", 1, 2), target=kept(None))),
     remembered(click("take that back", WROTE, "undo_memory", WORDED, wish("undo"), target="c0")),
     *(
-        Row(
-            f"{answer} what an agent proposes", REFINE, "",
-            answering(answer),
-            (wants(intent),), proposals=(WaitingProposal(id="p1", sentence="robot proposes: Mail moves."),),
+        replace(
+            click(f"{answer} what an agent proposes", REFINE, f"proposal.{answer}", wants(intent), target="p1"),
+            proposals=(WaitingProposal(id="p1", sentence="robot proposes: Mail moves."),),
         )
         for answer, intent in (("apply", "accept_pending"), ("deny", "refuse_pending"))
     ),
@@ -388,7 +391,7 @@ def test_every_command_has_its_row() -> None:
 
 def test_every_control_and_form_has_its_row() -> None:
     used = {row.control for row in ROWS}
-    assert EXECUTORS.keys() - used == set()
+    assert {action for action, (kind, _) in ACTIONS.items() if kind in get_args(SessionCommand)} - used == set()
     assert {f"form.{name}" for name in SESSION_FORMS} - used == set()
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.factories.listening import Call, dispatch
 
+from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Choice, Control, Controls, DatePick, Menu, Prose, Select, TimePick
-from fateforger.session.commands import Click
 from fateforger.session.forms import ChoiceField, Form, FormRequest, TextField
 from fateforger.slack.addresses import WELCOME, FormAddress
 from fateforger.slack.blocks import render

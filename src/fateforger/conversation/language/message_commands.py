@@ -19,6 +19,8 @@ from fateforger.conversation.language.answers import (
     TaskWords,
 )
 from fateforger.errors import BadInput
+from fateforger.session.card_actions import Click
+from fateforger.session.cards import Button
 from fateforger.session.commands import (
     AddTasks,
     AdjustFrame,
@@ -49,11 +51,13 @@ from fateforger.session.commands import (
     UndoWrite,
     UpdateTask,
     mint_key,
+    read_click,
 )
 from fateforger.session.conflicts import open_questions, question_token
 from fateforger.session.gate import is_offered
 from fateforger.session.model import Depth, FrameFacts, Session, Task
-from fateforger.session.pending import PendingKind, PendingQuestion, fix_option, sole_question
+from fateforger.session.pending import PendingKind, PendingQuestion, fix_button, sole_question
+from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.values import replace
 
@@ -72,6 +76,14 @@ T = TypeVar("T")
 def command_fields(reply: TimeboxingUserReply) -> dict[str, Any]:
     """Return the fields common to all commands of a reply: its own id, so that it is carried out once."""
     return reply.model_dump(include={"command_id", "user_id", "at", "session_id"})
+
+
+def press(button: Button, reply: TimeboxingUserReply) -> SessionCommand:
+    """Return the command of a button, as if the reply had pressed it."""
+    command = read_click(Click(**command_fields(reply), action=button.action, target=button.target))
+    if isinstance(command, QueueCommandBase):
+        raise TypeError(f"{button.action} belongs to the queue, not to a session")
+    return command
 
 
 def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> SessionCommand:
@@ -277,7 +289,7 @@ def list_questions(waiting: Sequence[PendingQuestion]) -> tuple[str, ...]:
 
 def _accept(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAnswer:
     if question.yes is not None:
-        return PendingAnswer(question.yes.command(command_fields(reply)))
+        return PendingAnswer(press(question.yes, reply))
     if question.which:
         options = " / ".join(option.label for option in question.which)
         return PendingAnswer(lines=(question.sentence, WHICH_OPTION.format(options=options)), asks_back=True)
@@ -288,7 +300,7 @@ def _accept(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAns
 
 def _refuse(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAnswer:
     if question.no is not None:
-        return PendingAnswer(question.no.command(command_fields(reply)))
+        return PendingAnswer(press(question.no, reply))
     return PendingAnswer(lines=(STAYS_OPEN if question.which else LEFT,))
 
 
@@ -406,9 +418,9 @@ def _find_suggestion(
     if not session.planning.fixes:
         raise BadInput("I have no change to suggest just now; say what you would like to be different.")
     if number is None:
-        return fix_option(session.planning.fixes[0]).command(command_fields(reply))
+        return press(fix_button(session.planning.fixes[0]), reply)
     (fix,) = row_of(waiting, number, PendingKind.FIX).answers
-    return fix.command(command_fields(reply))
+    return press(fix, reply)
 
 
 def _resolve_conflicts(
@@ -418,7 +430,7 @@ def _resolve_conflicts(
     keep = _SIDES[decision.intent]
     if decision.number is not None:
         calendar, plan = row_of(waiting, decision.number, PendingKind.CALENDAR).answers
-        return (calendar if keep == "calendar" else plan).command(command_fields(reply))
+        return press(calendar if keep == "calendar" else plan, reply)
     chosen = open_questions(session)
     seen = question_token(chosen) if all(question.shown for question in chosen) else ""
     return ResolveConflict(**command_fields(reply), keep=keep, seen=seen)

@@ -21,6 +21,15 @@ from fateforger.session.cards import (
     plain,
 )
 from fateforger.session.day import day_words
+from fateforger.session.queue_commands import (
+    ChangeTask,
+    DoTaskNow,
+    MoveTask,
+    PullTask,
+    SettleTask,
+    ShowTasks,
+    TurnQueue,
+)
 from fateforger.tasks.queue import blockers, ready_tasks
 from fateforger.tasks.rules import rule_names, workflow_of
 from fateforger.tasks.task import (
@@ -47,7 +56,7 @@ LISTED = 15
 LONGEST = 600
 EMPTY = "Your queue is empty."
 ADD = Button(label="Add a task", action="form.queue_add")
-SHOW = Button(label="Show my queue", action="queue.show")
+SHOW = ShowTasks.action.button()
 MODES = {
     Mode.DISPOSITOR: "Mode: dispositor. It waits in your queue; nothing was carried out.",
     Mode.EXECUTOR: "Mode: executor. It was pulled from your queue.",
@@ -106,7 +115,7 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
     parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
     if more > 0:
         parts.append(Note(text=f"{more} more are not shown here; App Home lists them all."))
-    pull = (Button(label="Pull the next", action="queue.pull", style="primary"),) if can else ()
+    pull = (PullTask.action.button(label="Pull the next", style="primary"),) if can else ()
     return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD))))
 
 
@@ -141,11 +150,11 @@ def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button |
     """Return the button next to a line of the queue, if there is one."""
     spoken = f"{{}} “{task.spec.title}”"
     if task.state is TaskState.ACTIVE and not blockers(task, tasks):
-        return Button(label="Pull", action="queue.pull", target=task.id, spoken=spoken.format("Pull"))
+        return PullTask.action.button(task.id, spoken=spoken.format("Pull"))
     if task.state is TaskState.WAITING:
-        return Button(label="Open", action="queue.open", target=task.id, spoken=spoken.format("Open"))
+        return SettleTask.open.button(task.id, spoken=spoken.format("Open"))
     if task.state in {TaskState.FAILED, TaskState.STOPPED}:
-        return Button(label="Retry", action="queue.retry", target=task.id, spoken=spoken.format("Retry"))
+        return SettleTask.retry.button(task.id, label="Retry", spoken=spoken.format("Retry"))
     return None
 
 
@@ -186,17 +195,14 @@ def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
 def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
     match task.state:
         case TaskState.WAITING:
-            return (
-                *_build_waiting_controls(task, tasks),
-                Button(label="Put it back", action="queue.back", target=task.id),
-            )
+            return (*_build_waiting_controls(task, tasks), SettleTask.put_back.button(task.id))
         case TaskState.FAILED | TaskState.STOPPED:
-            return (Button(label="Try again", action="queue.retry", target=task.id), SHOW)
+            return (SettleTask.retry.button(task.id), SHOW)
         case TaskState.DONE:
             following = next((each for each in ready_tasks(tasks) if each.id != task.id), None)
             if following is None:
                 return (SHOW,)
-            return (Button(label="Pull the next", action="queue.pull", target=following.id, style="primary"), SHOW)
+            return (PullTask.action.button(following.id, label="Pull the next", style="primary"), SHOW)
         case TaskState.ACTIVE:
             return (build_pull_button(task, "Pull it now"), SHOW) if not blockers(task, tasks) else (SHOW,)
         case TaskState.RUNNING | TaskState.PAUSED:
@@ -209,15 +215,15 @@ def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tu
     match task.spec.work:
         case Do():
             asks = bool(task.spec.acceptance_criteria) or workflow_of(task.spec) is not None
-            action = "form.queue_done" if asks else "queue.done"
+            action = "form.queue_done" if asks else SettleTask.done.id
             return (
-                Button(label="Done", action=action, target=task.id, style="primary"),
+                Button(label=SettleTask.done.label, action=action, target=task.id, style="primary"),
                 Button(label="Block time", action="form.queue_time", target=task.id),
             )
         case ReviewConstraints():
             return (Button(label="Review all", action="form.rules", target='{"status":"confirm"}', style="primary"),)
         case ReviewParts():
-            return (Button(label="Approve the parts", action="queue.approve", target=task.id, style="primary"),)
+            return (SettleTask.approve.button(task.id, style="primary"),)
         case Decompose():
             reviews = (each for each in tasks if each.goal == task.id and isinstance(each.spec.work, ReviewParts))
             review = next(reviews, None)
@@ -257,11 +263,11 @@ def format_title(task: QueuedTask) -> str:
 
 def build_pull_button(task: QueuedTask, label: str) -> Button:
     """Return a button that pulls the task."""
-    return Button(label=label, action="queue.pull", target=task.id, style="primary")
+    return PullTask.action.button(task.id, label=label, style="primary")
 
 
 def _build_now_button(task: QueuedTask) -> Button:
-    return Button(label="Do it now", action="queue.now", target=task.id)
+    return DoTaskNow.action.button(task.id)
 
 
 PAGE = 20
@@ -311,7 +317,7 @@ def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
 
 
 def _build_header(can: Sequence[QueuedTask]) -> Controls:
-    pull = (Button(label="Pull the next", action="queue.pull", target=task.id) for task in can[:1])
+    pull = (PullTask.action.button(task.id, label="Pull the next") for task in can[:1])
     return Controls(items=(*pull, ADD))
 
 
@@ -338,16 +344,14 @@ def _build_menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: boo
     """Return the actions that make sense in the task's state; Slack's overflow menu takes five at most."""
     choices = []
     if can_be_pulled:
-        choices.append(Choice(label="Pull", value="queue.pull"))
+        choices.append(PullTask.action.menu_entry())
     if task.state is TaskState.WAITING:
-        choices.append(Choice(label="Open", value="queue.open"))
+        choices.append(SettleTask.open.menu_entry())
     if number > 1:
-        choices.append(Choice(label="Up", value="queue.up"))
+        choices.append(MoveTask.up.menu_entry())
     if not last:
-        choices.append(Choice(label="Down", value="queue.down"))
-    choices += [
-        Choice(label=deed.value.capitalize(), value=f"queue.do.{deed.value}") for deed in possible_actions(task)
-    ]
+        choices.append(MoveTask.down.menu_entry())
+    choices += [ChangeTask.actions[deed].menu_entry() for deed in possible_actions(task)]
     return Menu(choices=tuple(choices), target=task.id)
 
 
@@ -355,8 +359,8 @@ def _build_pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Pa
     if pages == 1:
         return ()
     first, last = (page - 1) * PAGE + 1, min(page * PAGE, len(tasks))
-    before = Button(label="Previous page", action="queue.page", target=str(page - 1))
-    after = Button(label="Next page", action="queue.page", target=str(page + 1))
+    before = TurnQueue.action.button(str(page - 1), label="Previous page")
+    after = TurnQueue.action.button(str(page + 1), label="Next page")
     ways = (*((before,) if page > 1 else ()), *((after,) if page < pages else ()))
     return (Note(text=f"Tasks {first} to {last} of {len(tasks)}."), Controls(items=ways))
 

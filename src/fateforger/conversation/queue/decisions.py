@@ -17,7 +17,7 @@ from fateforger.conversation.queue.cards import (
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.work import MOST_HANDLED, Asker, Tools, carry_out_work
 from fateforger.errors import BadInput, ModelError
-from fateforger.session.cards import Button, Card, Choice, Prose, plain
+from fateforger.session.cards import Card, Choice, Prose, plain
 from fateforger.session.day import local_today
 from fateforger.session.forms import (
     DateField,
@@ -175,7 +175,7 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
 
 def redirect(task: QueuedTask, why: str) -> Card:
     """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
-    anyway = Button(label="Do it anyway", action="queue.anyway", target=task.id)
+    anyway = DoTaskNow.anyway.button(task.id)
     sentence = f"{why} I keep {format_title(task)} there: run `/pull {task.id}` to do it with all that."
     return build_reply(sentence, build_pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from tests.unit.conversation.queue.desk import Desk
 
 import fateforger
-from fateforger.conversation.clicks import OF_QUEUE
 from fateforger.conversation.queue.dispatch import TaskAccess
 from fateforger.conversation.queue.service import FORMS
 from fateforger.memory.credentials import TOO_LONG
 from fateforger.session.cards import Button
+from fateforger.session.commands import ACTIONS
 from fateforger.session.forms import FormErrors
 from fateforger.tasks.task import BlockTime, TaskState
 
@@ -79,7 +79,7 @@ async def test_no_button_of_the_queue_is_dead(anna: Desk) -> None:
     note()
     forms = {f"form.{name}" for name in FORMS}
     assert {"queue.now", "queue.anyway", "queue.pull", "queue.back", "queue.open", "form.queue_done"} <= seen
-    assert seen <= OF_QUEUE.keys() | forms
+    assert seen <= ACTIONS.keys() | forms
 
 
 async def test_the_longest_message_becomes_a_form_and_a_form_has_a_limit(anna: Desk) -> None:

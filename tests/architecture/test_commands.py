@@ -1,0 +1,64 @@
+"""A command declares itself: its stages, the actions of its controls, and how a click becomes its fields."""
+
+from __future__ import annotations
+
+import ast
+from typing import get_args
+
+import pytest
+from tests.architecture.test_structure import modules
+
+from fateforger.session.card_actions import list_actions
+from fateforger.session.commands import ACTIONS, SessionCommand, SessionCommandBase
+from fateforger.session.queue_commands import QueueCommand
+from fateforger.session.stages import Move
+
+COMMANDS = (*get_args(SessionCommand), *get_args(QueueCommand))
+ELSEWHERE = {"start": "begins a session", "proposal.undo": "undoes a rule outside any session"}
+"""Actions that give no command of a session or the queue."""
+PREFIXES = ("form.", "turn.", "person.")
+"""Actions that open a form, turn its page, or ask about the person's data."""
+CONTROLS = {"Button", "Select", "DatePick", "TimePick"}
+
+
+@pytest.mark.parametrize("kind", get_args(SessionCommand))
+def test_every_command_declares_its_stages(kind: type[SessionCommandBase]) -> None:
+    assert kind.accepted
+    assert kind.home is None or kind.home in kind.accepted
+
+
+def test_every_action_belongs_to_one_command() -> None:
+    declared = [action.id for kind in COMMANDS for action in list_actions(kind)]
+    assert sorted(declared) == sorted(ACTIONS)
+
+
+def test_no_card_writes_an_action_of_a_command_itself() -> None:
+    """Cards make these controls from the declaration, so that neither the id nor the label is written twice."""
+    literal = {
+        (path, keyword.value.value)
+        for path, tree in modules().items()
+        if path.startswith(("ui/", "conversation/", "session/"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in CONTROLS
+        for keyword in node.keywords
+        if keyword.arg == "action" and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
+    }
+    assert literal
+    assert [each for each in literal if not (each[1].startswith(PREFIXES) or each[1] in ELSEWHERE)] == []
+
+
+def test_no_action_of_a_command_is_named_outside_its_declaration() -> None:
+    """There is no second table of actions."""
+    named = {
+        (path, node.value)
+        for path, tree in modules().items()
+        if path.startswith(("ui/", "conversation/", "session/", "slack/")) and path not in HOMES
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in ACTIONS.keys() - SHARED
+    }
+    assert named == set()
+
+
+HOMES = {"session/commands.py", "session/queue_commands.py"}
+SHARED = {*Move, "plan_day", *(kind.model_fields["kind"].default for kind in COMMANDS)}
+"""Words that are also names of moves, of a kind of task, or of stored commands."""
