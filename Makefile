@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install install-dev up test test-all mutants check soak kill-loop bench docs lock clean
+.PHONY: help install install-dev up test test-all mutants check soak kill-loop bench docs lock messages clean
 
 help:  ## Show these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -77,6 +77,10 @@ lock:  ## Compile the lock files anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra build pyproject.toml -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra build --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --group docs -c requirements-dev.lock -o requirements-docs.lock
+
+messages: install-dev  ## Extract the texts that people read; TO=de adds them to that translation
+	$(BIN)/pybabel -q extract -F pyproject.toml -k mark_message -k CardAction:2 --omit-header --add-location=file --sort-by-file -o src/fateforger/locales/fateforger.pot src/fateforger
+	$(if $(TO),$(BIN)/pybabel -q update -D fateforger -d src/fateforger/locales -i src/fateforger/locales/fateforger.pot -l $(TO) --init-missing)
 
 clean:  ## Remove the virtual environment and caches (never your data)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

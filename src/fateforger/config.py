@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from fateforger.errors import BadInput
 from fateforger.planning.timing import zone
+from fateforger.text import load_catalogue
 
 
 def _assume_utc(value: datetime) -> datetime:
@@ -21,6 +22,14 @@ def _assume_utc(value: datetime) -> datetime:
 
 def _check_zone(name: str) -> str:
     return zone(name).key
+
+
+def _check_language(language: str) -> str:
+    try:
+        load_catalogue(language)
+    except LookupError as error:
+        raise ValueError(str(error)) from None
+    return language
 
 
 def _check_http_address(address: str) -> str:
@@ -61,6 +70,9 @@ class Settings(BaseSettings):
     port: int = Field(8765, ge=0, le=65535, description="Port of the local page; 0 picks a free one.")
     time_zone: Annotated[str, AfterValidator(_check_zone)] = Field(
         "Europe/Amsterdam", description="Zone of the embedded calendar and of people whose zone is unknown."
+    )
+    language: Annotated[str, AfterValidator(_check_language)] = Field(
+        "en", description="Language of what the bot says; each folder in src/fateforger/locales is one."
     )
     now: Annotated[datetime, AfterValidator(_assume_utc)] | None = Field(
         None, description="Start the clock at this instant (RFC 3339) instead of the real time; for demos and tests."

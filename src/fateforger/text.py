@@ -1,10 +1,65 @@
-"""Titles, lists and counts within sentences, as English has them."""
+"""Texts that people read: their language, and titles, lists, counts and dates within sentences.
+
+English is the source: a message is its own id. Catalogues of other languages are in ``locales``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from datetime import date
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from io import BytesIO
 
-NO_TITLE = "(no title)"
+SOURCE = "en"
+LOCALES: Traversable = files("fateforger") / "locales"
+_language = ContextVar("language", default=SOURCE)
+
+
+def use_language(language: str) -> None:
+    """Set the language of this task and of those it starts. Raises ``LookupError`` if there is no catalogue for it."""
+    load_catalogue(language)
+    _language.set(language)
+
+
+@cache
+def load_catalogue(language: str) -> NullTranslations:
+    """Read the catalogue of a language, once. Raises ``LookupError`` if there is none."""
+    if language == SOURCE:
+        return NullTranslations()
+    from babel.messages.mofile import write_mo  # noqa: PLC0415  slow, and English does without
+    from babel.messages.pofile import read_po  # noqa: PLC0415  slow, and English does without
+
+    place = LOCALES / language / "LC_MESSAGES" / "fateforger.po"
+    if not place.is_file():
+        raise LookupError(f"There is no catalogue for the language {language!r}.")
+    compiled = BytesIO()
+    with place.open("rb") as file:
+        write_mo(compiled, read_po(file, locale=language))
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+def mark_message(message: str) -> str:
+    """Return the message unchanged; it is in the catalogues and translated where it is used."""
+    return message
+
+
+def gettext(message: str, /, **values: object) -> str:
+    """Return a message in the language of this task, with its placeholders filled in."""
+    found = load_catalogue(_language.get()).gettext(message)
+    return found.format(**values) if values else found
+
+
+def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
+    """Return the form of a message for a count, which is its placeholder ``{count}``."""
+    return load_catalogue(_language.get()).ngettext(one, many, count).format(count=count, **values)
+
+
+NO_TITLE = mark_message("(no title)")
 
 
 def truncate(text: str, limit: int) -> str:
@@ -19,22 +74,79 @@ def shorten(text: str, limit: int = 80) -> str:
 
 def quote_title(title: str, limit: int = 80) -> str:
     """Return a title in quotation marks, on one line and truncated."""
-    return f"“{shorten(title, limit) or NO_TITLE}”"
+    return gettext("“{title}”", title=shorten(title, limit) or gettext(NO_TITLE))
 
 
-def limit_items(items: Iterable[str], most: int, rest: str) -> list[str]:
-    """Return the first items; if there are others, also ``rest`` with their number in place of ``{}``."""
+def limit_items(items: Iterable[str], most: int, describe_rest: Callable[[int], str]) -> list[str]:
+    """Return the first items; if there are others, also the description of their number."""
     found = list(items)
     more = len(found) - most
-    return [*found[:most], rest.format(more)] if more > 0 else found
+    return [*found[:most], describe_rest(more)] if more > 0 else found
+
+
+def join_sentences(*sentences: str) -> str:
+    """Return the sentences that are not empty, with a blank between them."""
+    return " ".join(filter(None, sentences))
+
+
+def count_more(count: int) -> str:
+    """Return ``4 more``."""
+    return ngettext("{count} more", "{count} more", count)
 
 
 def join_words(words: Iterable[str], most: int | None = None) -> str:
     """Return ``a, b and c``; with more than ``most`` words ``a, b and 4 more``. Return an empty text for no words."""
-    shown = list(words) if most is None else limit_items(words, most, "{} more")
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+    shown = list(words) if most is None else limit_items(words, most, count_more)
+    if len(shown) < 2:
+        return "".join(shown)
+    return gettext("{first} and {last}", first=", ".join(shown[:-1]), last=shown[-1])
+
+
+def format_date(day: date) -> str:
+    """Return a date like ``2 March 2026``."""
+    return _format_pattern(day, gettext("d MMMM y"))
+
+
+def _format_pattern(day: date, pattern: str) -> str:
+    """Format a day by a pattern of the Unicode locale data."""
+    from babel.dates import format_date as format_in  # noqa: PLC0415  slow to import
+
+    return format_in(day, pattern, locale=_language.get())
+
+
+def format_length(minutes: int) -> str:
+    """Return a length like ``45 min``, ``2 h``, ``1 h 30 min``."""
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return gettext("{rest} min", rest=rest)
+    return gettext("{hours} h {rest} min", hours=hours, rest=rest) if rest else gettext("{hours} h", hours=hours)
+
+
+def format_day(day: date) -> str:
+    """Return a day like ``Monday 2 March``."""
+    return _format_pattern(day, gettext("EEEE d MMMM"))
+
+
+def format_weekday(day: date) -> str:
+    """Return a name like ``Monday``."""
+    return _format_pattern(day, "EEEE")
 
 
 def format_count(count: int, noun: str, plural: str | None = None) -> str:
     """Return ``1 block`` or ``2 blocks``; pass ``plural`` where it is not the noun with an ``s``."""
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def count_blocks(count: int) -> str:
+    """Return ``2 blocks``."""
+    return ngettext("{count} block", "{count} blocks", count)
+
+
+def count_meetings(count: int) -> str:
+    """Return ``2 meetings``."""
+    return ngettext("{count} meeting", "{count} meetings", count)
+
+
+def count_tasks(count: int) -> str:
+    """Return ``2 tasks``."""
+    return ngettext("{count} task", "{count} tasks", count)

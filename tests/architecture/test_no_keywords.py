@@ -109,7 +109,6 @@ ALLOWED = {
     "session/stages.py::number": "the place of a stage in the table of stages",
     "ui/font_metrics.py": "fits a text of any content into a picture",
     "ui/picture_layout.py": "fits a title of any content into a picture",
-    "ui/picture_words.py::ends_words": "takes a sentence of ours apart",
     "ui/card_parts.py::paragraphs": "splits a text of ours between lines",
 }
 """``file`` or ``file::function``, and why. Nobody's words decide anything there."""

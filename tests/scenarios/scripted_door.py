@@ -55,7 +55,7 @@ from fateforger.session.model import Planning, Session, Task
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
-from fateforger.ui.session_cards import KEPT
+from fateforger.ui.session_cards import build_own_data
 from fateforger.workers.people import CalendarOwner, ClaimOutcome
 
 WELCOME_TEXT = "Hello! Shall we plan your day?"
@@ -240,7 +240,9 @@ class ScriptedDoor:
     async def home(self, user_id: str) -> Card:
         sessions = await self.sessions.of_user(user_id)
         start = Button(label="Plan my day", action="start")
-        return Card(text="Home", parts=(Heading(text=f"{len(sessions)} plans"), Controls(items=(start,)), *KEPT))
+        return Card(
+            text="Home", parts=(Heading(text=f"{len(sessions)} plans"), Controls(items=(start,)), *build_own_data())
+        )
 
     async def _carry_out(self, command: InboxCommand) -> None:
         if isinstance(command, Start):

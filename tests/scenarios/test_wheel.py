@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.scenarios.person import eventually
+from tests.scenarios.person import Person, eventually
 
 from fateforger import __version__
 
@@ -118,3 +118,32 @@ def ready(program: subprocess.Popen[bytes], log: Path) -> str | None:
 def test_what_runs_is_the_wheel(folder: Path) -> None:
     place = run(str(folder / ".venv/bin/python"), "-c", "import fateforger; print(fateforger.__file__)", cwd=folder)
     assert Path(place.strip()).is_relative_to(folder)
+
+
+TRANSLATION = """
+msgid "Plan this day"
+msgstr "Diesen Tag planen"
+
+msgid "Which day shall we plan?"
+msgstr "Welchen Tag planen wir?"
+"""
+
+
+def test_the_program_speaks_the_language_of_a_catalogue(folder: Path) -> None:
+    (site,) = folder.glob(".venv/lib/python*/site-packages")
+    catalogue = site / "fateforger" / "locales" / "de" / "LC_MESSAGES" / "fateforger.po"
+    catalogue.parent.mkdir(parents=True)
+    catalogue.write_text(TRANSLATION)
+    environment = {**bare_environment(folder), "FATEFORGER_LANGUAGE": "de"}
+    command = typed(f"fateforger up --data-dir {folder / 'german'}")
+    with (folder / "german.log").open("wb") as log:
+        program = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        person = Person(eventually(lambda: ready(program, folder / "german.log"), "the program's address"))
+        person.wait_connected()
+        assert person.slash("/timebox") == {"ok": True}
+        person.reads("Welchen Tag planen wir?", "Diesen Tag planen")
+    finally:
+        program.send_signal(signal.SIGINT)
+        status = program.wait(timeout=60)
+    assert status == 0

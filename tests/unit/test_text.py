@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fateforger.text import format_count, join_words, limit_items, quote_title, shorten, truncate
+from fateforger.text import count_more, format_count, join_words, limit_items, quote_title, shorten, truncate
 
 TEXTS = st.text(max_size=40)
 
@@ -49,8 +49,8 @@ def test_words_beyond_the_limit_are_counted(most: int, joined: str) -> None:
 
 
 def test_items_beyond_the_limit_are_counted() -> None:
-    assert limit_items(["a", "b", "c"], 1, "… and {} more.") == ["a", "… and 2 more."]
-    assert limit_items(["a"], 1, "… and {} more.") == ["a"]
+    assert limit_items(["a", "b", "c"], 1, count_more) == ["a", "2 more"]
+    assert limit_items(["a"], 1, count_more) == ["a"]
 
 
 def test_counts_agree_with_their_noun() -> None:

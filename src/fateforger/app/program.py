@@ -62,6 +62,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
 from fateforger.session.store import Sessions
 from fateforger.slack.client import SLACK_URL, SlackLogin, app_manifest
+from fateforger.text import use_language
 from fateforger.values import replace
 from fateforger.workers.lanes import (
     CLOSING,
@@ -310,6 +311,7 @@ class _BackgroundReader:
 @asynccontextmanager
 async def open_app(settings: Settings) -> AsyncIterator[App]:
     """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError``."""
+    use_language(settings.language)
     async with AsyncExitStack() as stack:
         resources = await _open_resources(stack, settings)
         store, clock = resources.store, resources.clock

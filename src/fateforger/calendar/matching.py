@@ -46,7 +46,7 @@ from fateforger.calendar.event import (
 )
 from fateforger.calendar.model import DesiredBlock
 from fateforger.planning.plan import ET, type_of_color
-from fateforger.text import format_count, limit_items, quote_title
+from fateforger.text import limit_items, ngettext, quote_title
 
 _FAR = 1 << 62
 
@@ -331,9 +331,15 @@ def explain_link(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
 def warn_about_links(links: Iterable[tuple[DesiredBlock, EventImage]], tz: ZoneInfo) -> list[str]:
     """Return one sentence for each block that is not written, up to a limit; none for an identical event."""
     warnings = [warning for block, event in links if (warning := _warn_about_link(block, event, tz))]
-    more = format_count(len(warnings) - _MOST_WARNINGS, "more block")
-    rest = f"I did not add {more}: your calendar has events at their time."
-    return limit_items(warnings, _MOST_WARNINGS, rest)
+    return limit_items(
+        warnings,
+        _MOST_WARNINGS,
+        lambda more: ngettext(
+            "I did not add {count} more block: your calendar has events at their time.",
+            "I did not add {count} more blocks: your calendar has events at their time.",
+            more,
+        ),
+    )
 
 
 def _warn_about_link(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str | None:
@@ -359,4 +365,10 @@ def warn_about_overlaps(blocks: Iterable[DesiredBlock], foreign: Sequence[EventI
                 f"{quote_title(shape.summary)}, {format_clock(shape.start, shape.end, tz)}," for shape in (ours, met)
             )
             warnings.append(f"{mine} overlaps {other[:-1]}.")
-    return limit_items(warnings, _MOST_WARNINGS, "{} more blocks overlap events of yours.")
+    return limit_items(
+        warnings,
+        _MOST_WARNINGS,
+        lambda more: ngettext(
+            "{count} more block overlaps an event of yours.", "{count} more blocks overlap events of yours.", more
+        ),
+    )

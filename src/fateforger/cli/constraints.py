@@ -35,8 +35,8 @@ from fateforger.memory.documents import read_context, read_record, read_version,
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.retrieval import NO_INDEX, select_current
 from fateforger.memory.versions import Version, build_eras, select_newest
-from fateforger.memory.vocabulary import Scope, Status, format_day
-from fateforger.text import format_count, quote_title
+from fateforger.memory.vocabulary import Scope, Status
+from fateforger.text import format_count, format_date, quote_title
 from fateforger.values import replace
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _describe_nothing(user_id: str, uid: str | None, about: str | None) -> str:
 def _format_line(version: Version) -> str:
     record = version.record
     standing: dict[Any, str] = {"locked": "confirmed", "proposed": "not confirmed yet", "declined": "out of force"}
-    since = f"{standing[record.status.value]}, {format_day(version.updated_at.date())}"
+    since = f"{standing[record.status.value]}, {format_date(version.updated_at.date())}"
     return f"{record.necessity.value:<6} {record.name}  [{version.uid}]\n       {since}"
 
 

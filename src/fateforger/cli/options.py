@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from fateforger.text import use_language
+
 if TYPE_CHECKING:
     from fateforger.config import Settings
     from fateforger.memory.ports import Constraints
@@ -32,7 +34,9 @@ def load_settings(ctx: click.Context, **given: object) -> Settings:
 
     before = ctx.find_root().obj or {}
     merged = {**before, **{name: value for name, value in given.items() if value is not None}}
-    return read_settings(**merged)
+    settings = read_settings(**merged)
+    use_language(settings.language)
+    return settings
 
 
 _R = TypeVar("_R")

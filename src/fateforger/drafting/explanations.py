@@ -17,12 +17,11 @@ from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.model import Block, PlacementOption, Reason, UnplacedItem, explain_length
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
-from fateforger.memory.vocabulary import format_day
 from fateforger.planning.block_times import LUNCH, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
-from fateforger.text import join_words, quote_title
+from fateforger.text import format_date, join_words, quote_title
 from fateforger.values import replace
 
 SHORTEST = 3
@@ -335,7 +334,7 @@ class _Why:
     def _because(self, variant: _Variant, item: Item) -> str:
         if variant.kind == "rule":
             rule = next(r for r in self.context.rules_in_force(self.problem.in_force) if r.id == variant.cause)
-            when = "" if rule.told.said_on is None else f" on {format_day(rule.told.said_on)}"
+            when = "" if rule.told.said_on is None else f" on {format_date(rule.told.said_on)}"
             return f"you said {quote_title(rule.words)}{when}"
         if variant.kind == "policy":
             return _POLICIES[variant.cause]

@@ -19,9 +19,9 @@ from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, must_ids
 from fateforger.drafting.model import Member, MustConflict
 from fateforger.drafting.problem import Item, Placed, Problem, empty_placement
-from fateforger.memory.vocabulary import Status, format_day
+from fateforger.memory.vocabulary import Status
 from fateforger.planning.grid import in_words
-from fateforger.text import join_words, quote_title
+from fateforger.text import format_date, join_words, quote_title
 
 NODES = 6_000
 
@@ -293,7 +293,7 @@ def _minimize(
 def _member(context: DraftContext, must: str) -> Member:
     rule = next((r for r in context.rules if r.id == must and r.must), None)
     if rule is not None:
-        when = "" if rule.told.said_on is None else f" (you said so on {format_day(rule.told.said_on)})"
+        when = "" if rule.told.said_on is None else f" (you said so on {format_date(rule.told.said_on)})"
         return Member(must, rule.words, f"{quote_title(rule.words)}{when}", "let this rule go for the day")
     task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:

@@ -29,16 +29,9 @@ from fateforger.memory.versions import (
     select_newest,
     still_replaces,
 )
-from fateforger.memory.vocabulary import (
-    Action,
-    Necessity,
-    Status,
-    Weekday,
-    format_day,
-    normalize_stage,
-)
+from fateforger.memory.vocabulary import Action, Necessity, Status, Weekday, normalize_stage
 from fateforger.planning.timing import zone
-from fateforger.text import join_words, quote_title
+from fateforger.text import format_date, join_words, quote_title
 
 
 def _default_to_empty(value: object) -> object:
@@ -165,7 +158,7 @@ def compute_last_day(version: Version, context: Context) -> date | None:
 
 
 def _format_date(day: date | None) -> str:
-    return "a day I do not know" if day is None else format_day(day)
+    return "a day I do not know" if day is None else format_date(day)
 
 
 def _name_replacement(excluded: Excluded) -> str:
@@ -233,16 +226,16 @@ class Applicable:
 
     def _days(self) -> str:
         when = self.record.applicability
-        text = f"It holds on {format_day(self.context.day)}"
+        text = f"It holds on {format_date(self.context.day)}"
         if when.recurrence is not None:
             text += f", one of its occurrences ({when.recurrence})"
         elif when.days_of_week:
             text += f", as on each {join_words([day.words for day in Weekday if day in when.days_of_week])}"
         if when.start_date is not None and when.end_date is not None:
-            return f"{text}, between {format_day(when.start_date)} and {format_day(when.end_date)}."
+            return f"{text}, between {format_date(when.start_date)} and {format_date(when.end_date)}."
         if when.start_date is not None:
-            return f"{text}, since {format_day(when.start_date)}."
-        return f"{text}, until {format_day(when.end_date)}." if when.end_date is not None else f"{text}."
+            return f"{text}, since {format_date(when.start_date)}."
+        return f"{text}, until {format_date(when.end_date)}." if when.end_date is not None else f"{text}."
 
     def _routing(self) -> tuple[str, ...]:
         touched = [kind for kind in self.record.applies_event_types if kind in self.context.event_types]
@@ -250,7 +243,7 @@ class Applicable:
 
     def _life(self) -> tuple[str, ...]:
         last = compute_last_day(self.version, self.context)
-        return () if last is None else (f"It is kept until {format_day(last)} unless you confirm it again.",)
+        return () if last is None else (f"It is kept until {format_date(last)} unless you confirm it again.",)
 
 
 def find_unmet(in_order: Sequence[Version], context: Context) -> dict[str, Version]:

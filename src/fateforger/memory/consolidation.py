@@ -26,8 +26,8 @@ from fateforger.memory.versions import (
     select_newest,
     still_replaces,
 )
-from fateforger.memory.vocabulary import Action, Necessity, Scope, Status, format_day
-from fateforger.text import quote_title
+from fateforger.memory.vocabulary import Action, Necessity, Scope, Status
+from fateforger.text import format_date, quote_title
 from fateforger.values import replace
 
 
@@ -128,7 +128,7 @@ def _find_over(version: Version, context: Context) -> Finding | None:
         ended = last
     else:
         return None
-    sentence = f"{quote_title(version.record.name)} ended on {format_day(ended)}."
+    sentence = f"{quote_title(version.record.name)} ended on {format_date(ended)}."
     return Finding(Kind.EXPIRED, (version.uid,), sentence, build_archiving(version, "expired"))
 
 
@@ -137,7 +137,7 @@ def _find_faded(version: Version, context: Context) -> Finding | None:
         return None
     if compute_retention(version, context.now) > FORGOTTEN or _find_over(version, context) is not None:
         return None
-    since = format_day(context.local_day(version.updated_at))
+    since = format_date(context.local_day(version.updated_at))
     sentence = f"{quote_title(version.record.name)} was an assumption of {since} that you never confirmed."
     return Finding(Kind.FADED, (version.uid,), sentence, build_archiving(version, "never confirmed"))
 

@@ -11,8 +11,8 @@ from datetime import date
 
 from fateforger.memory.applicability import Answer, Applicable, Context
 from fateforger.memory.record import ConstraintRecord, Window
-from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, format_day
-from fateforger.text import join_words
+from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday
+from fateforger.text import format_date, join_words
 
 UNSURE = 0.7
 """Below this confidence a constraint is shown as one to be confirmed (S36)."""
@@ -41,7 +41,7 @@ class Reminder:
     @property
     def sentence(self) -> str:
         """The statement with its day, such as ``On 2 March 2026 you said: “no calls before 10”``."""
-        return f"On {format_day(self.said_on)} {_SAID[self.source]}: “{self.words}”."
+        return f"On {format_date(self.said_on)} {_SAID[self.source]}: “{self.words}”."
 
     @property
     def row(self) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 from functools import lru_cache
 
@@ -168,14 +167,3 @@ def normalize_stage(name: str) -> str:
     if key is None:
         raise ValueError(f"“{name[:60]}” is not a stage; use one of {', '.join(STAGES)}")
     return key
-
-
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-
-
-def format_day(day: date) -> str:
-    """Return ``2 March 2026``, in English whatever the machine's locale."""
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"

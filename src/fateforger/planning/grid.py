@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from fateforger.planning.timing import Clock, instant_of, zone
+from fateforger.text import format_length
 
 GRID = 5
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,10 +44,7 @@ def instant(minute: int) -> datetime:
 
 def in_words(minutes: int) -> str:
     """Return a length like ``45 min``, ``2 h``, ``1 h 30 min``."""
-    hours, rest = divmod(minutes, 60)
-    if not hours:
-        return f"{rest} min"
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return format_length(minutes)
 
 
 def clock_at(when: datetime, day: date, tz: str) -> Clock:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fateforger.errors import BadInput
 from fateforger.session.cards import Button, Choice, Select
+from fateforger.text import gettext
 
 UNREADABLE = "I could not read what you chose there; please choose once more."
 
@@ -64,18 +65,18 @@ class CardAction:
         spoken: str = "",
     ) -> Button:
         """Return a button for this action."""
-        label = self.label if label is None else label
+        label = gettext(self.label) if label is None else label
         return Button(label=label, action=self.id, target=target, style=style, confirm=confirm, spoken=spoken)
 
     def menu_entry(self, label: str | None = None) -> Choice:
         """Return this action as an entry of a row's menu."""
-        return Choice(label=self.label if label is None else label, value=self.id)
+        return Choice(label=gettext(self.label) if label is None else label, value=self.id)
 
     def select(
         self, choices: tuple[Choice, ...], *, placeholder: str | None = None, selected: str | None = None
     ) -> Select:
         """Return a select for this action."""
-        placeholder = self.label if placeholder is None else placeholder
+        placeholder = gettext(self.label) if placeholder is None else placeholder
         return Select(action=self.id, placeholder=placeholder, choices=choices, selected=selected)
 
 

@@ -18,8 +18,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import zone
-from fateforger.text import shorten
-from fateforger.values import Value
+from fateforger.text import gettext, shorten
+from fateforger.values import Value, replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
@@ -119,6 +119,12 @@ class Button(BaseModel):
     spoken: str = ""
     """Label for screen readers, where several rows have buttons with the same label."""
 
+    def localize(self) -> Button:
+        """Return the button with its texts in the language of this task; for buttons that are constants."""
+        confirm = None if self.confirm is None else gettext(self.confirm)
+        spoken = gettext(self.spoken) if self.spoken else ""
+        return replace(self, label=gettext(self.label), spoken=spoken, confirm=confirm)
+
 
 class Choice(BaseModel):
     """An entry of a menu or a select.
@@ -210,6 +216,11 @@ class Controls(BaseModel):
     model_config = _FROZEN
     kind: Literal["controls"] = "controls"
     items: tuple[Control, ...] = Field(min_length=1)
+
+
+def localize_row(*buttons: Button) -> Controls:
+    """Return a row of buttons that are constants, in the language of this task."""
+    return Controls(items=tuple(button.localize() for button in buttons))
 
 
 class Feedback(BaseModel):

@@ -39,6 +39,7 @@ from fateforger.session.model import CalendarWrite, Depth, FrameFacts, Task
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.task import Mode
+from fateforger.text import mark_message
 
 
 def mint_key(prefix: str, *parts: object) -> str:
@@ -150,13 +151,13 @@ class StageAction(SessionCommandBase):
     moves: ClassVar = {
         move: CardAction(move.value, label, partial(_read_move, move))
         for move, label in {
-            Move.PROCEED: "Proceed",
-            Move.BACK: "Back",
-            Move.REDO: "Redo step",
-            Move.CANCEL: "Cancel",
-            Move.UNDO_LAST_UPDATE: "Undo last update",
-            Move.UNDO_SYNC: "Undo",
-            Move.RETRY: "Try again",
+            Move.PROCEED: mark_message("Proceed"),
+            Move.BACK: mark_message("Back"),
+            Move.REDO: mark_message("Redo step"),
+            Move.CANCEL: mark_message("Cancel"),
+            Move.UNDO_LAST_UPDATE: mark_message("Undo last update"),
+            Move.UNDO_SYNC: mark_message("Undo"),
+            Move.RETRY: mark_message("Try again"),
         }.items()
     }
     kind: Literal["stage_action"] = "stage_action"
@@ -379,10 +380,8 @@ class RemoveBlock(PlanCommandBase):
 class ShiftBlock(PlanCommandBase):
     """Stage 4: move a block earlier or later, by minutes."""
 
-    earlier: ClassVar = CardAction(
-        "block.earlier", f"{SHIFT_MINUTES} min earlier", read_target("key", minutes=-SHIFT_MINUTES)
-    )
-    later: ClassVar = CardAction("block.later", f"{SHIFT_MINUTES} min later", read_target("key", minutes=SHIFT_MINUTES))
+    earlier: ClassVar = CardAction("block.earlier", "15 min earlier", read_target("key", minutes=-SHIFT_MINUTES))
+    later: ClassVar = CardAction("block.later", "15 min later", read_target("key", minutes=SHIFT_MINUTES))
     kind: Literal["shift_block"] = "shift_block"
     key: str
     minutes: int
@@ -594,12 +593,12 @@ class ReviseConstraint(SessionCommandBase):
 
 
 _VERDICTS: Mapping[ConstraintVerdict, str] = {
-    "accept": "Confirm",
-    "decline": "Decline",
-    "archive": "Archive",
-    "restore": "Restore",
-    "set_aside": "Not for this day",
-    "use_again": "Use it for this day again",
+    "accept": mark_message("Confirm"),
+    "decline": mark_message("Decline"),
+    "archive": mark_message("Archive"),
+    "restore": mark_message("Restore"),
+    "set_aside": mark_message("Not for this day"),
+    "use_again": mark_message("Use it for this day again"),
 }
 
 

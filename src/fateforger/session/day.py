@@ -13,35 +13,20 @@ from fateforger.planning.grid import ceil, in_words, instant
 from fateforger.planning.timing import instant_of, local_day, zone
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import NO_TITLE
+from fateforger.text import NO_TITLE, format_day, format_weekday
 from fateforger.values import replace
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 _EVENING = time(18, 0)
 
 
 def weekday(day: date) -> str:
     """Return a name like ``Monday``."""
-    return _DAYS[day.weekday()]
+    return format_weekday(day)
 
 
 def day_words(day: date) -> str:
     """Return a day like ``Monday 2 March``."""
-    return f"{weekday(day)} {day.day} {_MONTHS[day.month - 1]}"
+    return format_day(day)
 
 
 def local_today(now: datetime, tz: str) -> date:

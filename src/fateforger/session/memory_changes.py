@@ -32,11 +32,11 @@ from fateforger.memory.record import (
     means_the_same,
 )
 from fateforger.memory.versions import Event, Version, find_successors, select_newest, still_replaces
-from fateforger.memory.vocabulary import Action, Scope, Status, format_day
+from fateforger.memory.vocabulary import Action, Scope, Status
 from fateforger.session.commands import ConstraintVerdict
 from fateforger.session.day import local_today
 from fateforger.session.memory import MemoryQuestion
-from fateforger.text import join_words, quote_title
+from fateforger.text import format_date, join_words, quote_title
 from fateforger.values import replace
 
 UNKNOWN_CONSTRAINT = "I don't know that constraint any more, so I did nothing."
@@ -220,7 +220,7 @@ def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
 
 def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
     """Return the sentence that one constraint takes the place of another."""
-    when = "from now on" if since is None else f"from {format_day(since)} on"
+    when = "from now on" if since is None else f"from {format_date(since)} on"
     return f"{quote_title(new.name)} takes the place of {quote_title(old.name)} {when}."
 
 
@@ -334,7 +334,7 @@ def noted_sentence(record: ConstraintRecord) -> str:
     if record.scope is Scope.SESSION:
         return f"Noted for this day: {quote_title(record.name)}."
     end = record.applicability.end_date
-    return f"I'll remember {quote_title(record.name)}{'' if end is None else f', until {format_day(end)}'}."
+    return f"I'll remember {quote_title(record.name)}{'' if end is None else f', until {format_date(end)}'}."
 
 
 def _is_same(known: ConstraintRecord, again: ConstraintRecord) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fateforger.tasks.task import Decompose, QueuedTask, TaskSpec
-from fateforger.text import limit_items
+from fateforger.text import gettext, limit_items
 from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule, Verdict, check
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped
@@ -30,7 +30,7 @@ def rule_names(spec: TaskSpec) -> tuple[str, ...]:
         return ()
     named = [each.title or each.text for each in workflow.rules]
     named.sort(key=lambda name: name not in {each.title for each in workflow.rules})
-    return tuple(limit_items(named, MOST_NAMED, "and {} more"))
+    return tuple(limit_items(named, MOST_NAMED, lambda more: gettext("and {count} more", count=more)))
 
 
 def next_step(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> Step:

@@ -22,19 +22,22 @@ from fateforger.session.day import day_words
 from fateforger.session.edits import writes_at_once
 from fateforger.session.model import MOST_LISTED, HistoryView, PreviewView, Session
 from fateforger.session.pending import conflict_buttons
-from fateforger.text import format_count
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.card_parts import paragraphs
 
 SHOW_HISTORY = ShowHistory.action.button()
-NO_HISTORY = "Nothing has been written to your calendar for this day yet."
-UNDO_HINT = "Undo takes back a write and what came after it. What you changed on your calendar yourself stays yours."
-HISTORY_MOVED = "History: further down in this thread."
+NO_HISTORY = mark_message("Nothing has been written to your calendar for this day yet.")
+UNDO_HINT = mark_message(
+    "Undo takes back a write and what came after it. What you changed on your calendar yourself stays yours."
+)
+HISTORY_MOVED = mark_message("History: further down in this thread.")
 
 
 def history_card(session: Session, view: HistoryView) -> Card:
     """Return the card, newest write first. Writes that are no longer in effect take one line."""
-    title = f"What I wrote for {day_words(session.date)}"
-    rows = [_history_row(row, view, session) for row in view.rows] or [Prose(text=NO_HISTORY)]
+    title = _("What I wrote for {day}", day=day_words(session.date))
+    rows = [_history_row(row, view, session) for row in view.rows] or [Prose(text=_(NO_HISTORY))]
     return Card(
         text=f"{title}: {_count_entries(view.total)}.",
         parts=(
@@ -42,7 +45,7 @@ def history_card(session: Session, view: HistoryView) -> Card:
             *((Prose(text="\n".join(plain(line, 600) for line in view.lines)), Divider()) if view.lines else ()),
             *rows,
             *_older_history(view),
-            *((Note(text=UNDO_HINT),) if any(row.button for row in view.rows) else ()),
+            *((Note(text=_(UNDO_HINT)),) if any(row.button for row in view.rows) else ()),
             Controls(items=(*_more_history(view), HideHistory.action.button())),
         ),
     )
@@ -50,13 +53,13 @@ def history_card(session: Session, view: HistoryView) -> Card:
 
 def closed_history_card(session: Session, view: HistoryView) -> Card:
     """Return the card after it was closed."""
-    line = f"History of {day_words(session.date)}: {_count_entries(view.total)}."
+    line = _("History of {day}: {entries}.", day=day_words(session.date), entries=_count_entries(view.total))
     return Card(text=line, parts=(Note(text=line),))
 
 
 def moved_history_card() -> Card:
     """Return the note that is left behind when the card is shown again at the end of the thread."""
-    return Card(text=HISTORY_MOVED, parts=(Note(text=HISTORY_MOVED),))
+    return Card(text=_(HISTORY_MOVED), parts=(Note(text=_(HISTORY_MOVED)),))
 
 
 def _history_row(row: HistoryRow, view: HistoryView, session: Session) -> Part:
@@ -70,7 +73,7 @@ def _history_row(row: HistoryRow, view: HistoryView, session: Session) -> Part:
 
 
 def _list_named(row: HistoryRow) -> str:
-    more = (f"and {row.more} more",) if row.more else ()
+    more = (_("and {more} more", more=row.more),) if row.more else ()
     return "\n".join((*(plain(op, 120) for op in row.named), *more))
 
 
@@ -78,7 +81,17 @@ def _undo_button(row: HistoryRow, view: HistoryView, when: str) -> Button | None
     if row.button is None:
         return None
     action = UndoWrite.action if row.button == "undo" else RedoWrite.action
-    question = f"{action.label} “{row.title}” of {when}? {row.warning}" if row.warning else None
+    question = (
+        _(
+            "{label} “{title}” of {when}? {warning}",
+            label=_(action.label),
+            title=row.title,
+            when=when,
+            warning=row.warning,
+        )
+        if row.warning
+        else None
+    )
     return action.button(f"{row.transaction} {view.newest}", confirm=question)
 
 
@@ -93,8 +106,9 @@ def _older_history(view: HistoryView) -> tuple[Part, ...]:
     older = view.total - len(view.rows)
     if older <= 0:
         return ()
-    rest = "" if len(view.rows) < MOST_LISTED else " The command fateforger sync history lists them all."
-    return (Note(text=f"{_count_entries(older)} before these.{rest}"),)
+    before = _("{entries} before these.", entries=_count_entries(older))
+    rest = "" if len(view.rows) < MOST_LISTED else _("The command fateforger sync history lists them all.")
+    return (Note(text=join_sentences(before, rest)),)
 
 
 def _more_history(view: HistoryView) -> tuple[Button, ...]:
@@ -104,14 +118,14 @@ def _more_history(view: HistoryView) -> tuple[Button, ...]:
 
 
 def _count_entries(number: int) -> str:
-    return format_count(number, "entry", "entries") if number else "no entries"
+    return ngettext("{count} entry", "{count} entries", number) if number else _("no entries")
 
 
 SHOW_PREVIEW = ShowPreview.action.button()
-PREVIEW_AGAIN = ShowPreview.action.button(label="Preview again")
-NOTHING_TO_WRITE = "Nothing: your calendar shows this plan already."
-NOTHING_NOW = "Nothing, as things stand."
-PREVIEW_MOVED = "Preview: further down in this thread."
+PREVIEW_AGAIN = ShowPreview.action.button(label=mark_message("Preview again"))
+NOTHING_TO_WRITE = mark_message("Nothing: your calendar shows this plan already.")
+NOTHING_NOW = mark_message("Nothing, as things stand.")
+PREVIEW_MOVED = mark_message("Preview: further down in this thread.")
 
 
 def is_preview_offered(session: Session) -> bool:
@@ -129,29 +143,29 @@ def preview_card(session: Session, view: PreviewView) -> Card:
     """Return the card: writes, what is left alone, notes, and safety checks that need confirmation."""
     day, when = day_words(session.date), _preview_time(session, view)
     if view.stale:
-        line = f"Preview of {when}: out of date, because something changed since."
-        return Card(text=line, parts=(Prose(text=line, control=PREVIEW_AGAIN),))
-    title = f"What would be written for {day}"
+        line = _("Preview of {when}: out of date, because something changed since.", when=when)
+        return Card(text=line, parts=(Prose(text=line, control=PREVIEW_AGAIN.localize()),))
+    title = _("What would be written for {day}", day=day)
     return Card(
         text=f"{title}: {view.problem or view.counts or 'nothing'}.",
         parts=(
             Heading(text=title),
             *_preview_words(view),
-            Note(text=f"Nothing has been written by this. Your calendar as of {when}."),
-            Controls(items=(PREVIEW_AGAIN, HidePreview.action.button())),
+            Note(text=_("Nothing has been written by this. Your calendar as of {when}.", when=when)),
+            Controls(items=(PREVIEW_AGAIN.localize(), HidePreview.action.button())),
         ),
     )
 
 
 def closed_preview_card(session: Session, view: PreviewView) -> Card:
     """Return the card after it was closed."""
-    line = f"Preview of {_preview_time(session, view)}, closed."
+    line = _("Preview of {preview_time}, closed.", preview_time=_preview_time(session, view))
     return Card(text=line, parts=(Note(text=line),))
 
 
 def moved_preview_card() -> Card:
     """Return the note that is left behind when the card is shown again at the end of the thread."""
-    return Card(text=PREVIEW_MOVED, parts=(Note(text=PREVIEW_MOVED),))
+    return Card(text=_(PREVIEW_MOVED), parts=(Note(text=_(PREVIEW_MOVED)),))
 
 
 def _preview_words(view: PreviewView) -> tuple[Part, ...]:
@@ -161,13 +175,13 @@ def _preview_words(view: PreviewView) -> tuple[Part, ...]:
         *paragraphs(
             _format_list(f"**{view.counts}**", view.todo)
             if view.todo
-            else NOTHING_NOW
+            else _(NOTHING_NOW)
             if view.notes
-            else NOTHING_TO_WRITE
+            else _(NOTHING_TO_WRITE)
         ),
-        *(paragraphs(_format_list("**Left alone**", view.left)) if view.left else ()),
+        *(paragraphs(_format_list(_("**Left alone**"), view.left)) if view.left else ()),
         *(paragraphs("\n".join(plain(note, 400) for note in view.notes)) if view.notes else ()),
-        *(Prose(text=f"⚠️ {plain(brake, 600)} I ask before I write that.") for brake in view.brakes),
+        *(Prose(text=_("⚠️ {brake} I ask before I write that.", brake=plain(brake, 600))) for brake in view.brakes),
     )
 
 
@@ -181,7 +195,7 @@ def _preview_time(session: Session, view: PreviewView) -> str:
 
 MOST_ASKED = 5
 """Questions with buttons of their own; the others are answered together, or follow once these are answered."""
-STAYS = "Until you choose, your calendar stays as it is; everything else goes on as usual."
+STAYS = mark_message("Until you choose, your calendar stays as it is; everything else goes on as usual.")
 
 
 def questions(session: Session) -> tuple[Part, ...]:
@@ -195,21 +209,24 @@ def questions(session: Session) -> tuple[Part, ...]:
         both = conflict_buttons(question, question_target(question))
         parts += [Prose(text=plain(sentence, 600)), Controls(items=both)]
     if (more := len(waiting) - MOST_ASKED) > 0:
-        parts.append(Prose(text=f"… and {more} more."))
+        parts.append(Prose(text=_("… and {more} more.", more=more)))
     if len(waiting) > 1:
         every = question_token(waiting)
-        calendar = ResolveConflict.keep_calendar.button(every, label="Keep calendar for all")
-        plan = ResolveConflict.keep_plan.button(every, label="Keep plan for all")
+        calendar = ResolveConflict.keep_calendar.button(every, label=_("Keep calendar for all"))
+        plan = ResolveConflict.keep_plan.button(every, label=_("Keep plan for all"))
         parts.append(Controls(items=(calendar, plan)))
-    return (*parts, Note(text=STAYS))
+    return (*parts, Note(text=_(STAYS)))
 
 
 def questions_words(session: Session) -> str:
     """Return the number of open questions, for notifications and screen readers; empty if there are none."""
     count = len(open_questions(session))
-    return f" {format_count(count, 'question')} to answer." if count else ""
+    return ngettext("{count} question to answer.", "{count} questions to answer.", count) if count else ""
 
 
 def _head(count: int) -> str:
-    where = "" if count == 1 else f" in {count} places"
-    return f"Your calendar and the plan disagree{where}. Which one do you keep?"
+    return ngettext(
+        "Your calendar and the plan disagree. Which one do you keep?",
+        "Your calendar and the plan disagree in {count} places. Which one do you keep?",
+        count,
+    )

@@ -27,8 +27,10 @@ from fateforger.session.messages import CHANGE
 from fateforger.session.model import Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.stages import Move
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, join_words, mark_message, ngettext
 
-KEEPS = "Your calendar keeps what is on it now. End this session?"
+KEEPS = mark_message("Your calendar keeps what is on it now. End this session?")
 _LONGEST = 2_800
 """Characters of one paragraph; Slack accepts 3,000."""
 _MOST_NAMED = 3
@@ -40,8 +42,9 @@ def move_button(session: Session, move: Move, label: str | None = None, *, prima
 
     It carries the version of its card, and asks for confirmation before it leaves written blocks behind.
     """
-    confirm = KEEPS if move is Move.CANCEL and session.sync.written is not None else None
+    confirm = _(KEEPS) if move is Move.CANCEL and session.sync.written is not None else None
     style: ButtonStyle = "primary" if primary else "danger" if move is Move.UNDO_SYNC else "default"
+    label = None if label is None else _(label)
     return StageAction.moves[move].button(move_token(session, move), label=label, style=style, confirm=confirm)
 
 
@@ -88,11 +91,21 @@ def warnings(session: Session) -> tuple[Part, ...]:
     """Return warnings for blocks that overlap meetings, which is allowed."""
     hits = collisions(session)
     lines = [
-        f"⚠️ “{plain(block.event.name)}” runs into “{plain(meeting.title)}”, {meeting.start:%H:%M}–{meeting.end:%H:%M}."
+        _(
+            "⚠️ “{name}” runs into “{title}”, {start:%H:%M}–{end:%H:%M}.",
+            name=plain(block.event.name),
+            title=plain(meeting.title),
+            start=meeting.start,
+            end=meeting.end,
+        )
         for block, meeting in hits[:5]
     ]
     if len(hits) > 5:
-        lines.append(f"⚠️ {len(hits) - 5} more blocks run into meetings.")
+        lines.append(
+            ngettext(
+                "⚠️ {count} more block runs into meetings.", "⚠️ {count} more blocks run into meetings.", len(hits) - 5
+            )
+        )
     return (Prose(text="\n".join(lines)),) if lines else ()
 
 
@@ -101,7 +114,7 @@ def show_left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tupl
     if not unplaced:
         return ()
     lines = "\n".join(f"- {plain(u.title)}: {plain(u.reason, 200)}" for u in unplaced)
-    return paragraphs(lines if also else f"**Did not fit**\n{lines}")
+    return paragraphs(lines if also else f"{_('**Did not fit**')}\n{lines}")
 
 
 def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, ...]:
@@ -111,8 +124,9 @@ def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, 
     """
     if quality is None:
         return ()
-    step = "" if done and quality.level == _BEST else f" {plain(quality.next_step, 200)}"
-    return (Note(text=f"Quality {quality.level} of 4, {quality.label}.{step}"),)
+    step = "" if done and quality.level == _BEST else plain(quality.next_step, 200)
+    level = _("Quality {level} of 4, {label}.", level=quality.level, label=quality.label)
+    return (Note(text=join_sentences(level, step)),)
 
 
 def unread_note(session: Session) -> tuple[Part, ...]:
@@ -120,15 +134,18 @@ def unread_note(session: Session) -> tuple[Part, ...]:
     if session.day.snapshot is not None and session.day.snapshot_error is None:
         return left_out_note(session)
     if session.day.snapshot_error is not None:
-        text = f"⚠️ I could not read your calendar just now: {plain(session.day.snapshot_error, 300)}"
+        text = _(
+            "⚠️ I could not read your calendar just now: {error}",
+            error=plain(session.day.snapshot_error, 300),
+        )
     else:
-        text = "⚠️ Your calendar has not answered yet."
+        text = _("⚠️ Your calendar has not answered yet.")
     tail = (
-        " Meetings may be missing here; Redo step looks again."
+        _("Meetings may be missing here; Redo step looks again.")
         if session.day.snapshot is None
-        else " This is as I last saw it."
+        else _("This is as I last saw it.")
     )
-    return (Prose(text=text + tail),)
+    return (Prose(text=join_sentences(text, tail)),)
 
 
 def left_out_note(session: Session) -> tuple[Part, ...]:
@@ -136,14 +153,13 @@ def left_out_note(session: Session) -> tuple[Part, ...]:
     titles = () if session.day.snapshot is None else session.day.snapshot.left_out
     if not titles:
         return ()
-    named = [f"“{plain(title, 80)}”" for title in titles[:_MOST_NAMED]]
-    more = [f"{len(titles) - _MOST_NAMED} more"] if len(titles) > _MOST_NAMED else []
-    *first, last = [*named, *more]
-    subject = f"{', '.join(first)} and {last}" if first else last
-    one = len(titles) == 1
-    text = (
-        f"⚠️ {subject} {'repeats' if one else 'repeat'} too often, or in a way that I could not work out in time."
-        f" So {'it is' if one else 'they are'} not in this plan. A simpler rule on your calendar mends that."
+    text = ngettext(
+        "⚠️ {titles} repeats too often, or in a way that I could not work out in time."
+        " So it is not in this plan. A simpler rule on your calendar mends that.",
+        "⚠️ {titles} repeat too often, or in a way that I could not work out in time."
+        " So they are not in this plan. A simpler rule on your calendar mends that.",
+        len(titles),
+        titles=join_words((f"“{plain(title, 80)}”" for title in titles), _MOST_NAMED),
     )
     return (Prose(text=text),)
 
@@ -159,9 +175,17 @@ def commitment(session: Session) -> tuple[Part, ...]:
         return ()
     first, rest = kept[0], [each for each in kept[1:MOST] if each.task.done_when]
     lines = [
-        f"🤝 **I commit to finishing {plain(first.task.title)} by {_by(session, first)}.**{_format_success(first)}"
+        _(
+            "🤝 **I commit to finishing {title} by {time}.**",
+            title=plain(first.task.title),
+            time=_by(session, first),
+        )
+        + _format_success(first)
     ]
-    lines += [f"{plain(each.task.title)}, by {_by(session, each)}.{_format_success(each)}" for each in rest]
+    lines += [
+        _("{title}, by {time}.", title=plain(each.task.title), time=_by(session, each)) + _format_success(each)
+        for each in rest
+    ]
     return (Prose(text="\n".join(lines)),)
 
 
@@ -170,14 +194,17 @@ def ask_for_criteria(session: Session) -> tuple[Part, ...]:
     tasks = tasks_without_criteria(session)
     if not tasks:
         return ()
-    more = f" (and {len(tasks) - 1} more)" if len(tasks) > 1 else ""
-    text = f"What would make “{plain(tasks[0].title, 80)}”{more} a success? Edit… in its menu has room to say so."
-    return (Note(text=text),)
+    title, more = plain(tasks[0].title, 80), len(tasks) - 1
+    one = _("What would make “{title}” a success? Edit… in its menu has room to say so.", title=title)
+    several = mark_message(
+        "What would make “{title}” (and {count} more) a success? Edit… in its menu has room to say so."
+    )
+    return (Note(text=ngettext(several, several, more, title=title) if more else one),)
 
 
 def format_criteria(criteria: tuple[str, ...]) -> str:
     """Format success criteria, such as ``Done when: the figures are checked; the draft is sent``."""
-    return f"Done when: {'; '.join(plain(each, 200) for each in criteria)}"
+    return _("Done when: {criteria}", criteria="; ".join(plain(each, 200) for each in criteria))
 
 
 def _format_success(promise: Commitment) -> str:
@@ -185,8 +212,9 @@ def _format_success(promise: Commitment) -> str:
 
 
 def _by(session: Session, promise: Commitment) -> str:
-    later = "" if promise.by.date() == session.date else f" on {weekday(promise.by.date())}"
-    return f"{promise.by:%H:%M}{later}"
+    if promise.by.date() == session.date:
+        return f"{promise.by:%H:%M}"
+    return _("{time:%H:%M} on {weekday}", time=promise.by, weekday=weekday(promise.by.date()))
 
 
 def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:

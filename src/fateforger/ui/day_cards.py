@@ -39,7 +39,8 @@ from fateforger.session.day import (
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.session.stages import Move
-from fateforger.text import format_count, limit_items
+from fateforger.text import count_meetings, count_more, limit_items, ngettext
+from fateforger.text import gettext as _
 from fateforger.ui.calendar_cards import SHOW_HISTORY
 from fateforger.ui.card_parts import (
     left_out_note,
@@ -57,14 +58,14 @@ def date_card(session: Session) -> Card:
     """Return the card: day and time zone, to change or confirm."""
     day = day_words(session.date)
     plan_it = TimeboxingCommitDate.action.button(style="primary")
-    change_zone = Button(label="Change time zone", action="form.zone")
+    change_zone = Button(label=_("Change time zone"), action="form.zone")
     return Card(
-        text=f"Shall we plan {day}?",
+        text=_("Shall we plan {day}?", day=day),
         parts=(
-            Heading(text="Which day shall we plan?"),
+            Heading(text=_("Which day shall we plan?")),
             *show_notice(session),
             Prose(
-                text=f"**{day}** {session.date.year}, in {plain(session.tz)} time",
+                text=_("**{day}** {year}, in {tz} time", day=day, year=session.date.year, tz=plain(session.tz)),
                 control=DatePick(action=ChooseDate.pick.id, selected=session.date),
             ),
             Note(text=_calendar_status(session)),
@@ -76,10 +77,13 @@ def date_card(session: Session) -> Card:
 
 def _calendar_status(session: Session) -> str:
     if session.day.snapshot is not None:
-        return "I have looked at that day on your calendar already."
+        return _("I have looked at that day on your calendar already.")
     if session.day.snapshot_error is not None:
-        return f"I could not read your calendar yet: {plain(session.day.snapshot_error, 300)}"
-    return "Meanwhile I am looking at that day on your calendar."
+        return _(
+            "I could not read your calendar yet: {snapshot_error}",
+            snapshot_error=plain(session.day.snapshot_error, 300),
+        )
+    return _("Meanwhile I am looking at that day on your calendar.")
 
 
 MOST_LISTED = 25
@@ -89,21 +93,21 @@ def frame_card(session: Session) -> Card:
     """Return the card: the calendar, then the frame with its controls."""
     frame = session.day.frame
     return Card(
-        text=f"{day_words(session.date)}: what is fixed, and when does your day start and end?",
+        text=_("{day}: what is fixed, and when does your day start and end?", day=day_words(session.date)),
         parts=(
-            Heading(text=f"{day_words(session.date)}: the frame of your day"),
+            Heading(text=_("{day}: the frame of your day", day=day_words(session.date))),
             *show_notice(session),
             *show_missing(session),
             *calendar_parts(session),
             Prose(
-                text="**Your day starts at**",
-                control=TimePick(action=AdjustFrame.start.id, placeholder="Start", selected=visible_start(session)),
+                text=_("**Your day starts at**"),
+                control=TimePick(action=AdjustFrame.start.id, placeholder=_("Start"), selected=visible_start(session)),
             ),
             Prose(
-                text="**Your day ends at**",
-                control=TimePick(action=AdjustFrame.end.id, placeholder="End", selected=frame.day_end),
+                text=_("**Your day ends at**"),
+                control=TimePick(action=AdjustFrame.end.id, placeholder=_("End"), selected=frame.day_end),
             ),
-            Prose(text=frame_words(session), control=Button(label="Edit frame and lunch", action="form.frame")),
+            Prose(text=frame_words(session), control=Button(label=_("Edit frame and lunch"), action="form.frame")),
             *_build_clock_note(session),
             *_room(session),
             *rules(session),
@@ -120,32 +124,49 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
     """Return the calendar events, or the reason why they are not known; an unread day is never shown as empty."""
     if session.day.snapshot is None:
         if session.day.snapshot_error is None:
-            return (Note(text="Your calendar is still loading; it appears here as soon as it answers. You can go on."),)
+            return (
+                Note(text=_("Your calendar is still loading; it appears here as soon as it answers. You can go on.")),
+            )
         return (
             Prose(
-                text=f"⚠️ I could not read your calendar: {plain(session.day.snapshot_error, 300)}"
-                " So I do not know your meetings yet.",
-                control=move_button(session, Move.REDO, "Try again"),
+                text=_(
+                    "⚠️ I could not read your calendar: {snapshot_error} So I do not know your meetings yet.",
+                    snapshot_error=plain(session.day.snapshot_error, 300),
+                ),
+                control=move_button(session, Move.REDO, _("Try again")),
             ),
         )
     day = on_calendar(session)
     parts: list[Part] = []
     if session.day.snapshot_error is not None:
-        parts.append(Note(text=f"This is as I last saw it: {plain(session.day.snapshot_error, 300)}"))
+        parts.append(
+            Note(
+                text=_(
+                    "This is as I last saw it: {snapshot_error}", snapshot_error=plain(session.day.snapshot_error, 300)
+                )
+            )
+        )
     if day.timed:
-        heading = f"**On your calendar: {format_count(len(day.timed), 'meeting')}**"
-        lines = limit_items([f"- {_line(session, m)}" for m in day.timed], MOST_LISTED, "- … and {} more")
+        heading = _("**On your calendar: {meetings}**", meetings=count_meetings(len(day.timed)))
+        lines = limit_items(
+            [f"- {_line(session, m)}" for m in day.timed],
+            MOST_LISTED,
+            lambda more: _("- … and {count} more", count=more),
+        )
         parts += paragraphs("\n".join((heading, *lines)))
     else:
-        parts.append(Prose(text="**On your calendar: no meetings**"))
+        parts.append(Prose(text=_("**On your calendar: no meetings**")))
     if day.all_day:
-        titles = limit_items([plain(title, 60) for title in day.all_day], 8, "{} more")
-        parts.append(Note(text=f"All day: {' · '.join(titles)}"))
+        titles = limit_items([plain(title, 60) for title in day.all_day], 8, count_more)
+        parts.append(Note(text=_("All day: {titles}", titles=" · ".join(titles))))
     if day.earlier:
         count = len(day.earlier)
-        blocks = "a block" if count == 1 else f"{count} blocks"
-        text = f"Also {blocks} from an earlier plan of mine; a new plan takes their place."
-        parts.append(Prose(text=text, control=SHOW_HISTORY))
+        text = ngettext(
+            "Also a block from an earlier plan of mine; a new plan takes their place.",
+            "Also {count} blocks from an earlier plan of mine; a new plan takes their place.",
+            count,
+        )
+        parts.append(Prose(text=text, control=SHOW_HISTORY.localize()))
     return (*parts, *left_out_note(session))
 
 
@@ -161,7 +182,7 @@ def _build_clock_note(session: Session) -> tuple[Part, ...]:
         return (Controls(items=(_next_day(session), *_later_ends(session))),)
     if not is_under_way(session):
         return ()
-    return (Note(text=f"I plan from {frame_of(session)[0]:%H:%M} on; what is before that is past."),)
+    return (Note(text=_("I plan from {frame:%H:%M} on; what is before that is past.", frame=frame_of(session)[0])),)
 
 
 def _next_day(session: Session) -> Button:
@@ -169,7 +190,7 @@ def _next_day(session: Session) -> Button:
     day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
     if has_ended(day, session.tz, session.day.frame, session.now):
         day += timedelta(days=1)
-    return ChooseDate.other_day.button(day.isoformat(), label=f"Plan {day_words(day)}", style="primary")
+    return ChooseDate.other_day.button(day.isoformat(), label=_("Plan {day}", day=day_words(day)), style="primary")
 
 
 def _later_ends(session: Session) -> Iterator[Button]:
@@ -184,7 +205,7 @@ def _later_ends(session: Session) -> Iterator[Button]:
         except BadInput:
             continue
         if reaches.replace(tzinfo=None) == until.replace(tzinfo=None):
-            yield AdjustFrame.until.button(f"{until:%H:%M}", label=f"End at {until:%H:%M}")
+            yield AdjustFrame.until.button(f"{until:%H:%M}", label=_("End at {until:%H:%M}", until=until))
 
 
 def free_minutes(session: Session) -> int | None:
@@ -198,4 +219,4 @@ def free_minutes(session: Session) -> int | None:
 
 def _room(session: Session) -> tuple[Part, ...]:
     free = free_minutes(session)
-    return () if free is None else (Note(text=f"That leaves {in_words(free)} without meetings."),)
+    return () if free is None else (Note(text=_("That leaves {free} without meetings.", free=in_words(free))),)

@@ -15,7 +15,8 @@ from fateforger.session.model import Offer, Session, Unplaced
 from fateforger.session.pending import set_aside_button
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import Move
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_words, mark_message, quote_title
 from fateforger.ui.card_parts import (
     move_row,
     paragraphs,
@@ -43,7 +44,7 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
         if not buttons or len(parts) >= 2 * MOST_CHOICES:
             plainly.append(each)
             continue
-        heading = "" if parts else "**Did not fit**\n"
+        heading = "" if parts else _("**Did not fit**") + "\n"
         parts.append(Prose(text=f"{heading}- {plain(each.title)}: {plain(each.reason, 200)}"))
         parts.append(Controls(items=tuple(buttons)))
     return (*parts, *show_left_out(tuple(plainly), also=bool(parts)))
@@ -60,12 +61,15 @@ def list_clashing_rules(session: Session) -> tuple[Part, ...]:
     told = [f"- {plain(build_reminder(item).sentence, 300)}" for item in members]
     gone = [quote_title(items[uid].record.words) for uid in session.planning.clash.let_go if uid in items]
     if len(members) == 1:
-        lines = ["⚠️ **There is no way to keep this rule on that day, so the draft does without it.**", *told]
+        lines = [_("⚠️ **There is no way to keep this rule on that day, so the draft does without it.**"), *told]
     else:
-        lines = ["⚠️ **These rules cannot all be kept on that day.**", *told]
+        lines = [_("⚠️ **These rules cannot all be kept on that day.**"), *told]
         if gone:
             lines.append(
-                f"For now the draft does without {plain(join_words(gone), 400)}. Which one shall not count today?"
+                _(
+                    "For now the draft does without {gone}. Which one shall not count today?",
+                    gone=plain(join_words(gone), 400),
+                )
             )
     without = tuple(set_aside_button(item.version) for item in members)
     return (Prose(text="\n".join(lines)), Controls(items=without))
@@ -73,23 +77,27 @@ def list_clashing_rules(session: Session) -> tuple[Part, ...]:
 
 def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> Button | None:
     """Return the button of an option; ``None`` for a rule that no longer applies."""
-    title = f" “{unplaced.title[:40]}”"
+    title = f"“{unplaced.title[:40]}”"
     match offer.way:
         case "defer":
-            return DeferTask.action.button(unplaced.task_id, label="Another day", spoken=f"Another day:{title}")
+            label = _("Another day")
+            spoken = _("{label}: {title}", label=label, title=title)
+            return DeferTask.action.button(unplaced.task_id, label=label, spoken=spoken)
         case "split":
-            return SplitTask.action.button(unplaced.task_id, spoken=f"{SplitTask.action.label}:{title}")
+            spoken = _("{label}: {title}", label=_(SplitTask.action.label), title=title)
+            return SplitTask.action.button(unplaced.task_id, spoken=spoken)
         case "drop":
-            return RemoveTask.action.button(unplaced.task_id, label="Drop it", spoken=f"Drop{title}")
+            spoken = _("Drop {title}", title=title)
+            return RemoveTask.action.button(unplaced.task_id, label=_("Drop it"), spoken=spoken)
         case "shrink" if offer.minutes is not None:
-            label = f"Make it {in_words(offer.minutes)}"
-            return ResizeTask.action.button(
-                f"{offer.minutes} {unplaced.task_id}", label=label, spoken=f"{label}:{title}"
-            )
+            label = _("Make it {minutes}", minutes=in_words(offer.minutes))
+            spoken = _("{label}: {title}", label=label, title=title)
+            return ResizeTask.action.button(f"{offer.minutes} {unplaced.task_id}", label=label, spoken=spoken)
         case "extend" if offer.until is not None:
             end = f"{offer.until:%H:%M}"
-            label = f"End the day at {end}"
-            return AdjustFrame.until.button(end, label=label, spoken=f"{label} for{title}")
+            label = _("End the day at {end}", end=end)
+            spoken = _("{label} for {title}", label=label, title=title)
+            return AdjustFrame.until.button(end, label=label, spoken=spoken)
         case "set_aside":
             return set_aside_button(known[offer.uid].version) if offer.uid in known else None
         case "shrink" | "extend":
@@ -98,16 +106,16 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
             assert_never(offer.way)
 
 
-ORDER = ((Move.PROCEED, "Refine"), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))
+ORDER = ((Move.PROCEED, mark_message("Refine")), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))
 
 
 def draft_card(session: Session) -> Card:
     """Return the card: the day in time order, and what did not fit."""
     day = day_words(session.date)
     return Card(
-        text=f"A first draft of {day}: {block_words(session)}.",
+        text=_("A first draft of {day}: {blocks}.", day=day, blocks=block_words(session)),
         parts=(
-            Heading(text=f"A first draft of {day}"),
+            Heading(text=_("A first draft of {day}", day=day)),
             *show_notice(session),
             *show_missing(session),
             *unread_note(session),

@@ -19,6 +19,8 @@ from fateforger.session.commands import SessionCommand, SessionCommandBase
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
 DAY_MINUTES = 24 * 60
 LONGEST_NIGHT = 16 * 60
@@ -38,7 +40,9 @@ def parse_clock(text: str) -> time:
             half = None
         if half is None and minute < 60 and (hour < 24 or (hour, minute) == (24, 0)):
             return time(hour % 24, minute)
-    raise BadInput(f"I can't read “{text.strip()[:30]}” as a time of day; write it like 9:30, 21.30 or 9 pm.")
+    raise BadInput(
+        _("I can't read “{text}” as a time of day; write it like 9:30, 21.30 or 9 pm.", text=text.strip()[:30])
+    )
 
 
 def parse_windows(text: str) -> tuple[tuple[time, time], ...]:
@@ -66,9 +70,11 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
     elif given and (found := _LENGTH.fullmatch(given)):
         minutes = float((found[1] or "0").replace(",", ".")) * 60 + int(found[2] or 0)
     if minutes is None:
-        raise BadInput(f"I can't read “{text.strip()[:30]}” as a length of time; write it like 30 min or 7 h 30.")
+        raise BadInput(
+            _("I can't read “{text}” as a length of time; write it like 30 min or 7 h 30.", text=text.strip()[:30])
+        )
     if not 1 <= round(minutes) <= DAY_MINUTES:
-        raise BadInput("Please choose a length between 1 minute and 24 hours.")
+        raise BadInput(_("Please choose a length between 1 minute and 24 hours."))
     return round(minutes)
 
 
@@ -80,21 +86,27 @@ def format_windows(windows: tuple[tuple[time, time], ...]) -> str:
 def format_minutes(minutes: int) -> str:
     """Format a length for a text field."""
     hours, rest = divmod(minutes, 60)
-    return " ".join(([f"{hours} h"] if hours else []) + ([f"{rest} min"] if rest or not hours else []))
+    return " ".join(([f"{hours} h"] if hours else []) + ([_("{rest} min", rest=rest)] if rest or not hours else []))
 
 
 def _parse_window(text: str) -> tuple[time, time]:
     ends = _DASH.split(text)
     if len(ends) != 2:
-        raise BadInput(f"“{text[:30]}” needs a beginning and an end; write it like 9-12 or 9:30-12.")
+        raise BadInput(_("“{text}” needs a beginning and an end; write it like 9-12 or 9:30-12.", text=text[:30]))
     start, end = (parse_clock(end) for end in ends)
     if start == end:
-        raise BadInput(f"“{text[:30]}” begins and ends at the same time; write it like 9-12.")
+        raise BadInput(_("“{text}” begins and ends at the same time; write it like 9-12.", text=text[:30]))
     length = (_to_minute(end) - _to_minute(start)) % DAY_MINUTES
     if _to_minute(end) < _to_minute(start) and _to_minute(end) and length > LONGEST_NIGHT:
         raise BadInput(
-            f"“{text[:30]}” would reach over midnight and take {length // 60} hours. For an afternoon, write {end.hour}"
-            f" as {end.hour + 12} or {end.hour} pm."
+            _(
+                "“{text}” would reach over midnight and take {hours} hours."
+                " For an afternoon, write {hour} as {later} or {hour} pm.",
+                text=text[:30],
+                hours=length // 60,
+                hour=end.hour,
+                later=end.hour + 12,
+            )
         )
     return start, end
 
@@ -116,7 +128,10 @@ def _normalize(text: str) -> str:
 MAX_TITLE = 300
 MAX_NOTES = 3_000
 MAX_MINUTES = 24 * 60
-DEPTHS = {"deep": "Deep: needs undisturbed attention", "shallow": "Shallow: can be done in between"}
+DEPTHS = {
+    "deep": mark_message("Deep: needs undisturbed attention"),
+    "shallow": mark_message("Shallow: can be done in between"),
+}
 
 
 def refuse_values(submission: FormSubmission) -> FormErrors | None:
@@ -163,7 +178,9 @@ class Filled:
         if not text and needed is not None:
             self.errors[name] = needed
         if len(text) > limit:
-            self.errors[name] = f"This has {len(text):,} characters; please keep it to {limit:,}."
+            self.errors[name] = _(
+                "This has {count:,} characters; please keep it to {limit:,}.", count=len(text), limit=limit
+            )
             return text[:limit]
         return text
 
@@ -174,10 +191,10 @@ class Filled:
                 self.errors[name] = needed
             return None
         if isinstance(value, bool) or not isinstance(value, int):
-            self.errors[name] = "Please write a whole number of minutes."
+            self.errors[name] = _("Please write a whole number of minutes.")
             return None
         if not least <= value <= most:
-            self.errors[name] = f"Please choose between {least} and {most:,} minutes."
+            self.errors[name] = _("Please choose between {least} and {most:,} minutes.", least=least, most=most)
             return None
         return value
 
@@ -187,7 +204,7 @@ class Filled:
             try:
                 value = time.fromisoformat(value)
             except ValueError:
-                self.errors[name] = "Please choose a time like 09:30."
+                self.errors[name] = _("Please choose a time like 09:30.")
                 return None
         if isinstance(value, time):
             return value.replace(tzinfo=None)

@@ -22,6 +22,8 @@ from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmissi
 from fateforger.session.gate import find_refusal
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.ui.form_values import FormSpec, RuleFormSpec, refuse_values
 from fateforger.ui.plan_forms import (
     build_add_block_form,
@@ -74,7 +76,7 @@ RULES: Mapping[str, RuleFormSpec] = {
     "rule_day": RuleFormSpec(build_day_rule_form, read_new_rule),
 }
 """Forms about a person's rules; they are available at every stage, and without a session."""
-UNKNOWN = "I don't know that form any more; please use the newest card in this thread."
+UNKNOWN = mark_message("I don't know that form any more; please use the newest card in this thread.")
 
 
 def open_rules(book: RuleBook, request: FormRequest) -> Form:
@@ -108,7 +110,7 @@ def read_form(session: Session, submission: FormSubmission) -> SessionCommand | 
 def _find_form(session: Session, name: str) -> FormSpec:
     room = SESSION_FORMS.get(name)
     if room is None:
-        raise BadInput(UNKNOWN)
+        raise BadInput(_(UNKNOWN))
     no = find_refusal(session, room.command)
     if no is not None:
         raise BadInput(no.sentence)

@@ -9,7 +9,8 @@ from math import ceil
 
 from fateforger.planning.plan import ET
 from fateforger.session.cards import DayView, Meeting, PlannedBlock
-from fateforger.text import NO_TITLE
+from fateforger.text import NO_TITLE, mark_message
+from fateforger.text import gettext as _
 from fateforger.ui.font_metrics import cut, flatten, width
 from fateforger.ui.picture_scene import (
     Arrow,
@@ -34,7 +35,7 @@ from fateforger.ui.picture_words import (
     ends_words,
     kind_words,
     length_words,
-    span_words,
+    short_span,
 )
 
 
@@ -178,19 +179,19 @@ _KEY_MARK, _BETWEEN, _ROW = 16.0, 18.0, 20.0
 
 def title(view: DayView, x: float, room: float) -> tuple[Text, ...]:
     """Return the lines with the day, its frame and zone, and its all-day events."""
-    frame = "" if view.start is None or view.end is None else span_words(view, view.start, view.end)
-    about = " · ".join(part for part in (frame.replace(" to ", "–"), view.tz, clock_change(view)) if part)
+    frame = "" if view.start is None or view.end is None else "–".join(ends_words(view, view.start, view.end))
+    about = " · ".join(part for part in (frame, view.tz, clock_change(view)) if part)
     lines = [Text(x, 34, cut(day_name(view.date), NAME, room, bold=True), NAME, room, bold=True)]
     lines.append(Text(x, 53, cut(about, SUBHEADING, room), SUBHEADING, room, soft=True))
     if view.all_day:
-        words = "All day: " + " · ".join(flatten(one) or NO_TITLE for one in view.all_day)
+        words = _("All day: {titles}", titles=" · ".join(flatten(one) or _(NO_TITLE) for one in view.all_day))
         lines.append(Text(x, 73, cut(words, SUBHEADING, room), SUBHEADING, room))
     return tuple(lines)
 
 
 def headings(day: Rect, left: float, right: float, *, ghosts: bool, beside: bool) -> tuple[Text, ...]:
     """Return the column headings, where there is more than one column."""
-    named = ((day.x, "BEFORE", ghosts), (left, "NOW", ghosts), (right + 6, "IN THE BACKGROUND", beside))
+    named = ((day.x, _("BEFORE"), ghosts), (left, _("NOW"), ghosts), (right + 6, _("IN THE BACKGROUND"), beside))
     return tuple(
         Text(x, day.y - 8, words, HEADING, day.right - x, bold=True, soft=True) for x, words, shown in named if shown
     )
@@ -223,7 +224,13 @@ BEFORE, GUTTER = 148.0, 30.0
 BESIDE = 118.0
 GAP = 3.0
 FOOT = 18.0
-PILLS = {"new": "NEW", "moved": "MOVED", "longer": "LONGER", "shorter": "SHORTER", "renamed": "CHANGED"}
+PILLS = {
+    "new": mark_message("NEW"),
+    "moved": mark_message("MOVED"),
+    "longer": mark_message("LONGER"),
+    "shorter": mark_message("SHORTER"),
+    "renamed": mark_message("CHANGED"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +296,7 @@ def _boxes(entries: Sequence[_Entry], scale: Scale, day: Rect, left: float, righ
 
 
 def _block(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -> _Entry:
-    times, kind = _times(view, block.start, block.end), kind_words(block.kind)
+    times, kind = short_span(view, block.start, block.end), kind_words(block.kind)
     long = f"{times} · {length_words(block.minutes)} · {kind}"
     change = changes.of.get(block.key)
     details: tuple[str, ...] = (long, f"{times} · {kind}", times, clock_words(view, block.start))
@@ -297,7 +304,7 @@ def _block(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -
         said = change_words(view, block, changes)
         details = (f"{long} · {said}", f"{times} · {kind} · {said}", f"{times} · {said}", *details[1:])
     look: Look = "meeting" if block.kind is ET.MEETING else "block"
-    pill = "" if change is None else PILLS[change]
+    pill = "" if change is None else _(PILLS[change])
     return _Entry(
         f"block:{block.key}",
         look,
@@ -310,17 +317,23 @@ def _block(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -
 
 
 def _meeting(view: DayView, meeting: Meeting, reach: Range, n: int) -> _Entry:
-    times = _times(view, meeting.start, meeting.end)
-    word = "meeting" if meeting.busy else "meeting, shown as free"
+    times = short_span(view, meeting.start, meeting.end)
+    word = _("meeting") if meeting.busy else _("meeting, shown as free")
     where = () if meeting.calendar is None else (f"{times} · {word} · {flatten(meeting.calendar)}",)
-    details = (*where, f"{times} · {word}", f"{times} · meeting", times, clock_words(view, meeting.start))
+    details = (
+        *where,
+        f"{times} · {word}",
+        f"{times} · {_('meeting')}",
+        times,
+        clock_words(view, meeting.start),
+    )
     look: Look = "meeting" if meeting.busy else "free"
     span = reach.span(meeting.start, meeting.end)
     return _Entry(f"meeting:{n}", look, ET.MEETING, span, _visible_title(meeting.title), details)
 
 
 def _ghost(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -> _Entry:
-    times = _times(view, block.start, block.end)
+    times = short_span(view, block.start, block.end)
     removed = block.key not in changes.of
     return _Entry(
         name=f"before:{block.key}",
@@ -329,17 +342,12 @@ def _ghost(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -
         span=reach.span(block.start, block.end),
         title=_visible_title(block.title),
         details=(times, clock_words(view, block.start)),
-        pill="REMOVED" if removed else "",
+        pill=_("REMOVED") if removed else "",
     )
 
 
 def _visible_title(words: str) -> str:
-    return flatten(words) or NO_TITLE
-
-
-def _times(view: DayView, start: datetime, end: datetime) -> str:
-    """Return times like ``09:00–10:30``, with a weekday for another day."""
-    return "–".join(ends_words(view, start, end)).replace(" on ", " ")
+    return flatten(words) or _(NO_TITLE)
 
 
 def _arrows(boxes: Sequence[Box], changes: Changes) -> tuple[Arrow, ...]:

@@ -16,6 +16,7 @@ from typing import Literal
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import instant_of, local_day
 from fateforger.session.cards import DayView
+from fateforger.text import gettext as _
 
 Look = Literal["block", "meeting", "free", "ghost", "removed"]
 
@@ -241,6 +242,7 @@ def clock_change(view: DayView) -> str:
     before, after = start.utcoffset(), end.utcoffset()
     if before is None or after is None or before == after:
         return ""
-    seconds = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds())
-    way = "forward" if after > before else "back"
-    return f"the clocks go {way}: this day has {seconds / 3600:g} hours"
+    hours = (end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() / 3600
+    if after > before:
+        return _("the clocks go forward: this day has {hours:g} hours", hours=hours)
+    return _("the clocks go back: this day has {hours:g} hours", hours=hours)

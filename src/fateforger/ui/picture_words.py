@@ -9,7 +9,18 @@ from typing import Literal
 
 from fateforger.planning.plan import ET
 from fateforger.session.cards import DayView, Meeting, PlannedBlock
-from fateforger.text import NO_TITLE, format_count, truncate
+from fateforger.text import (
+    NO_TITLE,
+    count_blocks,
+    count_meetings,
+    format_day,
+    format_length,
+    format_weekday,
+    join_sentences,
+    join_words,
+    truncate,
+)
+from fateforger.text import gettext as _
 from fateforger.ui.font_metrics import flatten
 
 Change = Literal["new", "moved", "longer", "shorter", "renamed"]
@@ -74,13 +85,16 @@ def describe(view: DayView, limit: int | None = None) -> str:
     entries: list[tuple[datetime, str]] = [(m.start, _meeting(view, m)) for m in view.meetings]
     entries += [(b.start, _block(view, b, changes)) for b in view.blocks]
     entries.sort(key=lambda entry: entry[0].astimezone(UTC))
-    removed = [f"Removed: {_title(b.title)}, was {span_words(view, b.start, b.end)}." for b in changes.removed]
+    removed = [
+        _("Removed: {title}, was {span}.", title=_title(b.title), span=span_words(view, b.start, b.end))
+        for b in changes.removed
+    ]
     return _fit_to_limit(_day(view), [*(sentence for _, sentence in entries), *removed], limit)
 
 
 def day_name(day: date) -> str:
     """Return a name like ``Monday 2 March``."""
-    return f"{day:%A} {day.day} {day:%B}"
+    return format_day(day)
 
 
 def kind_words(kind: ET) -> str:
@@ -90,10 +104,7 @@ def kind_words(kind: ET) -> str:
 
 def length_words(minutes: int) -> str:
     """Return a length like ``45 min``, ``2 h``, ``1 h 30 min``."""
-    hours, rest = divmod(minutes, 60)
-    if not hours:
-        return f"{rest} min"
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return format_length(minutes)
 
 
 def clock_words(view: DayView, moment: datetime) -> str:
@@ -101,24 +112,42 @@ def clock_words(view: DayView, moment: datetime) -> str:
 
     It names the day if it is not the picture's, and the zone's abbreviation in an hour that happens twice.
     """
+    clock, weekday = _read_clock(view, moment)
+    return _("{time} on {weekday}", time=clock, weekday=weekday) if weekday else clock
+
+
+def span_words(view: DayView, start: datetime, end: datetime) -> str:
+    """Return a span like ``09:00 to 10:30``; another day is named once."""
+    first, second = ends_words(view, start, end)
+    return _("{start} to {end}", start=first, end=second)
+
+
+def ends_words(view: DayView, start: datetime, end: datetime) -> tuple[str, str]:
+    """Return both clock times; if both are on the same other day, only the second one names it."""
+    first = _read_clock(view, start)[0] if _is_one_day(view, start, end) else clock_words(view, start)
+    return first, clock_words(view, end)
+
+
+def short_span(view: DayView, start: datetime, end: datetime) -> str:
+    """Return a span like ``09:00–10:30``, with a weekday for another day."""
+    ends = [_read_clock(view, moment) for moment in (start, end)]
+    if _is_one_day(view, start, end):
+        ends[0] = (ends[0][0], "")
+    return "–".join(" ".join(filter(None, each)) for each in ends)
+
+
+def _read_clock(view: DayView, moment: datetime) -> tuple[str, str]:
+    """Return the time of day, and the weekday if it is another day than the picture's."""
     local = moment.astimezone(view.zone)
     midnight = local.time() == time(0) and (local.date() - view.date).days == 1
     text = "24:00" if midnight else f"{local:%H:%M}"
     if _is_twice(local):
         text += f" {local:%Z}"
-    return text if midnight or local.date() == view.date else f"{text} on {local:%A}"
+    return text, "" if midnight or local.date() == view.date else format_weekday(local.date())
 
 
-def span_words(view: DayView, start: datetime, end: datetime) -> str:
-    """Return a span like ``09:00 to 10:30``; another day is named once."""
-    return " to ".join(ends_words(view, start, end))
-
-
-def ends_words(view: DayView, start: datetime, end: datetime) -> tuple[str, str]:
-    """Return both clock times; if both are on the same other day, only the second one names it."""
-    first, second = clock_words(view, start), clock_words(view, end)
-    days = {moment.astimezone(view.zone).date() for moment in (start, end)}
-    return (first.split(" on ")[0] if len(days) == 1 else first), second
+def _is_one_day(view: DayView, start: datetime, end: datetime) -> bool:
+    return start.astimezone(view.zone).date() == end.astimezone(view.zone).date()
 
 
 def _is_twice(local: datetime) -> bool:
@@ -127,12 +156,10 @@ def _is_twice(local: datetime) -> bool:
 
 def _day(view: DayView) -> str:
     blocks, meetings = len(view.blocks), len(view.meetings)
-    counts = format_count(blocks, "block")
-    if meetings:
-        counts += f" and {format_count(meetings, 'meeting')}"
+    counts = join_words((count_blocks(blocks), *((count_meetings(meetings),) if meetings else ())))
     frame = "" if view.start is None or view.end is None else f", {span_words(view, view.start, view.end)}"
-    all_day = "" if not view.all_day else f" All day: {', '.join(_title(title) for title in view.all_day)}."
-    return f"{day_name(view.date)}{frame}: {counts}.{all_day}"
+    all_day = _("All day: {titles}.", titles=", ".join(map(_title, view.all_day))) if view.all_day else ""
+    return join_sentences(f"{day_name(view.date)}{frame}: {counts}.", all_day)
 
 
 def _block(view: DayView, block: PlannedBlock, changes: Changes) -> str:
@@ -145,24 +172,30 @@ def change_words(view: DayView, block: PlannedBlock, changes: Changes) -> str:
     """Describe the change of a block, like ``moved, was 10:00``; empty without one."""
     change, was = changes.of.get(block.key), changes.was.get(block.key)
     if change is None or was is None:
-        return change or ""
+        return _("new") if change else ""
     if change == "moved":
-        length = "" if was.minutes == block.minutes else f" for {length_words(was.minutes)}"
-        return f"moved, was {clock_words(view, was.start)}{length}"
+        time = clock_words(view, was.start)
+        if was.minutes == block.minutes:
+            return _("moved, was {time}", time=time)
+        return _("moved, was {time} for {length}", time=time, length=length_words(was.minutes))
     if change == "renamed":
-        old = _title(was.title) if was.title != block.title else kind_words(was.kind)
-        return f"renamed, was {old}" if was.title != block.title else f"other type, was {old}"
-    return f"{change}, was {length_words(was.minutes)}"
+        if was.title != block.title:
+            return _("renamed, was {title}", title=_title(was.title))
+        return _("other type, was {type}", type=kind_words(was.kind))
+    if change == "longer":
+        return _("longer, was {length}", length=length_words(was.minutes))
+    return _("shorter, was {length}", length=length_words(was.minutes))
 
 
 def _meeting(view: DayView, meeting: Meeting) -> str:
-    where = "" if meeting.calendar is None else f" in {_title(meeting.calendar)}"
-    free = "" if meeting.busy else ", shown as free"
-    return f"{span_words(view, meeting.start, meeting.end)} {_title(meeting.title)}, meeting{where}{free}."
+    title = f"{span_words(view, meeting.start, meeting.end)} {_title(meeting.title)}"
+    where = "" if meeting.calendar is None else _title(meeting.calendar)
+    what = _("meeting in {calendar}", calendar=where) if where else _("meeting")
+    return f"{', '.join((title, what, *(() if meeting.busy else (_('shown as free'),))))}."
 
 
 def _title(title: str) -> str:
-    return flatten(title) or NO_TITLE
+    return flatten(title) or _(NO_TITLE)
 
 
 def _fit_to_limit(head: str, sentences: list[str], limit: int | None) -> str:
@@ -170,7 +203,7 @@ def _fit_to_limit(head: str, sentences: list[str], limit: int | None) -> str:
     if limit is None or len(whole) <= limit:
         return whole
     for kept in range(len(sentences) - 1, -1, -1):
-        text = " ".join((head, *sentences[:kept], f"And {len(sentences) - kept} more."))
+        text = " ".join((head, *sentences[:kept], _("And {count} more.", count=len(sentences) - kept)))
         if len(text) <= limit:
             return text
     return truncate(head, limit)

@@ -29,7 +29,8 @@ from fateforger.session.overview import block_title, clip_span, overview
 from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
 from fateforger.session.placement import by_time, span
 from fateforger.session.stages import Move
-from fateforger.text import limit_items
+from fateforger.text import count_more, join_sentences, limit_items, mark_message, ngettext
+from fateforger.text import gettext as _
 from fateforger.ui.calendar_cards import (
     SHOW_HISTORY,
     SHOW_PREVIEW,
@@ -69,8 +70,8 @@ def _findings(session: Session) -> tuple[Part, ...]:
         return ()
     lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
     if len(others) > MOST_FINDINGS:
-        lines.append(f"- … and {len(others) - MOST_FINDINGS} more.")
-    return (Note(text="\n".join(("What would make it better still:", *lines))),)
+        lines.append(_("- … and {count} more.", count=len(others) - MOST_FINDINGS))
+    return (Note(text="\n".join((_("What would make it better still:"), *lines))),)
 
 
 def _buttons(session: Session) -> tuple[Part, ...]:
@@ -78,7 +79,13 @@ def _buttons(session: Session) -> tuple[Part, ...]:
     return (Controls(items=buttons),) if buttons else ()
 
 
-LATE = ((0, "What is on now begins only now"), (15, "15 min"), (30, "30 min"), (45, "45 min"), (60, "1 h"))
+LATE = (
+    (0, mark_message("What is on now begins only now")),
+    (15, mark_message("15 min")),
+    (30, mark_message("30 min")),
+    (45, mark_message("45 min")),
+    (60, mark_message("1 h")),
+)
 MOST_CHOICES = 100
 """Choices that fit into a select."""
 
@@ -89,14 +96,14 @@ def build_progress_controls(session: Session) -> tuple[Part, ...]:
     if not mine or not (session.sync.written or session.touched_at >= mine[0].start):
         return ()
     choices = tuple(to_choice(block) for block in mine)
-    late = tuple(Choice(label=label, value=str(minutes)) for minutes, label in LATE)
+    late = tuple(Choice(label=_(label), value=str(minutes)) for minutes, label in LATE)
     return (
         Controls(
             items=(
                 Replan.running_late.select(late),
                 Replan.done_already.select(choices),
                 Replan.put_off.select(choices),
-                Button(label="How is it going?", action="form.replan"),
+                Button(label=_("How is it going?"), action="form.replan"),
             )
         ),
     )
@@ -124,10 +131,10 @@ MOST_EXPLAINED = 100
 """Choices that fit into a select."""
 ORDER = (
     (Move.UNDO_LAST_UPDATE, None),
-    (Move.PROCEED, "Commit to calendar"),
+    (Move.PROCEED, mark_message("Commit to calendar")),
     (Move.BACK, None),
     (Move.REDO, None),
-    (Move.UNDO_SYNC, "Take all of it off the calendar"),
+    (Move.UNDO_SYNC, mark_message("Take all of it off the calendar")),
     (Move.CANCEL, None),
 )
 
@@ -140,9 +147,11 @@ def plan_card(session: Session) -> Card:
         _row(session, block, first=at == 0, only=len(chain) == 1) for at, block in enumerate(chain[:MOST_ROWS])
     )
     return Card(
-        text=f"Refine {day}: {block_words(session)}.{questions_words(session)}",
+        text=join_sentences(
+            _("Refine {day}: {blocks}.", day=day, blocks=block_words(session)), questions_words(session)
+        ),
         parts=(
-            Heading(text=f"Refine {day}"),
+            Heading(text=_("Refine {day}", day=day)),
             *show_notice(session),
             *_build_held(session),
             *_trouble(session),
@@ -155,9 +164,9 @@ def plan_card(session: Session) -> Card:
             *_more(chain[MOST_ROWS:]),
             Controls(
                 items=(
-                    Button(label="Add block", action="form.add_block"),
-                    *((SHOW_PREVIEW,) if is_preview_offered(session) else ()),
-                    SHOW_HISTORY,
+                    Button(label=_("Add block"), action="form.add_block"),
+                    *((SHOW_PREVIEW.localize(),) if is_preview_offered(session) else ()),
+                    SHOW_HISTORY.localize(),
                     *build_add_button(session),
                     *_build_explanation_select(chain),
                 )
@@ -185,25 +194,27 @@ def _when_written(session: Session) -> tuple[Part, ...]:
 
 def _when_words(session: Session) -> str:
     if session.options.calendar_write == "commit":
-        hint = "; Preview shows what would" if is_preview_offered(session) else ""
-        return f"Nothing goes to your calendar before you commit{hint}."
+        if is_preview_offered(session):
+            return _("Nothing goes to your calendar before you commit; Preview shows what would.")
+        return _("Nothing goes to your calendar before you commit.")
     if not writes_at_once(session):
         if session.sync.written is not None:
-            return "Nothing more goes to your calendar until this plan is Okay (2 of 4) again."
-        return "Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself."
+            return _("Nothing more goes to your calendar until this plan is Okay (2 of 4) again.")
+        return _("Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself.")
     if session.sync.written is None:
-        return "Your first change puts the plan on your calendar, and each further one follows at once."
+        return _("Your first change puts the plan on your calendar, and each further one follows at once.")
     if any(not (step.transactions or step.local) for step in session.sync.refine_undo):
-        return "Your next change puts all of this on your calendar, and each further one follows at once."
-    but = ", but for what is asked above" if open_questions(session) else ""
-    return f"Your calendar shows this plan{but}; each change goes there at once."
+        return _("Your next change puts all of this on your calendar, and each further one follows at once.")
+    if open_questions(session):
+        return _("Your calendar shows this plan, but for what is asked above; each change goes there at once.")
+    return _("Your calendar shows this plan; each change goes there at once.")
 
 
 def _when_choice(session: Session) -> Select:
     choices = (
-        Choice(label="With each change", value="refine"),
-        Choice(label="Once the plan is Okay", value="okay"),
-        Choice(label="Only on Commit", value="commit"),
+        Choice(label=_("With each change"), value="refine"),
+        Choice(label=_("Once the plan is Okay"), value="okay"),
+        Choice(label=_("Only on Commit"), value="commit"),
     )
     return SetCalendarWrite.action.select(choices, selected=session.options.calendar_write)
 
@@ -214,7 +225,7 @@ def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose
     Slack's small menu has room for five choices; swapping with the block before covers every pair.
     """
     choices = [
-        Choice(label="Edit…", value="form.edit_block"),
+        Choice(label=_("Edit…"), value="form.edit_block"),
         ShiftBlock.earlier.menu_entry(),
         ShiftBlock.later.menu_entry(),
         (SwapBlock.down if first else SwapBlock.up).menu_entry(),
@@ -233,7 +244,11 @@ def _more(rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
     if not rest:
         return ()
     choices = tuple(map(_build_choice, rest))
-    picker = Select(action="form.edit_block", placeholder=f"{len(rest)} more blocks", choices=choices)
+    picker = Select(
+        action="form.edit_block",
+        placeholder=ngettext("{count} more block", "{count} more blocks", len(rest)),
+        choices=choices,
+    )
     return (Controls(items=(picker,)),)
 
 
@@ -265,8 +280,8 @@ def _meetings(session: Session) -> tuple[Part, ...]:
     if not timed:
         return ()
     named = [f"{clip_span(m, session.date)} {plain(m.title, 40)}" for m in timed]
-    named = limit_items(named, MOST_MEETINGS, "{} more")
-    return (Note(text=f"Meetings: {' · '.join(named)}"),)
+    named = limit_items(named, MOST_MEETINGS, count_more)
+    return (Note(text=_("Meetings: {named}", named=" · ".join(named))),)
 
 
 def _trouble(session: Session) -> tuple[Part, ...]:
@@ -281,8 +296,10 @@ def _trouble(session: Session) -> tuple[Part, ...]:
     return (Prose(text=text), Controls(items=question.answers))
 
 
-UNWRITTEN = "Nothing of it has been written, and your plan is safe here."
-STILL_THERE = "Nothing was written this time; what is there from before is still there, and your plan is safe here."
+UNWRITTEN = mark_message("Nothing of it has been written, and your plan is safe here.")
+STILL_THERE = mark_message(
+    "Nothing was written this time; what is there from before is still there, and your plan is safe here."
+)
 
 
 def committed_card(session: Session) -> Card:
@@ -290,24 +307,26 @@ def committed_card(session: Session) -> Card:
     report = session.sync.last_sync or SyncReport(status="unchanged")
     day = day_words(session.date)
     title = {
-        "changed": f"{day} is on your calendar",
-        "unchanged": f"{day} is on your calendar",
-        "partial": f"I do not know yet how much of {day} is on your calendar"
+        "changed": _("{day} is on your calendar", day=day),
+        "unchanged": _("{day} is on your calendar", day=day),
+        "partial": _("I do not know yet how much of {day} is on your calendar", day=day)
         if report.unsure
-        else f"Only a part of {day} is on your calendar",
-        "failed": f"{day} is not on your calendar yet" if session.sync.written is None else f"{day} was not committed",
-        "undone": f"{day} is off your calendar again",
+        else _("Only a part of {day} is on your calendar", day=day),
+        "failed": _("{day} is not on your calendar yet", day=day)
+        if session.sync.written is None
+        else _("{day} was not committed", day=day),
+        "undone": _("{day} is off your calendar again", day=day),
     }[report.status]
     done = report.status in {"changed", "unchanged"}
     order = (
         *(() if done else ((Move.RETRY, GO_AHEAD if session.sync.brakes else None),)),
         (Move.UNDO_SYNC, None),
-        (Move.BACK, "Back to refine"),
+        (Move.BACK, _("Back to refine")),
         (Move.REDO, None),
-        (Move.CANCEL, "Close" if done else None),
+        (Move.CANCEL, _("Close") if done else None),
     )
     return Card(
-        text=f"{title}.{questions_words(session)}",
+        text=join_sentences(f"{title}.", questions_words(session)),
         parts=(
             Heading(text=title),
             *show_notice(session),
@@ -321,7 +340,7 @@ def committed_card(session: Session) -> Card:
             *(build_progress_controls(session) if done else ()),
             *(quality_note(session.planning.quality, done=True) if done else ()),
             *rules(session),
-            Controls(items=(*move_row(session, order, *_build_refusal(session)).items, SHOW_HISTORY)),
+            Controls(items=(*move_row(session, order, *_build_refusal(session)).items, SHOW_HISTORY.localize())),
         ),
     )
 
@@ -335,10 +354,10 @@ def _build_refusal(session: Session) -> tuple[Button, ...]:
 def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
     """Return the counts, then sentences worth knowing (S51, S85)."""
     if report.status == "failed":
-        head = f"⚠️ {UNWRITTEN if session.sync.written is None else STILL_THERE}"
+        head = f"⚠️ {_(UNWRITTEN) if session.sync.written is None else _(STILL_THERE)}"
     elif report.status == "partial":
-        known = ", as far as I know" if report.unsure else ""
-        head = f"**{counts_words(report)}{known}**"
+        counts = counts_words(report)
+        head = f"**{_('{counts}, as far as I know', counts=counts) if report.unsure else counts}**"
     else:
         head = f"**{counts_words(report)}**"
     return tuple(paragraphs("\n".join((head, *(f"- {plain(s, 400)}" for s in report.details)))))
@@ -349,8 +368,13 @@ def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:
     written = session.sync.written
     if written is None or (written.created, written.updated, written.deleted) == _counts(report):
         return ()
-    words = f"{written.created} created, {written.updated} updated, {written.deleted} deleted"
-    return (Note(text=f"Since you began: {words}. Undo takes all of it back."),)
+    words = _(
+        "{created} created, {updated} updated, {deleted} deleted",
+        created=written.created,
+        updated=written.updated,
+        deleted=written.deleted,
+    )
+    return (Note(text=_("Since you began: {words}. Undo takes all of it back.", words=words)),)
 
 
 def _counts(report: SyncReport) -> tuple[int, int, int]:
@@ -359,7 +383,11 @@ def _counts(report: SyncReport) -> tuple[int, int, int]:
 
 def counts_words(report: SyncReport) -> str:
     """Format counts, such as ``4 created, 1 updated, 0 deleted, 2 unchanged``."""
-    counts = (
-        f"{report.created} created, {report.updated} updated, {report.deleted} deleted, {report.unchanged} unchanged"
+    counts = _(
+        "{created} created, {updated} updated, {deleted} deleted, {unchanged} unchanged",
+        created=report.created,
+        updated=report.updated,
+        deleted=report.deleted,
+        unchanged=report.unchanged,
     )
-    return f"Already up to date: {counts}" if report.status == "unchanged" else counts
+    return _("Already up to date: {counts}", counts=counts) if report.status == "unchanged" else counts

@@ -41,6 +41,8 @@ from fateforger.session.forms import (
 )
 from fateforger.session.model import Depth, FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
 from fateforger.ui.plan_cards import MOST_CHOICES, list_own_blocks, to_choice
 
@@ -49,15 +51,17 @@ def build_zone_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         form="zone",
         session_id=session.id,
-        title="Time zone",
-        submit="Use it",
+        title=_("Time zone"),
+        submit=_("Use it"),
         fields=(
             TextField(
                 name="tz",
-                label="Time zone",
+                label=_("Time zone"),
                 value=session.tz,
                 placeholder="Europe/Amsterdam",
-                hint="An IANA name: the continent, a slash and a city, such as Europe/Amsterdam or America/New_York.",
+                hint=_(
+                    "An IANA name: the continent, a slash and a city, such as Europe/Amsterdam or America/New_York."
+                ),
                 max_length=60,
             ),
         ),
@@ -66,7 +70,7 @@ def build_zone_form(session: Session, _request: FormRequest) -> Form:
 
 def read_zone_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
-    name = filled.text("tz", 60, needed="Please name a time zone, such as Europe/Amsterdam.")
+    name = filled.text("tz", 60, needed=_("Please name a time zone, such as Europe/Amsterdam."))
     if not filled.errors:
         try:
             zone(name)
@@ -83,33 +87,33 @@ def build_frame_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         form="frame",
         session_id=session.id,
-        title="Frame of your day",
-        submit="Save",
+        title=_("Frame of your day"),
+        submit=_("Save"),
         target=f"{visible_start(session):%H:%M}",
         fields=(
-            TextPart(text=f"Times are local times on **{day_words(session.date)}**."),
-            TimeField(name="day_start", label="Your day starts at", value=visible_start(session)),
+            TextPart(text=_("Times are local times on **{day}**.", day=day_words(session.date))),
+            TimeField(name="day_start", label=_("Your day starts at"), value=visible_start(session)),
             TimeField(
                 name="day_end",
-                label="Your day ends at",
+                label=_("Your day ends at"),
                 value=frame.day_end,
-                hint="A time in the night that follows is fine.",
+                hint=_("A time in the night that follows is fine."),
             ),
             TimeField(
                 name="lunch_start",
-                label="Lunch around",
+                label=_("Lunch around"),
                 optional=True,
                 value=frame.lunch_start,
-                hint="Lunch gives way to meetings.",
+                hint=_("Lunch gives way to meetings."),
             ),
             NumberField(
                 name="lunch_minutes",
-                label="Minutes for lunch",
+                label=_("Minutes for lunch"),
                 optional=True,
                 value=frame.lunch_minutes,
                 minimum=0,
                 maximum=MAX_LUNCH,
-                hint="0 means no lunch break.",
+                hint=_("0 means no lunch break."),
             ),
         ),
     )
@@ -117,8 +121,8 @@ def build_frame_form(session: Session, _request: FormRequest) -> Form:
 
 def read_frame_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
-    start = filled.clock("day_start", needed="Please say when your day starts.")
-    end = filled.clock("day_end", needed="Please say when your day ends.")
+    start = filled.clock("day_start", needed=_("Please say when your day starts."))
+    end = filled.clock("day_end", needed=_("Please say when your day ends."))
     lunch = filled.clock("lunch_start")
     minutes = filled.minutes("lunch_minutes", least=0, most=MAX_LUNCH)
     if start is None or end is None or filled.errors:
@@ -135,23 +139,27 @@ def read_frame_form(session: Session, submission: FormSubmission) -> SessionComm
 
 
 USUAL_MINUTES = 30
-BLOCK_KINDS = {"deep": "Deep work", "shallow": "Shallow work", "other": "Something else: an errand, sport, a habit"}
+BLOCK_KINDS = {
+    "deep": mark_message("Deep work"),
+    "shallow": mark_message("Shallow work"),
+    "other": mark_message("Something else: an errand, sport, a habit"),
+}
 
 
 def build_add_block_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         form="add_block",
         session_id=session.id,
-        title="Add a block",
-        submit="Add",
+        title=_("Add a block"),
+        submit=_("Add"),
         fields=(
-            TextField(name="title", label="What", max_length=MAX_TITLE),
-            TimeField(name="start", label="Starts at", value=find_first_free(session)),
-            NumberField(name="minutes", label="Minutes", value=USUAL_MINUTES, minimum=1, maximum=MAX_MINUTES),
+            TextField(name="title", label=_("What"), max_length=MAX_TITLE),
+            TimeField(name="start", label=_("Starts at"), value=find_first_free(session)),
+            NumberField(name="minutes", label=_("Minutes"), value=USUAL_MINUTES, minimum=1, maximum=MAX_MINUTES),
             ChoiceField(
                 name="kind",
-                label="Kind",
-                choices=tuple(Choice(label=label, value=value) for value, label in BLOCK_KINDS.items()),
+                label=_("Kind"),
+                choices=tuple(Choice(label=_(label), value=value) for value, label in BLOCK_KINDS.items()),
                 value="deep",
             ),
             _notes_field(""),
@@ -161,9 +169,9 @@ def build_add_block_form(session: Session, _request: FormRequest) -> Form:
 
 def read_added_block(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
-    title = filled.text("title", MAX_TITLE, needed="A block needs a title.")
-    start = filled.clock("start", needed="Please say when the block starts.")
-    minutes = filled.minutes("minutes", needed="Please say how many minutes the block takes.")
+    title = filled.text("title", MAX_TITLE, needed=_("A block needs a title."))
+    start = filled.clock("start", needed=_("Please say when the block starts."))
+    minutes = filled.minutes("minutes", needed=_("Please say how many minutes the block takes."))
     notes = filled.text("notes", MAX_NOTES)
     if start is None or minutes is None or filled.errors:
         return FormErrors(errors=filled.errors)
@@ -173,20 +181,20 @@ def read_added_block(_session: Session, submission: FormSubmission) -> SessionCo
 
 def build_edit_block_form(session: Session, request: FormRequest) -> Form:
     if session.planning.plan is None:
-        raise BadInput("There is no plan to change yet.")
+        raise BadInput(_("There is no plan to change yet."))
     block = resolved_block(session.planning.plan, request.target)
     return Form(
         form="edit_block",
         session_id=session.id,
         target=_format_target(block),
-        title="Edit block",
-        submit="Save",
+        title=_("Edit block"),
+        submit=_("Save"),
         fields=(
-            TextField(name="title", label="What", value=block.event.name, max_length=MAX_TITLE),
-            TimeField(name="start", label="Starts at", value=block.start.time().replace(second=0, microsecond=0)),
-            NumberField(name="minutes", label="Minutes", value=block.minutes, minimum=1, maximum=MAX_MINUTES),
+            TextField(name="title", label=_("What"), value=block.event.name, max_length=MAX_TITLE),
+            TimeField(name="start", label=_("Starts at"), value=block.start.time().replace(second=0, microsecond=0)),
+            NumberField(name="minutes", label=_("Minutes"), value=block.minutes, minimum=1, maximum=MAX_MINUTES),
             _notes_field(block.event.description),
-            FlagField(name="remove", label="Remove this block"),
+            FlagField(name="remove", label=_("Remove this block")),
         ),
     )
 
@@ -197,15 +205,15 @@ def read_edited_block(session: Session, submission: FormSubmission) -> SessionCo
     A form that was opened before the block moved does not move it back.
     """
     if session.planning.plan is None:
-        raise BadInput("There is no plan to change yet.")
+        raise BadInput(_("There is no plan to change yet."))
     key, opened_start, opened_minutes = submission.target.rsplit(" ", 2)
     block = resolved_block(session.planning.plan, key)
     filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveBlock(**filled.envelope, key=block.key)
-    title = filled.text("title", MAX_TITLE, needed="A block needs a title.")
-    start = filled.clock("start", needed="Please say when the block starts.")
-    minutes = filled.minutes("minutes", needed="Please say how many minutes the block takes.")
+    title = filled.text("title", MAX_TITLE, needed=_("A block needs a title."))
+    start = filled.clock("start", needed=_("Please say when the block starts."))
+    minutes = filled.minutes("minutes", needed=_("Please say how many minutes the block takes."))
     notes = filled.text("notes", MAX_NOTES)
     return filled.or_errors(
         lambda: EditBlock(
@@ -241,12 +249,12 @@ def find_first_free(session: Session) -> time | None:
 def _notes_field(value: str) -> TextField:
     return TextField(
         name="notes",
-        label="Notes",
+        label=_("Notes"),
         optional=True,
         value=value[:MAX_NOTES],
         multiline=True,
         max_length=MAX_NOTES,
-        hint="They go into the calendar event.",
+        hint=_("They go into the calendar event."),
     )
 
 
@@ -256,24 +264,26 @@ MOST_LATE = 12 * 60
 def build_replan_form(session: Session, _request: FormRequest) -> Form:
     choices = tuple(to_choice(block) for block in list_own_blocks(session)[:MOST_CHOICES])
     if not choices:
-        raise BadInput("There is no block on the plan that this could be about.")
+        raise BadInput(_("There is no block on the plan that this could be about."))
     return Form(
         form="replan",
         session_id=session.id,
-        title="How is it going?",
-        submit="Fit the rest anew",
+        title=_("How is it going?"),
+        submit=_("Fit the rest anew"),
         fields=(
             NumberField(
                 name="late",
-                label="Minutes late",
+                label=_("Minutes late"),
                 optional=True,
                 minimum=0,
                 maximum=MOST_LATE,
-                hint="What is on now takes so much longer, or the next block begins so much later. 0: it begins now.",
+                hint=_(
+                    "What is on now takes so much longer, or the next block begins so much later. 0: it begins now."
+                ),
             ),
-            _blocks("missed", "Should be done by now, and is not", choices),
-            _blocks("done", "Done already", choices),
-            _blocks("not_today", "Not today; I offer it again when you plan another day", choices),
+            _blocks("missed", _("Should be done by now, and is not"), choices),
+            _blocks("done", _("Done already"), choices),
+            _blocks("not_today", _("Not today; I offer it again when you plan another day"), choices),
         ),
     )
 
@@ -285,10 +295,10 @@ def read_replan_form(_session: Session, submission: FormSubmission) -> SessionCo
     taken: set[str] = set()
     for name, keys in chosen.items():
         if not taken.isdisjoint(keys):
-            filled.errors[name] = "A block can be only one of these; take it out here or above."
+            filled.errors[name] = _("A block can be only one of these; take it out here or above.")
         taken.update(keys)
     return filled.or_errors(lambda: Replan(**filled.envelope, late=late, **chosen))
 
 
 def _blocks(name: str, label: str, choices: tuple[Choice, ...]) -> ManyField:
-    return ManyField(name=name, label=label, choices=choices, placeholder="None")
+    return ManyField(name=name, label=label, choices=choices, placeholder=_("None"))

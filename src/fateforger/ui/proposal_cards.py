@@ -8,9 +8,11 @@ from fateforger.agents.proposals import ConstraintChange, PlanChange, Proposal, 
 from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, plain
 from fateforger.session.commands import AnswerProposal
 from fateforger.session.day import day_words
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, mark_message
 
 UNDO = "proposal.undo"
-WAITS = "Nothing changes unless you say yes. It waits for a day."
+WAITS = mark_message("Nothing changes unless you say yes. It waits for a day.")
 _LONGEST_LINE = 700
 _LONGEST_REASON = 500
 _TURNS = dict.fromkeys(
@@ -25,15 +27,15 @@ def proposal_card(proposal: Proposal) -> Card:
         case ProposalState.PENDING:
             return _build_asking(proposal)
         case ProposalState.APPROVED:
-            return _build_ended(proposal, "✅ Applied", undo=isinstance(proposal.change, ConstraintChange))
+            return _build_ended(proposal, _("✅ Applied"), undo=isinstance(proposal.change, ConstraintChange))
         case ProposalState.DENIED:
-            return _build_ended(proposal, "Denied")
+            return _build_ended(proposal, _("Denied"))
         case ProposalState.EXPIRED:
-            return _build_ended(proposal, "Not applied")
+            return _build_ended(proposal, _("Not applied"))
         case ProposalState.SUPERSEDED:
-            return _build_ended(proposal, "Not applied")
+            return _build_ended(proposal, _("Not applied"))
         case ProposalState.UNDONE:
-            return _build_ended(proposal, "↩️ Taken back")
+            return _build_ended(proposal, _("↩️ Taken back"))
         case _:
             assert_never(proposal.state)
 
@@ -44,20 +46,21 @@ def _build_asking(proposal: Proposal) -> Card:
     return Card(
         text=_sentence(proposal),
         parts=(
-            Heading(text="An agent proposes a change"),
+            Heading(text=_("An agent proposes a change")),
             Prose(text=f"{_sentence(proposal)}\n{lines}"),
-            Prose(text=f"Its reason, as it wrote it: “{_quote_text(proposal.reason, _LONGEST_REASON)}”"),
+            Prose(text=_("Its reason, as it wrote it: “{quote}”", quote=_quote_text(proposal.reason, _LONGEST_REASON))),
             Controls(items=(apply, deny)),
-            Note(text=WAITS),
+            Note(text=_(WAITS)),
         ),
     )
 
 
 def _build_ended(proposal: Proposal, how: str, *, undo: bool = False) -> Card:
     what = _what(proposal)
-    outcome = f" {_quote_text(proposal.outcome, _LONGEST_LINE)}" if proposal.outcome else ""
-    text = f"{how}: {what}, proposed by **{plain(proposal.client)}**.{outcome}"
-    button = Button(label="Undo", action=UNDO, target=proposal.id, spoken="Undo what was proposed and applied")
+    outcome = _quote_text(proposal.outcome, _LONGEST_LINE) if proposal.outcome else ""
+    ended = _("{how}: {what}, proposed by **{client}**.", how=how, what=what, client=plain(proposal.client))
+    text = join_sentences(ended, outcome)
+    button = Button(label=_("Undo"), action=UNDO, target=proposal.id, spoken=_("Undo what was proposed and applied"))
     parts: tuple[Part, ...] = (Prose(text=text, control=button if undo else None),)
     return Card(text=f"{how}: {what}.", parts=parts)
 
@@ -65,10 +68,20 @@ def _build_ended(proposal: Proposal, how: str, *, undo: bool = False) -> Card:
 def _sentence(proposal: Proposal) -> str:
     match proposal.change:
         case PlanChange(before=plan):
-            return f"**{plain(proposal.client)}** would like to change your plan of {day_words(plan.date)}:"
+            return _(
+                "**{client}** would like to change your plan of {day}:",
+                client=plain(proposal.client),
+                day=day_words(plan.date),
+            )
         case ConstraintChange(replaces=replaces):
-            instead = "" if replaces is None else " in the place of another rule"
-            return f"**{plain(proposal.client)}** would like me to remember this about your days{instead}:"
+            if replaces is None:
+                ask = _("**{client}** would like me to remember this about your days:", client=plain(proposal.client))
+            else:
+                ask = _(
+                    "**{client}** would like me to remember this about your days in the place of another rule:",
+                    client=plain(proposal.client),
+                )
+            return ask
         case _:
             assert_never(proposal.change)
 
@@ -76,9 +89,9 @@ def _sentence(proposal: Proposal) -> str:
 def _what(proposal: Proposal) -> str:
     match proposal.change:
         case PlanChange(before=plan):
-            return f"the change of your plan of {day_words(plan.date)}"
+            return _("the change of your plan of {day}", day=day_words(plan.date))
         case ConstraintChange(record=record):
-            return f"the rule “{plain(record.name)}”"
+            return _("the rule “{name}”", name=plain(record.name))
         case _:
             assert_never(proposal.change)
 

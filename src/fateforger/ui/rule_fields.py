@@ -24,7 +24,8 @@ from fateforger.planning.plan import ET
 from fateforger.session.cards import Choice, Note
 from fateforger.session.forms import ChoiceField, DateField, FormField, FormSubmission, ManyField, TextField
 from fateforger.session.rulebook import RuleBook
-from fateforger.text import join_words, quote_title, shorten
+from fateforger.text import gettext as _
+from fateforger.text import join_words, mark_message, ngettext, quote_title, shorten
 from fateforger.ui.form_values import Filled, format_minutes, format_windows, parse_minutes, parse_windows
 from fateforger.values import replace
 from fateforger.workflow.day_names import KINDS, WEEKDAYS, describe_day_rule
@@ -33,22 +34,21 @@ from fateforger.workflow.rules import write_rule
 
 DAY_RULE = "day_rule"
 """The name of the field, and the value that chooses this kind of rule."""
-DAY_RULE_LABEL = "The order of the day, in rule words"
+DAY_RULE_LABEL = mark_message("The order of the day, in rule words")
 MOST_LETTERS = 1_000
-NEEDED = "Please write the rule, like “NEVER: meeting_after_17”."
-DAY_RULE_EXAMPLES = (
-    "**Like this**\n"
-    "`BEFORE deep_work: admin_done` – deep work waits until some admin is over\n"
+NEEDED = mark_message("Please write the rule, like “NEVER: meeting_after_17”.")
+DAY_RULE_EXAMPLES = mark_message(
+    "**Like this**\n`BEFORE deep_work: admin_done` – deep work waits until some admin is over\n"
     "`AFTER meeting: break` – each meeting has a break behind it\n"
     "`NEVER: meeting_after_17` – no meeting runs past 17:00\n"
     "`IF friday THEN NOT deep_work_after_15` – an easy Friday afternoon"
 )
 _ALIKE = {et: [name for name, kind in KINDS.items() if kind is et] for et in KINDS.values()}
-DAY_RULE_NAMES = (
-    f"**Kinds of blocks:** {', '.join(' or '.join(names) for names in _ALIKE.values())}\n"
+DAY_RULE_NAMES = mark_message(
+    "**Kinds of blocks:** {kinds}\n"
     "**Of each kind also:** `…_done` (one is over), `…_after_17` or `…_after_17_30`, `…_before_9`, "
     "`…_longer_than_60` (minutes)\n"
-    f"**Days:** {', '.join(WEEKDAYS)}\n"
+    "**Days:** {days}\n"
     "**Rules:** BEFORE x: y · AFTER x: y · ALWAYS: x · NEVER: x · IF x THEN y · ON x: INVOKE y; "
     "join with AND, OR, NOT and ( )"
 )
@@ -59,19 +59,25 @@ def build_day_rule_fields(before: ConstraintRecord | None) -> tuple[FormField, .
     return (
         TextField(
             name=DAY_RULE,
-            label="The rule",
+            label=_("The rule"),
             value="" if before is None else before.payload.day_rule or "",
-            placeholder="NEVER: meeting_after_17",
+            placeholder=_("NEVER: meeting_after_17"),
             max_length=MOST_LETTERS,
         ),
-        Note(text=DAY_RULE_EXAMPLES),
-        Note(text=DAY_RULE_NAMES),
+        Note(text=_(DAY_RULE_EXAMPLES)),
+        Note(
+            text=_(
+                DAY_RULE_NAMES,
+                kinds=", ".join(" or ".join(names) for names in _ALIKE.values()),
+                days=", ".join(WEEKDAYS),
+            )
+        ),
     )
 
 
 def read_day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
     """Return the payload with the typed rule; ``None``, with an error at the field, if it is invalid."""
-    typed = filled.text(DAY_RULE, MOST_LETTERS, needed=NEEDED)
+    typed = filled.text(DAY_RULE, MOST_LETTERS, needed=_(NEEDED))
     if filled.errors.get(DAY_RULE):
         return None
     try:
@@ -107,9 +113,13 @@ def find_clash(book: RuleBook, record: ConstraintRecord, given: FormSubmission, 
     for group in find_clashing([*there, new], about=new.uid):
         others = [quote_title(version.record.payload.day_rule or "") for version in group if version is not new]
         text = quote_title(record.payload.day_rule or "")
-        one = "your rule" if len(others) == 1 else "your rules"
-        texts = join_words(others)
-        return f"{text} and {one} {texts} cannot be kept together. Change this one, or archive the other first."
+        return ngettext(
+            "{rule} and your rule {others} cannot be kept together. Change this one, or archive the other first.",
+            "{rule} and your rules {others} cannot be kept together. Change this one, or archive the other first.",
+            len(others),
+            rule=text,
+            others=join_words(others),
+        )
     return None
 
 
@@ -117,19 +127,19 @@ MAX_WORDS = 2_000
 MAX_NAME = 120
 WORDS_ONLY = "words"
 NECESSITIES = {
-    Necessity.MUST: "Must: never break it",
-    Necessity.SHOULD: "Should: break it only for a good reason",
-    Necessity.PREFER: "If possible: nice to have",
+    Necessity.MUST: mark_message("Must: never break it"),
+    Necessity.SHOULD: mark_message("Should: break it only for a good reason"),
+    Necessity.PREFER: mark_message("If possible: nice to have"),
 }
 RULE_KINDS: Mapping[str, str] = {
-    WORDS_ONLY: "Just these words",
-    RuleKind.PREFER_WINDOW: "A time of day that I want for it",
-    RuleKind.AVOID_WINDOW: "A time of day to keep free of it",
-    RuleKind.FIXED_BEDTIME: "When I go to bed and get up",
-    RuleKind.MIN_SLEEP: "How much sleep I need",
-    RuleKind.BUFFER: "A pause between blocks",
-    RuleKind.SEQUENCING: "What comes before what",
-    RuleKind.CAPACITY: "How much of it fits into a day",
+    WORDS_ONLY: mark_message("Just these words"),
+    RuleKind.PREFER_WINDOW: mark_message("A time of day that I want for it"),
+    RuleKind.AVOID_WINDOW: mark_message("A time of day to keep free of it"),
+    RuleKind.FIXED_BEDTIME: mark_message("When I go to bed and get up"),
+    RuleKind.MIN_SLEEP: mark_message("How much sleep I need"),
+    RuleKind.BUFFER: mark_message("A pause between blocks"),
+    RuleKind.SEQUENCING: mark_message("What comes before what"),
+    RuleKind.CAPACITY: mark_message("How much of it fits into a day"),
     DAY_RULE: DAY_RULE_LABEL,
 }
 WINDOWS = {
@@ -137,7 +147,11 @@ WINDOWS = {
     RuleKind.AVOID_WINDOW: WindowKind.AVOID,
     RuleKind.FIXED_BEDTIME: WindowKind.PREFER,
 }
-LENGTHS = {RuleKind.MIN_SLEEP: "At least", RuleKind.BUFFER: "At least", RuleKind.CAPACITY: "At most"}
+LENGTHS = {
+    RuleKind.MIN_SLEEP: mark_message("At least"),
+    RuleKind.BUFFER: mark_message("At least"),
+    RuleKind.CAPACITY: mark_message("At most"),
+}
 
 
 class Part(StrEnum):
@@ -157,20 +171,20 @@ def build_rule_fields(
         *(build_day_rule_fields(before) if ordered else ()),
         _words_field(before, ordered=ordered),
         *(
-            (TextField(name="name", label="Short name", value=before.name, max_length=MAX_NAME),)
+            (TextField(name="name", label=_("Short name"), value=before.name, max_length=MAX_NAME),)
             if named and before is not None
             else ()
         ),
         ChoiceField(
             name="necessity",
-            label="How binding it is",
-            choices=tuple(Choice(label=label, value=value.value) for value, label in NECESSITIES.items()),
+            label=_("How binding it is"),
+            choices=tuple(Choice(label=_(label), value=value.value) for value, label in NECESSITIES.items()),
             value=(Necessity.SHOULD if before is None else before.necessity).value,
         ),
         ChoiceField(
             name="kind",
-            label="What it is about",
-            choices=tuple(Choice(label=label, value=value) for value, label in RULE_KINDS.items()),
+            label=_("What it is about"),
+            choices=tuple(Choice(label=_(label), value=value) for value, label in RULE_KINDS.items()),
             value=name,
             turns=True,
         ),
@@ -184,9 +198,9 @@ def build_rule_fields(
 def _words_field(before: ConstraintRecord | None, *, ordered: bool) -> TextField:
     return TextField(
         name="words",
-        label="What it means to you, in your words" if ordered else "The rule, in your words",
+        label=_("What it means to you, in your words") if ordered else _("The rule, in your words"),
         value="" if before is None or is_self_explanatory(before) else before.words,
-        placeholder="Calls are over by five" if ordered else "No calls before 10",
+        placeholder=_("Calls are over by five") if ordered else _("No calls before 10"),
         multiline=True,
         optional=ordered,
         max_length=MAX_WORDS,
@@ -197,28 +211,28 @@ def _when_fields(when: Applicability) -> tuple[FormField, ...]:
     return (
         ManyField(
             name="days",
-            label="On which days of the week",
+            label=_("On which days of the week"),
             choices=tuple(Choice(label=day.words, value=day.value) for day in Weekday),
             value=tuple(day.value for day in when.days_of_week),
-            placeholder="Every day",
+            placeholder=_("Every day"),
         ),
         *(
-            (Note(text=f"It also follows a pattern that this form keeps: {when.recurrence}"),)
+            (Note(text=_("It also follows a pattern that this form keeps: {recurrence}", recurrence=when.recurrence)),)
             if when.recurrence
             else ()
         ),
-        DateField(name="start_date", label="First day", optional=True, value=when.start_date),
-        DateField(name="end_date", label="Last day", optional=True, value=when.end_date),
+        DateField(name="start_date", label=_("First day"), optional=True, value=when.start_date),
+        DateField(name="end_date", label=_("Last day"), optional=True, value=when.end_date),
     )
 
 
 def _blocks_field(before: ConstraintRecord | None) -> ManyField:
     return ManyField(
         name="blocks",
-        label="For which kinds of blocks",
+        label=_("For which kinds of blocks"),
         choices=tuple(Choice(label=kind.words.capitalize(), value=kind.value) for kind in ET),
         value=() if before is None else tuple(kind.value for kind in before.applies_event_types),
-        placeholder="All of them",
+        placeholder=_("All of them"),
     )
 
 
@@ -242,10 +256,10 @@ def _kind_fields(kind: RuleKind | None, before: ConstraintRecord | None) -> tupl
         return (
             TextField(
                 name=Part.TIMES,
-                label="From bedtime to getting up" if bed else "Times of day",
+                label=_("From bedtime to getting up") if bed else _("Times of day"),
                 value=format_windows(read_clocks(payload)),
                 placeholder="22:30-6:30" if bed else "9-12, 14:30-16",
-                hint="" if bed else "Over midnight is fine: 22-6. Put commas between several.",
+                hint="" if bed else _("Over midnight is fine: 22-6. Put commas between several."),
                 max_length=MAX_WORDS,
             ),
         )
@@ -254,9 +268,13 @@ def _kind_fields(kind: RuleKind | None, before: ConstraintRecord | None) -> tupl
         return (
             TextField(
                 name=Part.LENGTH,
-                label=LENGTHS[kind],
+                label=_(LENGTHS[kind]),
                 value="" if length is None else format_minutes(length),
-                placeholder="7 h 30" if kind is RuleKind.MIN_SLEEP else "10 min" if kind is RuleKind.BUFFER else "4 h",
+                placeholder="7 h 30"
+                if kind is RuleKind.MIN_SLEEP
+                else _("10 min")
+                if kind is RuleKind.BUFFER
+                else "4 h",
                 max_length=MAX_NAME,
             ),
         )
@@ -319,7 +337,9 @@ def _read_words(filled: Filled, before: ConstraintRecord | None, *, spoken: str)
 
     ``spoken`` is used for a rule about the order of the day to which the person added no words.
     """
-    needed = None if spoken or DAY_RULE in filled.errors else "Please say what the rule is, like “No calls before 10”."
+    needed = (
+        None if spoken or DAY_RULE in filled.errors else _("Please say what the rule is, like “No calls before 10”.")
+    )
     words = filled.text("words", MAX_WORDS, needed=needed)
     if before is not None and words and words == before.words[:MAX_WORDS].strip():
         return before.description
@@ -356,17 +376,17 @@ def _read_payload(filled: Filled, about: str, before: ConstraintRecord | None) -
 
 
 def _with_times(filled: Filled, base: Payload, wanted: WindowKind) -> Payload:
-    typed = filled.text(Part.TIMES, MAX_WORDS, needed="Please say which times, like 9-12, 14:30-16.")
+    typed = filled.text(Part.TIMES, MAX_WORDS, needed=_("Please say which times, like 9-12, 14:30-16."))
     if typed == format_windows(read_clocks(base)):
         return base
     windows = tuple(Window(kind=wanted, start=start, end=end) for start, end in parse_windows(typed))
     if len(windows) > 20:
-        raise BadInput("Please keep it to 20 times.")
+        raise BadInput(_("Please keep it to 20 times."))
     return replace(base, windows=windows)
 
 
 def _with_length(filled: Filled, base: Payload, kind: RuleKind) -> Payload:
-    typed = filled.text(Part.LENGTH, MAX_NAME, needed="Please say how long, like 30 min or 7 h 30.")
+    typed = filled.text(Part.LENGTH, MAX_NAME, needed=_("Please say how long, like 30 min or 7 h 30."))
     length = read_length(base, kind)
     if not typed or (length is not None and typed == format_minutes(length)):
         return base
@@ -380,7 +400,9 @@ def _read_applicability(filled: Filled, before: ConstraintRecord | None, tz: str
     base = Applicability(timezone=tz) if before is None else before.applicability
     start, end = filled.day("start_date"), filled.day("end_date")
     if start is not None and end is not None and end < start:
-        filled.errors["end_date"] = f"The last day, {_format_day(end)}, is before the first, {_format_day(start)}."
+        filled.errors["end_date"] = _(
+            "The last day, {day}, is before the first, {day_2}.", day=_format_day(end), day_2=_format_day(start)
+        )
         return None
     days = filled.many("days")
     week = tuple(day for day in WEEK if day.value in days)

@@ -11,7 +11,7 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Scope, Status
-from fateforger.session.cards import Button, Choice, Controls, Divider, Note, Prose, Select, plain
+from fateforger.session.cards import Button, Choice, Controls, Divider, Note, Prose, Select, localize_row, plain
 from fateforger.session.commands import (
     JudgeConstraint,
     RememberConstraint,
@@ -32,7 +32,8 @@ from fateforger.session.forms import (
 )
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook, rules_in_force
-from fateforger.text import format_count
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, ngettext
 from fateforger.ui.form_values import Filled
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
@@ -45,17 +46,17 @@ StatusFilter = Literal["all", "used", "confirm", "force", "out"]
 ReachFilter = Literal["any", "lasting", "dated", "day"]
 
 _STATUS: Mapping[StatusFilter, tuple[str, Callable[[MemoryRow], bool]]] = {
-    "all": ("All rules", lambda _: True),
-    "used": ("Used for this day", lambda row: row.used),
-    "confirm": ("To be confirmed", lambda row: row.unsure and not row.retired),
-    "force": ("In force", lambda row: not row.retired),
-    "out": ("Declined or archived", lambda row: row.retired),
+    "all": (mark_message("All rules"), lambda _row: True),
+    "used": (mark_message("Used for this day"), lambda row: row.used),
+    "confirm": (mark_message("To be confirmed"), lambda row: row.unsure and not row.retired),
+    "force": (mark_message("In force"), lambda row: not row.retired),
+    "out": (mark_message("Declined or archived"), lambda row: row.retired),
 }
 _REACH: Mapping[ReachFilter, tuple[str, Callable[[MemoryRow], bool]]] = {
-    "any": ("However long they hold", lambda _: True),
-    "lasting": ("Hold for good", lambda row: row.scope is Scope.PROFILE),
-    "dated": ("Hold between dates", lambda row: row.scope is Scope.DATESPAN),
-    "day": ("Hold for this day only", lambda row: row.scope is Scope.SESSION),
+    "any": (mark_message("However long they hold"), lambda _row: True),
+    "lasting": (mark_message("Hold for good"), lambda row: row.scope is Scope.PROFILE),
+    "dated": (mark_message("Hold between dates"), lambda row: row.scope is Scope.DATESPAN),
+    "day": (mark_message("Hold for this day only"), lambda row: row.scope is Scope.SESSION),
 }
 
 
@@ -115,9 +116,9 @@ def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
         form="rules",
         session_id=session_id,
         target=wanted.to_target(),
-        title="Your rules",
-        submit="Search" if book.rows else None,
-        close="Close",
+        title=_("Your rules"),
+        submit=_("Search") if book.rows else None,
+        close=_("Close"),
         fields=(
             *(Prose(text=plain(line, 600)) for line in book.done),
             *(
@@ -146,30 +147,33 @@ def _searchable_text(row: MemoryRow) -> str:
 
 
 def _empty_fields() -> tuple[FormField, ...]:
-    return (Prose(text="I know no rules of yours yet. Add one, and I keep to it when I plan your days."),)
+    return (Prose(text=_("I know no rules of yours yet. Add one, and I keep to it when I plan your days.")),)
 
 
 def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
-    counts: dict[StatusFilter, int] = {name: sum(map(fits, book.rows)) for name, (_, fits) in _STATUS.items()}
-    statuses = [Choice(label=f"{label} ({counts[name]})", value=name) for name, (label, _) in _STATUS.items()]
-    reaches = [Choice(label=label, value=name) for name, (label, _) in _REACH.items()]
+    counts: dict[StatusFilter, int] = {name: sum(map(fits, book.rows)) for name, (_label, fits) in _STATUS.items()}
+    statuses = [Choice(label=f"{_(label)} ({counts[name]})", value=name) for name, (label, _fits) in _STATUS.items()]
+    reaches = [Choice(label=_(label), value=name) for name, (label, _fits) in _REACH.items()]
     return (
         TextField(
             name="words",
-            label="Search your rules",
+            label=_("Search your rules"),
             optional=True,
             value=wanted.words,
             edition=wanted.edition,
-            placeholder="gym, calls, Monday…",
+            placeholder=_("gym, calls, Monday…"),
             max_length=MOST_WORDS,
         ),
         Controls(
             items=(
                 Select(
-                    action="turn.status", placeholder="Which rules", choices=tuple(statuses), selected=wanted.status
+                    action="turn.status", placeholder=_("Which rules"), choices=tuple(statuses), selected=wanted.status
                 ),
                 Select(
-                    action="turn.reach", placeholder="How long they hold", choices=tuple(reaches), selected=wanted.reach
+                    action="turn.reach",
+                    placeholder=_("How long they hold"),
+                    choices=tuple(reaches),
+                    selected=wanted.reach,
                 ),
             )
         ),
@@ -179,24 +183,31 @@ def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
 def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) -> str:
     """Return the numbers of shown and of all rules, so that nothing is cut silently."""
     every = len(book.rows)
-    rules = format_count(every, "rule")
-    day = f"The day is {day_words(book.person.date)}."
+    rules = ngettext("{count} rule", "{count} rules", every)
+    day = _("The day is {day}.", day=day_words(book.person.date))
     if not found:
-        return f"None of your {rules} fits this search. {day}"
+        return _("None of your {rules} fits this search. {day}", rules=rules, day=day)
     first = (wanted.page - 1) * PAGE + 1
     last = min(wanted.page * PAGE, len(found))
-    part = f"{first} to {last} of {len(found)}" if len(found) > PAGE else f"{len(found)}"
+    part = (
+        _("{first} to {last} of {count}", first=first, last=last, count=len(found))
+        if len(found) > PAGE
+        else f"{len(found)}"
+    )
     if len(found) == every:
-        return f"Rules {part}. {day}" if len(found) > PAGE else f"All {rules}. {day}"
+        return (
+            _("Rules {part}. {day}", part=part, day=day)
+            if len(found) > PAGE
+            else _("All {rules}. {day}", rules=rules, day=day)
+        )
     return f"{part} of your {rules} fit{'s' if len(found) == 1 else ''}. {day}"
 
 
 def _row_fields(row: MemoryRow) -> tuple[FormField, ...]:
     said = "" if row.words == row.name else f"\n“{plain(row.words, 300)}”"
-    label = "Look" if row.retired else "Edit"
-    button = Button(
-        label=label, action="form.rule", target=format_rule_target(row.seq, row.uid), spoken=f"{label} “{row.name}”"
-    )
+    label = _("Look") if row.retired else _("Edit")
+    target = format_rule_target(row.seq, row.uid)
+    button = Button(label=label, action="form.rule", target=target, spoken=f"{label} “{row.name}”")
     return (
         Prose(text=f"**{plain(row.name, 120)}**{said}\n{describe_rule(row)}", control=button),
         Note(text=f"{marks(row)} · {describe_origin(row)}"),
@@ -205,8 +216,8 @@ def _row_fields(row: MemoryRow) -> tuple[FormField, ...]:
 
 def _page_fields(wanted: ListQuery, pages: int) -> tuple[FormField, ...]:
     """Return the page buttons, for above and below the rows: the scroll position survives a new page."""
-    before = Button(label="Previous page", action="turn.page", target=str(wanted.page - 1))
-    after = Button(label="Next page", action="turn.page", target=str(wanted.page + 1))
+    before = Button(label=_("Previous page"), action="turn.page", target=str(wanted.page - 1))
+    after = Button(label=_("Next page"), action="turn.page", target=str(wanted.page + 1))
     ways = (*((before,) if wanted.page > 1 else ()), *((after,) if wanted.page < pages else ()))
     return (Controls(items=ways),) if ways else ()
 
@@ -214,12 +225,14 @@ def _page_fields(wanted: ListQuery, pages: int) -> tuple[FormField, ...]:
 def _footer(wanted: ListQuery) -> Controls:
     """Return the buttons that show all rules and add a new one."""
     filtered = wanted.words or wanted.status != "all" or wanted.reach != "any"
-    everything = Button(label="Show all rules", action="turn.everything", target="yes")
-    return Controls(items=(*((everything,) if filtered else ()), ADD, ADD_DAY))
+    everything = Button(label=_("Show all rules"), action="turn.everything", target="yes")
+    return Controls(items=(*((everything,) if filtered else ()), *localize_row(ADD, ADD_DAY).items))
 
 
-CHANGED = "This rule was changed meanwhile, so nothing was saved. Copy what you wrote, go back and open the rule again."
-DIFFERENCE = (
+CHANGED = mark_message(
+    "This rule was changed meanwhile, so nothing was saved. Copy what you wrote, go back and open the rule again."
+)
+DIFFERENCE = mark_message(
     "Decline: you don't want this rule. Archive: it is over. Its words are kept either way, and you can restore it."
 )
 
@@ -236,14 +249,14 @@ def build_edit_rule_form(book: RuleBook, request: FormRequest) -> Form:
     )
     if not row.retired:
         asked = build_rule_fields(version.record, request.chosen, named=True)
-        fields = (*fields, Note(text=DIFFERENCE), Divider(), *asked)
+        fields = (*fields, Note(text=_(DIFFERENCE)), Divider(), *asked)
     return Form(
         form="rule",
         session_id=request.session_id,
         target=format_rule_target(seq, uid),
-        title="Rule",
-        submit=None if row.retired else "Save",
-        close="Back",
+        title=_("Rule"),
+        submit=None if row.retired else _("Save"),
+        close=_("Back"),
         fields=fields,
     )
 
@@ -251,13 +264,13 @@ def build_edit_rule_form(book: RuleBook, request: FormRequest) -> Form:
 def read_edited_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
     """Return the command that saves the rule; if nothing was edited, the command that confirms it."""
     seen, uid = parse_rule_target(submission.target)
-    _, version = book.rule(uid)
+    version = book.rule(uid)[1]
     filled = Filled(submission)
     record = build_record(filled, version.record, tz=None if book.session is None else book.session.tz)
     if record is None:
         return FormErrors(errors=filled.errors)
     if version.seq != seen:
-        return FormErrors(errors={"words": CHANGED})
+        return FormErrors(errors={"words": _(CHANGED)})
     if (clash := find_clash(book, record, submission, but=uid)) is not None and record != version.record:
         return FormErrors(errors={DAY_RULE: clash})
     if record == version.record:
@@ -276,7 +289,10 @@ def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
     old = _find_replaced(book, request.target)
     fields: tuple[FormField, ...] = build_rule_fields(None if old is None else old.record, request.chosen)
     if old is not None:
-        words = f"It takes the place of “{plain(old.record.name)}” on the days it is for; that one stays as history."
+        words = _(
+            "It takes the place of “{name}” on the days it is for; that one stays as history.",
+            name=plain(old.record.name),
+        )
         fields = (Prose(text=words), *fields)
     elif book.session is not None:
         fields = (*fields, _reach_field(day_words(book.session.date)))
@@ -284,9 +300,9 @@ def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
         form="rule_new",
         session_id=request.session_id,
         target=request.target,
-        title="Add a rule" if old is None else "Replace a rule",
-        submit="Add" if old is None else "Replace",
-        close="Cancel" if old is None else "Back",
+        title=_("Add a rule") if old is None else _("Replace a rule"),
+        submit=_("Add") if old is None else _("Replace"),
+        close=_("Cancel") if old is None else _("Back"),
         fields=fields,
     )
 
@@ -311,8 +327,8 @@ def _find_replaced(book: RuleBook, target: str) -> Version | None:
 
 
 def _reach_field(day: str) -> ChoiceField:
-    choices = (Choice(label="From now on", value="lasting"), Choice(label=f"Only for {day}", value="day"))
-    return ChoiceField(name="reach", label="How long it holds", choices=choices, value="lasting")
+    choices = (Choice(label=_("From now on"), value="lasting"), Choice(label=_("Only for {day}", day=day), value="day"))
+    return ChoiceField(name="reach", label=_("How long it holds"), choices=choices, value="lasting")
 
 
 def _describe_rule(book: RuleBook, version: Version) -> str:
@@ -321,8 +337,14 @@ def _describe_rule(book: RuleBook, version: Version) -> str:
     used = next((item for item in answer.applicable if item.uid == version.uid), None)
     out = next((item for item in answer.excluded if item.uid == version.uid), None)
     reminder = build_reminder(used or Applicable(version, answer.context))
-    why = " ".join(used.reasons) if used is not None else "" if out is None else f"Not used: {out.reason}"
-    ask = f" It needs your word: {CONFIRM}." if reminder.unsure and not version.retired else ""
+    why = (
+        " ".join(used.reasons)
+        if used is not None
+        else ""
+        if out is None
+        else _("Not used: {reason}", reason=out.reason)
+    )
+    ask = _("It needs your word: {ask}.", ask=_(CONFIRM)) if reminder.unsure and not version.retired else ""
     row = book.rule(version.uid)[0]
     return f"**{plain(row.name, 200)}**\n{describe_rule(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
 
@@ -338,7 +360,7 @@ def _verdict_buttons(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:
     return (
         *((verdicts["accept"].button(target, style="primary"),) if confirm else ()),
         *((aside.button(target),) if book.session is not None else ()),
-        Button(label="Replace by a new rule", action="form.rule_new", target=target),
+        Button(label=_("Replace by a new rule"), action="form.rule_new", target=target),
         verdicts["archive"].button(target),
         verdicts["decline"].button(target, style="danger"),
     )

@@ -5,47 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
-from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
+from fateforger.session.cards import Button, Card, Divider, Heading, Note, Part, Prose, localize_row, plain
 from fateforger.session.day import day_words, frame_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import format_count, join_words
+from fateforger.text import count_tasks, join_sentences, join_words, mark_message, ngettext
+from fateforger.text import gettext as _
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
 from fateforger.ui.rule_cards import ADD_DAY
 from fateforger.ui.task_cards import tasks_card
 
-START_AGAIN = Controls(items=(Button(label="Plan a day", action="start", style="primary"),))
+START_AGAIN = Button(label=mark_message("Plan a day"), action="start", style="primary")
 
 
 def ended_card(session: Session) -> Card:
     """Return the last card of a session."""
     day = day_words(session.date)
     closed = session.stage is TimeboxingStage.REVIEW_COMMIT and session.sync.written is not None
-    title = f"{day} is planned" if closed else f"Planning {day} has ended"
+    title = _("{day} is planned", day=day) if closed else _("Planning {day} has ended", day=day)
     parts: tuple[Part, ...] = (Heading(text=title), Prose(text=describe_remains(session)))
     return Card(text=f"{title}. {describe_remains(session)}", parts=parts)
 
 
 def ended_reply(session: Session) -> Card:
     """Return the answer to a click or message after the end (S57)."""
-    text = f"This session has ended, so nothing more happens here. {describe_remains(session)}"
-    return Card(text=text, parts=(Prose(text=text), START_AGAIN))
+    text = _("This session has ended, so nothing more happens here. {remains}", remains=describe_remains(session))
+    return Card(text=text, parts=(Prose(text=text), localize_row(START_AGAIN)))
 
 
 def not_yours_card() -> Card:
     """Return the answer to a click by another person."""
-    text = "This planning session is somebody else's; only they can change it."
+    text = _("This planning session is somebody else's; only they can change it.")
     return Card(text=text, parts=(Prose(text=text),))
 
 
 def describe_remains(session: Session) -> str:
     """Describe what remains of the session on the calendar."""
     if session.sync.written is None:
-        return "Nothing of it is on your calendar."
-    return "What I put on your calendar stays there."
+        return _("Nothing of it is on your calendar.")
+    return _("What I put on your calendar stays there.")
 
 
 MOST_TASKS = 6
@@ -60,24 +61,24 @@ def left_card(session: Session, left: TimeboxingStage) -> Card:
 def _describe_back(session: Session) -> str:
     undone = session.sync.last_sync is not None and session.sync.last_sync.status == "undone"
     if session.stage is TimeboxingStage.REFINE and undone:
-        return "↩ Taken back from your calendar."
-    return f"↩ Back to: {session.stage.heading.lower()}."
+        return _("↩ Taken back from your calendar.")
+    return _("↩ Back to: {heading}.", heading=session.stage.heading.lower())
 
 
 def _describe_done(session: Session, left: TimeboxingStage) -> str:
     match left:
         case TimeboxingStage.DATE:
-            return f"✓ **{day_words(session.date)}**, {session.tz} time"
+            return _("✓ **{day}**, {tz} time", day=day_words(session.date), tz=session.tz)
         case TimeboxingStage.COLLECT_CONSTRAINTS:
-            return f"✓ Your day: {frame_words(session)}"
+            return _("✓ Your day: {frame}", frame=frame_words(session))
         case TimeboxingStage.CAPTURE_INPUTS:
             return f"✓ {_tasks(session)}"
         case TimeboxingStage.SKELETON:
-            return f"✓ First draft: {block_words(session)}"
+            return _("✓ First draft: {blocks}", blocks=block_words(session))
         case TimeboxingStage.REFINE:
-            return f"✓ Refined: {block_words(session)}"
+            return _("✓ Refined: {blocks}", blocks=block_words(session))
         case TimeboxingStage.REVIEW_COMMIT:
-            return f"✓ On your calendar: {block_words(session)}"
+            return _("✓ On your calendar: {blocks}", blocks=block_words(session))
         case _:
             assert_never(left)
 
@@ -85,7 +86,7 @@ def _describe_done(session: Session, left: TimeboxingStage) -> str:
 def _tasks(session: Session) -> str:
     tasks = session.day.inputs.tasks
     named = (f"{plain(t.title, 60)}{' ⭐' if t.one_thing else ''}" for t in tasks)
-    return f"{format_count(len(tasks), 'task')}: {join_words(named, MOST_TASKS)}"
+    return f"{count_tasks(len(tasks))}: {join_words(named, MOST_TASKS)}"
 
 
 def root_card(session: Session) -> Card:
@@ -98,21 +99,27 @@ def root_line(session: Session) -> str:
     """Return the line, such as ``Planning **Monday 2 March**: refining, 5 blocks``."""
     day = f"**{day_words(session.date)}**"
     if session.status is SessionStatus.CANCELLED:
-        kept = ", on your calendar" if session.sync.written is not None else ""
-        done = session.stage is TimeboxingStage.REVIEW_COMMIT and session.sync.written is not None
-        return f"{day}: {'planned' if done else 'ended'}{kept}"
+        if session.sync.written is None:
+            return _("{day}: ended", day=day)
+        if session.stage is TimeboxingStage.REVIEW_COMMIT:
+            return _("{day}: planned, on your calendar", day=day)
+        return _("{day}: ended, on your calendar", day=day)
     match session.stage:
         case TimeboxingStage.DATE:
-            return f"Planning {day}: is it the right day?"
+            return _("Planning {day}: is it the right day?", day=day)
         case TimeboxingStage.COLLECT_CONSTRAINTS:
-            return f"Planning {day}: the frame of the day"
+            return _("Planning {day}: the frame of the day", day=day)
         case TimeboxingStage.CAPTURE_INPUTS:
             count = len(session.day.inputs.tasks)
-            return f"Planning {day}: what to do, {format_count(count, 'task')} so far"
+            return _(
+                "Planning {day}: what to do, {tasks} so far",
+                day=day,
+                tasks=ngettext("{count} task", "{count} tasks", count),
+            )
         case TimeboxingStage.SKELETON:
-            return f"Planning {day}: a first draft, {block_words(session)}"
+            return _("Planning {day}: a first draft, {blocks}", day=day, blocks=block_words(session))
         case TimeboxingStage.REFINE:
-            return f"Planning {day}: refining, {block_words(session)}"
+            return _("Planning {day}: refining, {blocks}", day=day, blocks=block_words(session))
         case TimeboxingStage.REVIEW_COMMIT:
             return _describe_committed(session, day)
         case _:
@@ -122,52 +129,58 @@ def root_line(session: Session) -> str:
 def _describe_committed(session: Session, day: str) -> str:
     match session.sync.last_sync.status if session.sync.last_sync else "unchanged":
         case "partial" if session.sync.last_sync is not None and session.sync.last_sync.unsure:
-            return f"{day}: not finished, see below"
+            return _("{day}: not finished, see below", day=day)
         case "partial":
-            return f"{day}: only a part is on your calendar"
+            return _("{day}: only a part is on your calendar", day=day)
         case "failed":
-            return f"{day}: not committed, see below" if session.sync.written else f"{day}: not on your calendar yet"
+            return (
+                _("{day}: not committed, see below", day=day)
+                if session.sync.written
+                else _("{day}: not on your calendar yet", day=day)
+            )
         case _:
-            return f"{day}: on your calendar, {block_words(session)}"
+            return _("{day}: on your calendar, {blocks}", day=day, blocks=block_words(session))
 
 
-START = Button(label="Plan my day", action="start", style="primary")
-RULES = Button(label="Your rules", action="form.rules")
-ADD_TASK = Button(label="Add a task", action="form.queue_add")
-EXPORT = Button(label="What you know about me", action="person.export")
+START = Button(label=mark_message("Plan my day"), action="start", style="primary")
+RULES = Button(label=mark_message("Your rules"), action="form.rules")
+ADD_TASK = Button(label=mark_message("Add a task"), action="form.queue_add")
+EXPORT = Button(label=mark_message("What you know about me"), action="person.export")
 ERASE = Button(
-    label="Forget me",
+    label=mark_message("Forget me"),
     action="person.erase",
-    confirm=(
+    confirm=mark_message(
         "I forget everything you told me: days, rules, tasks, and how to take back what is on your calendar. Events and"
         " messages stay where they are; to have a day taken back, press Undo in its thread first. This can't be undone."
     ),
 )
-YOURS = "What I keep about you is yours: to see, and to have erased."
-HELLO = "I plan a day with you, step by step, and put it on your calendar. You can take it back, whole."
+YOURS = mark_message("What I keep about you is yours: to see, and to have erased.")
+HELLO = mark_message("I plan a day with you, step by step, and put it on your calendar. You can take it back, whole.")
 
 
-KEPT = (Divider(), Note(text=YOURS), Controls(items=(EXPORT, ERASE)))
+def build_own_data() -> tuple[Part, ...]:
+    """Return the controls for the person's data."""
+    return (Divider(), Note(text=_(YOURS)), localize_row(EXPORT, ERASE))
 
 
 def welcome_card() -> Card:
     """Return the answer to a message that belongs to no session."""
-    return Card(text=HELLO, parts=(Prose(text=HELLO), Controls(items=(START, ADD_TASK))))
+    return Card(text=_(HELLO), parts=(Prose(text=_(HELLO)), localize_row(START, ADD_TASK)))
 
 
 def refused_home_card(why: str) -> Card:
     """Return the App Home of a person who cannot plan here: the reason, and the controls for their data."""
-    return Card(text=why, parts=(Prose(text=why), *KEPT))
+    return Card(text=why, parts=(Prose(text=why), *build_own_data()))
 
 
 def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
     """Return the App Home: start button, sessions (most recent first), queue, and controls for the person's data."""
-    parts: list[Part] = [Heading(text="Your days"), Prose(text=HELLO), Controls(items=(START, RULES, ADD_DAY))]
+    parts: list[Part] = [Heading(text=_("Your days")), Prose(text=_(HELLO)), localize_row(START, RULES, ADD_DAY)]
     if sessions:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
-        parts.append(Note(text="Each day has its own thread; go on there where you left off."))
-    latest = f" Last: {day_words(sessions[0].date)}." if sessions else ""
-    return Card(text=f"Plan a day.{latest}", parts=(*parts, *queue, *KEPT))
+        parts.append(Note(text=_("Each day has its own thread; go on there where you left off.")))
+    latest = _("Last: {day}.", day=day_words(sessions[0].date)) if sessions else ""
+    return Card(text=join_sentences(_("Plan a day."), latest), parts=(*parts, *queue, *build_own_data()))
 
 
 CARDS: Mapping[TimeboxingStage, Callable[[Session], Card]] = {

@@ -29,7 +29,8 @@ from fateforger.session.model import CatchUp, Depth, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
-from fateforger.text import format_count, join_words
+from fateforger.text import count_tasks, join_words, mark_message, ngettext
+from fateforger.text import gettext as _
 from fateforger.ui.card_parts import ask_for_criteria, format_criteria, move_row, show_notice
 from fateforger.ui.day_cards import free_minutes
 from fateforger.ui.rule_cards import rules
@@ -48,27 +49,36 @@ def catch_up(session: Session) -> tuple[Part, ...]:
         return done
     days = _days(session, (each.day for each in things))
     named = join_words((plain(each.task.title) for each in things), MOST_MISSED)
-    text = f"**From {days}**, {_things(len(things))} still open, as far as I know: {named}."
-    return (*done, Prose(text=text, control=Button(label="Catch up…", action="form.catch_up")))
+    text = ngettext(
+        "**From {days}**, one thing is still open, as far as I know: {named}.",
+        "**From {days}**, {count} things are still open, as far as I know: {named}.",
+        len(things),
+        days=days,
+        named=named,
+    )
+    return (*done, Prose(text=text, control=Button(label=_("Catch up…"), action="form.catch_up")))
 
 
 def _build_caught_up(session: Session, step: CatchUp) -> Prose:
     brought = sum(each.task.id in step.brought for each in step.things)
     settled = len(step.things) - brought
-    told = [f"{_things(brought)} on your list"] * (brought > 0) + [f"{_things(settled)} settled"] * (settled > 0)
-    text = f"You caught up with {_days(session, (each.day for each in step.things))}: {', '.join(told)}."
-    return Prose(text=text, control=UndoCatchUp.action.button(spoken="Undo the catching up"))
-
-
-def _things(count: int) -> str:
-    return "one thing is" if count == 1 else f"{count} things are"
+    told = (
+        ngettext("one thing is on your list", "{count} things are on your list", brought) if brought else "",
+        ngettext("one thing is settled", "{count} things are settled", settled) if settled else "",
+    )
+    text = _(
+        "You caught up with {days}: {told}.",
+        days=_days(session, (each.day for each in step.things)),
+        told=", ".join(filter(None, told)),
+    )
+    return Prose(text=text, control=UndoCatchUp.action.button(spoken=_("Undo the catching up")))
 
 
 def _days(session: Session, days: Iterable[date]) -> str:
     """List days, such as ``Wednesday and Thursday``; a day a week or more ago appears with its date."""
     missed = sorted(set(days))
     if len(missed) > MOST_DAYS:
-        return f"{len(missed)} days since {day_words(missed[0])}"
+        return _("{count} days since {day}", count=len(missed), day=day_words(missed[0]))
     names = [weekday(day) if session.date - day < _WEEK else day_words(day) for day in missed]
     return join_words(names)
 
@@ -89,9 +99,9 @@ def list_left_over(session: Session) -> tuple[Part, ...]:
         return ()
     lines = [_offer_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
     if (more := len(offered) - MOST_NAMED) > 0:
-        lines.append(f"… and {more} more.")
+        lines.append(_("… and {more} more.", more=more))
     every = bring_left_over(session, offered)
-    some = () if len(offered) == 1 else (Button(label="Choose…", action="form.bring"),)
+    some = () if len(offered) == 1 else (Button(label=_("Choose…"), action="form.bring"),)
     return (Prose(text="\n".join(lines)), Controls(items=(every, *some)))
 
 
@@ -100,11 +110,11 @@ def from_queue(session: Session) -> tuple[Part, ...]:
     queued = [each for each in session.open_work.offered if each.source == "queue"]
     if not queued:
         return ()
-    rows = tuple(_offer_row("In your queue", each) for each in queued[:MOST_QUEUED])
+    rows = tuple(_offer_row(_("In your queue"), each) for each in queued[:MOST_QUEUED])
     if len(queued) == 1:
         return rows
     every = bring_queued(queued)
-    return (*rows, Controls(items=(every, Button(label="Choose from the queue…", action="form.bring"))))
+    return (*rows, Controls(items=(every, Button(label=_("Choose from the queue…"), action="form.bring"))))
 
 
 def from_outside(session: Session) -> tuple[Part, ...]:
@@ -113,9 +123,9 @@ def from_outside(session: Session) -> tuple[Part, ...]:
     If the list cannot be read, a note says so.
     """
     listed = [each for each in session.open_work.offered if each.source == "ticktick"]
-    rows = tuple(_offer_row("In TickTick", each) for each in listed[:MOST_OUTSIDE])
+    rows = tuple(_offer_row(_("In TickTick"), each) for each in listed[:MOST_OUTSIDE])
     more = len(listed) - MOST_OUTSIDE
-    label = f"Choose from TickTick ({more} more)…"
+    label = _("Choose from TickTick ({more} more)…", more=more)
     choose = (Controls(items=(Button(label=label, action="form.bring"),)),) if more > 0 else ()
     trouble = () if session.open_work.offer_trouble is None else (Note(text=session.open_work.offer_trouble),)
     return (*rows, *choose, *trouble)
@@ -129,12 +139,16 @@ def list_deferred(session: Session) -> tuple[Part, ...]:
     """Return the tasks deferred to another day, while that can still be changed."""
     parts = [_waits(task) for task in session.open_work.deferred[:MOST_WAITING]]
     more = len(session.open_work.deferred) - MOST_WAITING
-    return (*parts, *((Note(text=f"{more} more wait for another day."),) if more > 0 else ()))
+    return (*parts, *((Note(text=_("{more} more wait for another day.", more=more)),) if more > 0 else ()))
 
 
 def _source(each: OfferedInput) -> str:
     day = day_words(each.day)
-    return f"**Left for another day** on {day}" if each.source == "deferred" else f"**Did not fit** on {day}"
+    return (
+        _("**Left for another day** on {day}", day=day)
+        if each.source == "deferred"
+        else _("**Did not fit** on {day}", day=day)
+    )
 
 
 def _offer_line(source: str, offered: list[OfferedInput]) -> str:
@@ -146,19 +160,19 @@ def _format_task(task: Task) -> str:
 
 
 def _waits(task: Task) -> Prose:
-    label = "Do it after all"
+    label = _("Do it after all")
     back = BringAlong.action.button(task.id, label=label, spoken=f"{label}: “{task.title[:40]}”")
-    return Prose(text=f"For another day: {_format_task(task)}", control=back)
+    return Prose(text=_("For another day: {task}", task=_format_task(task)), control=back)
 
 
-NO_TASKS = "Nothing on your list yet. Leave the minutes open where you do not know them."
+NO_TASKS = mark_message("Nothing on your list yet. Leave the minutes open where you do not know them.")
 
 
 def tasks_card(session: Session) -> Card:
     """Return the card: the tasks, each with its menu."""
     tasks = session.day.inputs.tasks
-    add = Button(label="Add tasks", action="form.tasks", style="default" if tasks else "primary")
-    question = f"What do you want to get done on {day_words(session.date)}?"
+    add = Button(label=_("Add tasks"), action="form.tasks", style="default" if tasks else "primary")
+    question = _("What do you want to get done on {day}?", day=day_words(session.date))
     return Card(
         text=question,
         parts=(
@@ -172,7 +186,7 @@ def tasks_card(session: Session) -> Card:
             *from_queue(session),
             *from_outside(session),
             *list_deferred(session),
-            *((Note(text=_sum(session)),) if tasks else (Prose(text=NO_TASKS),)),
+            *((Note(text=_sum(session)),) if tasks else (Prose(text=_(NO_TASKS)),)),
             *rules(session),
             _moves(session, add),
         ),
@@ -190,7 +204,7 @@ def _moves(session: Session, add: Button) -> Controls:
 
 def _task_row(task: Task) -> Prose:
     star = "⭐ " if task.one_thing else ""
-    choices = [Choice(label="Edit…", value="form.task")]
+    choices = [Choice(label=_("Edit…"), value="form.task")]
     if not task.one_thing:
         choices.append(MarkOneThing.action.menu_entry())
     choices += [DeferTask.action.menu_entry(), RemoveTask.action.menu_entry()]
@@ -205,14 +219,16 @@ def _task_length(task: Task) -> str:
     if task.minutes is not None:
         return in_words(task.minutes)
     usual = USUAL_DEEP if task.depth is Depth.DEEP else USUAL_SHALLOW
-    return f"open, about {in_words(usual)}"
+    return _("open, about {usual}", usual=in_words(usual))
 
 
 def _more_tasks(rest: tuple[Task, ...]) -> tuple[Part, ...]:
     if not rest:
         return ()
     choices = tuple(Choice(label=t.title[:75], value=t.id) for t in rest)
-    picker = Select(action="form.task", placeholder=f"{len(rest)} more tasks", choices=choices)
+    picker = Select(
+        action="form.task", placeholder=ngettext("{count} more task", "{count} more tasks", len(rest)), choices=choices
+    )
     return (Controls(items=(picker,)),)
 
 
@@ -220,7 +236,12 @@ def _sum(session: Session) -> str:
     minutes = sum(
         t.minutes or (USUAL_DEEP if t.depth is Depth.DEEP else USUAL_SHALLOW) for t in session.day.inputs.tasks
     )
-    count = len(session.day.inputs.tasks)
-    line = f"{format_count(count, 'task')}, {in_words(minutes)} together"
-    free = free_minutes(session)
-    return f"{line}." if free is None else f"{line}; your day has {in_words(free)} without meetings."
+    tasks, free = count_tasks(len(session.day.inputs.tasks)), free_minutes(session)
+    if free is None:
+        return _("{tasks}, {length} together.", tasks=tasks, length=in_words(minutes))
+    return _(
+        "{tasks}, {length} together; your day has {free} without meetings.",
+        tasks=tasks,
+        length=in_words(minutes),
+        free=in_words(free),
+    )

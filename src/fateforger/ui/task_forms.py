@@ -25,6 +25,8 @@ from fateforger.session.forms import (
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, Depth, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.tasks import find_task
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.ui.form_values import DEPTHS, MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
 
 ROWS = 3
@@ -37,20 +39,20 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     return Form(
         form="tasks",
         session_id=session.id,
-        title="What to get done",
-        submit="Save",
+        title=_("What to get done"),
+        submit=_("Save"),
         size=rows,
-        more="More rows" if rows < MOST_ROWS else None,
+        more=_("More rows") if rows < MOST_ROWS else None,
         fields=(
             *(field for row in range(1, rows + 1) for field in _row_fields(row, day_words(session.date))),
             ChoiceField(
                 name="one_thing",
-                label="The one thing that matters",
+                label=_("The one thing that matters"),
                 optional=True,
-                choices=tuple(Choice(label=f"Task {row}", value=str(row)) for row in range(1, rows + 1)),
-                hint="It comes first, and early in the day.",
+                choices=tuple(Choice(label=_("Task {row}", row=row), value=str(row)) for row in range(1, rows + 1)),
+                hint=_("It comes first, and early in the day."),
             ),
-            FlagField(name="proceed", label="Draft my day right away", value=True),
+            FlagField(name="proceed", label=_("Draft my day right away"), value=True),
         ),
     )
 
@@ -59,24 +61,24 @@ def _row_fields(row: int, day: str) -> tuple[FormField, ...]:
     return (
         TextField(
             name=f"title_{row}",
-            label=f"Task {row}",
+            label=_("Task {row}", row=row),
             optional=True,
             max_length=MAX_TITLE,
-            placeholder=f"What do you want to get done on {day}?" if row == 1 else "",
+            placeholder=_("What do you want to get done on {day}?", day=day) if row == 1 else "",
         ),
         NumberField(
             name=f"minutes_{row}",
-            label=f"Minutes for task {row}",
+            label=_("Minutes for task {row}", row=row),
             optional=True,
             minimum=1,
             maximum=MAX_MINUTES,
-            hint="Leave it open if you do not know." if row == 1 else "",
+            hint=_("Leave it open if you do not know.") if row == 1 else "",
         ),
         ChoiceField(
             name=f"depth_{row}",
-            label=f"Kind of task {row}",
+            label=_("Kind of task {row}", row=row),
             optional=True,
-            choices=tuple(Choice(label=label, value=value) for value, label in DEPTHS.items()),
+            choices=tuple(Choice(label=_(label), value=value) for value, label in DEPTHS.items()),
             value="deep",
         ),
     )
@@ -88,9 +90,11 @@ def read_tasks_form(_session: Session, submission: FormSubmission) -> SessionCom
     chosen = filled.choice("one_thing")
     tasks = [task for row in range(1, rows + 1) if (task := _read_task(filled, row, one_thing=chosen == str(row)))]
     if chosen is not None and not filled.text(f"title_{chosen}", MAX_TITLE):
-        filled.errors["one_thing"] = f"Task {chosen} has no title; choose one of the tasks you wrote down."
+        filled.errors["one_thing"] = _(
+            "Task {chosen} has no title; choose one of the tasks you wrote down.", chosen=chosen
+        )
     if not tasks and not filled.errors:
-        filled.errors["title_1"] = "Write down at least one thing to do."
+        filled.errors["title_1"] = _("Write down at least one thing to do.")
     return filled.or_errors(lambda: AddTasks(**filled.envelope, tasks=tuple(tasks), proceed=filled.flag("proceed")))
 
 
@@ -99,7 +103,9 @@ def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
     minutes = filled.minutes(f"minutes_{row}")
     if not title:
         if minutes is not None:
-            filled.errors[f"title_{row}"] = f"What are these {minutes} minutes for? Give the task a title."
+            filled.errors[f"title_{row}"] = _(
+                "What are these {minutes} minutes for? Give the task a title.", minutes=minutes
+            )
         return None
     depth = Depth.SHALLOW if filled.choice(f"depth_{row}") == "shallow" else Depth.DEEP
     key = mint_key("t", filled.submission.command_id, row)
@@ -112,46 +118,46 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
         form="task",
         session_id=session.id,
         target=task.id,
-        title="Edit task",
-        submit="Save",
+        title=_("Edit task"),
+        submit=_("Save"),
         fields=(
-            TextField(name="title", label="Task", value=task.title, max_length=MAX_TITLE),
+            TextField(name="title", label=_("Task"), value=task.title, max_length=MAX_TITLE),
             NumberField(
                 name="minutes",
-                label="Minutes",
+                label=_("Minutes"),
                 optional=True,
                 value=task.minutes,
                 minimum=1,
                 maximum=MAX_MINUTES,
-                hint="Leave it open if you do not know.",
+                hint=_("Leave it open if you do not know."),
             ),
             ChoiceField(
                 name="depth",
-                label="Kind",
-                choices=tuple(Choice(label=label, value=value) for value, label in DEPTHS.items()),
+                label=_("Kind"),
+                choices=tuple(Choice(label=_(label), value=value) for value, label in DEPTHS.items()),
                 value=task.depth.value,
             ),
-            FlagField(name="one_thing", label="This is the one thing that matters", value=task.one_thing),
+            FlagField(name="one_thing", label=_("This is the one thing that matters"), value=task.one_thing),
             TextField(
                 name="done_when",
-                label="Done when",
+                label=_("Done when"),
                 optional=True,
                 value="\n".join(task.done_when),
                 multiline=True,
                 max_length=MOST_CRITERIA * (MOST_CRITERION + 1),
-                placeholder="What makes it a success? Two or three things, one a line.",
+                placeholder=_("What makes it a success? Two or three things, one a line."),
             ),
-            FlagField(name="in_pieces", label="It may be done in pieces", value=task.in_pieces),
+            FlagField(name="in_pieces", label=_("It may be done in pieces"), value=task.in_pieces),
             TextField(
                 name="notes",
-                label="Notes",
+                label=_("Notes"),
                 optional=True,
                 value=task.notes,
                 multiline=True,
                 max_length=MAX_NOTES,
-                hint="They go into the calendar event.",
+                hint=_("They go into the calendar event."),
             ),
-            FlagField(name="remove", label="Take it off the list"),
+            FlagField(name="remove", label=_("Take it off the list")),
         ),
     )
 
@@ -161,7 +167,7 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
     filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveTask(**filled.envelope, task_id=before.id)
-    title = filled.text("title", MAX_TITLE, needed="A task needs a title.")
+    title = filled.text("title", MAX_TITLE, needed=_("A task needs a title."))
     minutes = filled.minutes("minutes")
     notes = filled.text("notes", MAX_NOTES)
     done_when = _read_criteria(filled)
@@ -185,9 +191,14 @@ def _read_criteria(filled: Filled) -> tuple[str, ...]:
     text = filled.text("done_when", MOST_CRITERIA * (MOST_CRITERION + 1))
     lines = tuple(line.strip() for line in text.splitlines() if line.strip())
     if len(lines) > MOST_CRITERIA:
-        filled.errors["done_when"] = f"Keep the {MOST_CRITERIA} lines that matter most; the rest has room in the notes."
+        filled.errors["done_when"] = _(
+            "Keep the {most_criteria} lines that matter most; the rest has room in the notes.",
+            most_criteria=MOST_CRITERIA,
+        )
     elif any(len(line) > MOST_CRITERION for line in lines):
-        filled.errors["done_when"] = f"A line has room for {MOST_CRITERION} characters."
+        filled.errors["done_when"] = _(
+            "A line has room for {most_criterion} characters.", most_criterion=MOST_CRITERION
+        )
     return lines
 
 
@@ -198,21 +209,21 @@ def build_bring_form(session: Session, _request: FormRequest) -> Form:
     missed = open_work_of_missed(session)
     offered = [each for each in session.open_work.offered if each not in missed]
     if not offered:
-        raise BadInput("Nothing of that is open any more.")
+        raise BadInput(_("Nothing of that is open any more."))
     choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in offered)
     return Form(
         form="bring",
         session_id=session.id,
-        title="What else there is",
-        submit="Bring along",
+        title=_("What else there is"),
+        submit=_("Bring along"),
         fields=(
             ManyField(
                 name="tasks",
-                label=f"What of it do you want to do on {day_words(session.date)}?",
+                label=_("What of it do you want to do on {day}?", day=day_words(session.date)),
                 choices=choices,
                 value=tuple(choice.value for choice in choices),
-                placeholder="Choose some",
-                hint="What you leave out here is offered again.",
+                placeholder=_("Choose some"),
+                hint=_("What you leave out here is offered again."),
             ),
         ),
     )
@@ -222,27 +233,31 @@ def read_bring_form(_session: Session, submission: FormSubmission) -> SessionCom
     filled = Filled(submission)
     chosen = filled.many("tasks")
     if not chosen:
-        return FormErrors(errors={"tasks": "Choose at least one, or close this."})
+        return FormErrors(errors={"tasks": _("Choose at least one, or close this.")})
     return BringAlong(**filled.envelope, task_ids=chosen)
 
 
-_SOURCES = {"deferred": "put off", "unplaced": "did not fit", "planned": "planned"}
+_SOURCES = {
+    "deferred": mark_message("put off"),
+    "unplaced": mark_message("did not fit"),
+    "planned": mark_message("planned"),
+}
 
 
 def build_catch_up_form(session: Session, _request: FormRequest) -> Form:
     things = open_work_of_missed(session)
     if not things:
-        raise BadInput("Nothing of that is open any more.")
-    ask = f"What is ticked goes on your list for {day_words(session.date)}."
-    settle = "Untick what you did, or do not want any more; I will not ask about that again."
+        raise BadInput(_("Nothing of that is open any more."))
+    ask = _("What is ticked goes on your list for {day}.", day=day_words(session.date))
+    settle = _("Untick what you did, or do not want any more; I will not ask about that again.")
     days = [(day, list(each)) for day, each in groupby(things, key=lambda each: each.day)]
     return Form(
         form="catch_up",
         session_id=session.id,
         # An unticked item is settled, so the form has to record which items it showed.
         target=" ".join(each.task.id for each in things),
-        title="Catch up",
-        submit="Catch up",
+        title=_("Catch up"),
+        submit=_("Catch up"),
         fields=(
             TextPart(text=f"{ask} {settle}"),
             *(_day_field(f"day_{n}", day_words(day), each) for n, (day, each) in enumerate(days, 1)),
@@ -268,7 +283,7 @@ def _day_field(name: str, label: str, things: list[OfferedInput]) -> ManyField:
         label=label,
         choices=choices,
         value=tuple(choice.value for choice in choices),
-        placeholder="Nothing of it",
+        placeholder=_("Nothing of it"),
         boxes=True,
     )
 

@@ -16,7 +16,7 @@ from fateforger.session.forms import Form, FormErrors, FormSubmission
 from fateforger.session.queue_commands import PullTask, QueueCommand
 from fateforger.slack.blocks import HOME, render
 from fateforger.tasks.task import QueuedTask, TaskState
-from fateforger.ui.session_cards import KEPT
+from fateforger.ui.session_cards import build_own_data
 
 
 class Page:
@@ -30,7 +30,7 @@ class Page:
     async def look(self) -> str:
         """The words of the queue, which comes before what is kept about her."""
         home = await self.house.coordinator.home(ANNA)
-        self.card = home.model_copy(update={"parts": home.parts[: -len(KEPT)]})
+        self.card = home.model_copy(update={"parts": home.parts[: -len(build_own_data())]})
         return words_of(self.card).partition("Your queue\n")[2]
 
     def rows(self) -> list[tuple[str, Menu]]:

@@ -1,0 +1,101 @@
+"""Texts that people read are messages of a catalogue: whole, with named placeholders, and all of them in its template."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
+from babel.messages.pofile import read_po
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "fateforger"
+TEMPLATE = SOURCE / "locales" / "fateforger.pot"
+MARKS = {"_", "gettext", "ngettext", "mark_message"}
+Found = tuple[str, ast.Call]
+
+
+def calls() -> Iterator[Found]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
+                yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
+
+
+CALLS = tuple(calls())
+
+
+def messages(node: ast.Call) -> list[str]:
+    """The literal messages of a call; none if it translates a constant."""
+    given = node.args[:2] if isinstance(node.func, ast.Name) and node.func.id == "ngettext" else node.args[:1]
+    return [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+
+
+def placeholders(message: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(message) if name is not None}
+
+
+def test_the_template_is_up_to_date() -> None:
+    """``make messages`` writes it."""
+    keywords = {**DEFAULT_KEYWORDS, "mark_message": None, "CardAction": (2,)}
+    found = extract_from_dir(SOURCE, [("**.py", "python")], keywords=keywords)
+    with TEMPLATE.open("rb") as file:
+        template = {message.id for message in read_po(file) if message.id}
+    assert {each[2] for each in found} == template
+
+
+def test_messages_are_whole() -> None:
+    """No message is a fragment to be put between others."""
+    broken = {place: text for place, node in CALLS for text in messages(node) if not text or text != text.strip()}
+    assert broken == {}
+
+
+def test_each_placeholder_has_a_name_and_a_value() -> None:
+    wrong = []
+    for place, node in CALLS:
+        texts = messages(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "mark_message":
+            continue
+        given = {each.arg for each in node.keywords}
+        counted = {"count"} if isinstance(node.func, ast.Name) and node.func.id == "ngettext" else set()
+        wanted = set().union(*map(placeholders, texts)) if texts and (given or counted) else given
+        if not wanted <= given | counted or not given <= wanted or not all(map(str.isidentifier, wanted - {None})):  # type: ignore[arg-type]
+            wrong.append((place, wanted, given))
+    assert wrong == []
+
+
+def test_only_constants_and_whole_texts_are_translated() -> None:
+    """A message that is put together at run time is in no catalogue."""
+    wrong = [
+        place
+        for place, node in CALLS
+        for each in node.args[:1]
+        if isinstance(each, ast.JoinedStr | ast.BinOp | ast.Call)
+    ]
+    assert wrong == []
+
+
+def letters(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(re.search("[A-Za-z]{2}", node.value))
+
+
+def is_message(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS
+
+
+@pytest.mark.parametrize("package", ["ui"])
+def test_no_sentence_is_put_together_from_messages(package: str) -> None:
+    wrong = []
+    for path in sorted((SOURCE / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            parts: list[ast.expr] = []
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+                parts = [node.left, node.right]
+            if isinstance(node, ast.JoinedStr):
+                parts = [each.value if isinstance(each, ast.FormattedValue) else each for each in node.values]
+            if any(map(is_message, parts)) and any(map(letters, parts)):
+                wrong.append(f"{path.relative_to(SOURCE)}: {ast.unparse(node)}")
+    assert wrong == []
