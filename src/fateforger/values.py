@@ -14,9 +14,12 @@ V = TypeVar("V", bound="BaseModel | DataclassInstance")
 
 
 class Value(BaseModel):
-    """A frozen model. A copy computes its cached properties again, since they may depend on changed fields."""
+    """A frozen model, built by the names of its fields, or read by their aliases.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    A copy computes its cached properties again, since they may depend on changed fields.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     def __copy__(self) -> Self:
         copied = super().__copy__()

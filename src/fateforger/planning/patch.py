@@ -8,37 +8,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, assert_never
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from fateforger.errors import PatchInvalid, PlanInvalid
 from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve_strict, with_keys
 from fateforger.planning.timing import Timing
 from fateforger.planning.validation import first_mistake
+from fateforger.values import Value
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 
-
-class AddBlocks(BaseModel):
+class AddBlocks(Value):
     """Insert blocks after the block ``after``, or at the front when that is ``None``."""
 
-    model_config = _FROZEN
     kind: Literal["add"] = "add"
     events: tuple[TBEvent, ...] = Field(min_length=1)
     after: str | None
 
 
-class RemoveBlock(BaseModel):
+class RemoveBlock(Value):
     """Remove a block."""
 
-    model_config = _FROZEN
     kind: Literal["remove"] = "remove"
     key: str
 
 
-class UpdateBlock(BaseModel):
+class UpdateBlock(Value):
     """Change the given fields of a block; ``None`` leaves a field as it is."""
 
-    model_config = _FROZEN
     kind: Literal["update"] = "update"
     key: str
     name: str | None = None
@@ -47,19 +43,17 @@ class UpdateBlock(BaseModel):
     timing: Timing | None = None
 
 
-class MoveBlock(BaseModel):
+class MoveBlock(Value):
     """Move a block behind another one, or to the front when ``after`` is ``None``."""
 
-    model_config = _FROZEN
     kind: Literal["move"] = "move"
     key: str
     after: str | None
 
 
-class ReplaceAll(BaseModel):
+class ReplaceAll(Value):
     """Replace all blocks of the plan."""
 
-    model_config = _FROZEN
     kind: Literal["replace"] = "replace"
     events: tuple[TBEvent, ...] = Field(min_length=1)
 
@@ -67,13 +61,12 @@ class ReplaceAll(BaseModel):
 Op = Annotated[AddBlocks | RemoveBlock | UpdateBlock | MoveBlock | ReplaceAll, Field(discriminator="kind")]
 
 
-class Patch(BaseModel):
+class Patch(Value):
     """Changes in the order in which they are applied.
 
     An empty patch changes nothing.
     """
 
-    model_config = _FROZEN
     ops: tuple[Op, ...]
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Annotated, Self, assert_never
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from fateforger.errors import PlanInvalid
 from fateforger.planning.timing import (
@@ -79,10 +79,8 @@ MAX_DESCRIPTION = 8_000
 MAX_EVENTS = 400
 
 
-class TBEvent(BaseModel):
+class TBEvent(Value):
     """One block. ``key`` names it for good, whatever happens to its name, place or time."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     name: str = Field(alias="n", min_length=1, max_length=MAX_NAME, description="Title")
     description: str = Field("", alias="d", max_length=MAX_DESCRIPTION, description="Notes")
@@ -114,8 +112,6 @@ class TBPlan(Value):
 
     Raises pydantic's ``ValidationError``; ``read_plan`` turns it into one sentence.
     """
-
-    model_config = ConfigDict(populate_by_name=True)
 
     date: Date
     tz: Annotated[str, AfterValidator(lambda name: zone(name).key)]

@@ -14,8 +14,10 @@ from functools import lru_cache
 from typing import Annotated, Literal, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
+from pydantic import Field, PlainSerializer, TypeAdapter
 from pydantic.functional_validators import BeforeValidator
+
+from fateforger.values import Value
 
 
 @lru_cache(maxsize=256)
@@ -115,35 +117,31 @@ ClockField = Annotated[Clock, BeforeValidator(read_clock), PlainSerializer(write
 Duration = Annotated[timedelta, BeforeValidator(read_duration)]
 
 
-class AfterPrevious(BaseModel):
+class AfterPrevious(Value):
     """Starts when the block before it ends."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     a: Literal["ap"] = "ap"
     duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
 
 
-class BeforeNext(BaseModel):
+class BeforeNext(Value):
     """Ends when the block after it starts."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     a: Literal["bn"] = "bn"
     duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
 
 
-class FixedStart(BaseModel):
+class FixedStart(Value):
     """Starts at a given time."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     a: Literal["fs"] = "fs"
     start: ClockField = Field(alias="st", description="HH:MM on the plan's day")
     duration: Duration = Field(alias="dur", description="ISO 8601, for example PT30M")
 
 
-class FixedWindow(BaseModel):
+class FixedWindow(Value):
     """Starts and ends at given times; an earlier end means the next morning."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     a: Literal["fw"] = "fw"
     start: ClockField = Field(alias="st", description="HH:MM on the plan's day")
     end: ClockField = Field(alias="et", description="HH:MM; earlier than the start = next day")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, assert_never
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from fateforger.errors import PatchInvalid, PlanInvalid
 from fateforger.planning.patch import (
@@ -28,6 +28,7 @@ from fateforger.planning.patch import (
 from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, with_keys
 from fateforger.planning.timing import Timing
 from fateforger.planning.validation import first_mistake
+from fateforger.values import Value
 
 
 def read_plan(document: object) -> TBPlan:
@@ -67,27 +68,24 @@ def write_resolved(block: Resolved) -> dict[str, Any]:
 Position = Annotated[int, Field(strict=True)]
 
 
-class AddEvents(BaseModel):
+class AddEvents(Value):
     """Add events behind position ``after`` (-1: at the front; left out: at the end)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["ae"] = "ae"
     events: tuple[TBEvent, ...] = Field(min_length=1)
     after: Position | None = Field(None, description="Insert behind this position; left out = at the end")
 
 
-class RemoveEvent(BaseModel):
+class RemoveEvent(Value):
     """Remove the event at a position."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["re"] = "re"
     index: Position = Field(alias="i", description="Position of the event to remove")
 
 
-class UpdateEvent(BaseModel):
+class UpdateEvent(Value):
     """Change the given fields of the event at a position."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["ue"] = "ue"
     index: Position = Field(alias="i", description="Position of the event to change")
     name: str | None = Field(None, alias="n", description="New title")
@@ -96,19 +94,17 @@ class UpdateEvent(BaseModel):
     timing: Timing | None = Field(None, alias="p", description="New timing")
 
 
-class MoveEvent(BaseModel):
+class MoveEvent(Value):
     """Take the event at one position and put it at another (counted without it)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["me"] = "me"
     source: Position = Field(alias="fr", description="From position")
     target: Position = Field(alias="to", description="To position")
 
 
-class ReplaceEvents(BaseModel):
+class ReplaceEvents(Value):
     """Replace the whole list."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     op: Literal["ra"] = "ra"
     events: tuple[TBEvent, ...] = Field(min_length=1)
 
@@ -116,10 +112,9 @@ class ReplaceEvents(BaseModel):
 TBOp = Annotated[AddEvents | RemoveEvent | UpdateEvent | MoveEvent | ReplaceEvents, Field(discriminator="op")]
 
 
-class TBPatch(BaseModel):
+class TBPatch(Value):
     """A batch of ops, applied in order."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     ops: tuple[TBOp, ...]
 
 
