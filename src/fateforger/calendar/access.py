@@ -7,11 +7,11 @@ import random
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Ledger, Snapshot, Standing
-from fateforger.calendar.ports import Calendar, Journal, Lease, Window
+from fateforger.calendar.ports import Calendar, DayReads, Journal, Lease, Window
 from fateforger.errors import CalendarBusy, CalendarUnreachable
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
@@ -61,17 +61,12 @@ class Wait:
     reason: str
 
 
-class WriteProgressCallback(Protocol):
-    """Callback for the progress of a write.
-
-    It receives the number of events written and their total (0 while unknown), and each wait when it begins. It must
-    not block and must not fail.
-    """
-
-    def __call__(self, done: int, of: int, wait: Wait | None = None) -> None: ...
+WriteProgressCallback = Callable[[int, int, Wait | None], None]
+"""Callback for the progress of a write: the number of events written, their total (0 while unknown), and each wait when
+it begins. It must not block and must not fail."""
 
 
-def ignore_write_progress(done: int, of: int, wait: Wait | None = None) -> None:
+def ignore_write_progress(done: int, of: int, wait: Wait | None) -> None:
     """Ignore the progress."""
     del done, of, wait
 
@@ -131,17 +126,6 @@ async def run_each(items: Collection[T], work: Callable[[T], Awaitable[None]], *
             raise end
 
 
-class DayReads(Protocol):
-    """The reads of a :class:`~fateforger.calendar.ports.Calendar`."""
-
-    @property
-    def key(self) -> str: ...
-
-    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]: ...
-
-    async def get(self, event_id: str) -> EventImage | None: ...
-
-
 async def read_day(
     calendar: DayReads, journal: Journal, day: date, tz: str, *, limits: Limits | None = None
 ) -> tuple[Snapshot, Ledger]:
@@ -181,25 +165,25 @@ _LOST = "Writing took too long and was stopped; what is missing will be finished
 
 
 class Hold:
-    """A lease that is renewed while it is used.
+    """A lease on the calendar of ``outside`` that is renewed while it is used.
 
     It cannot stop a write in progress, so none starts unless the lease outlasts it. A write that outlasted the lease is
     not recorded, since other processes may have settled it.
     """
 
     def __init__(self, outside: CommitContext, owner: str) -> None:
-        self._outside = outside
+        self.outside = outside
         self._owner = owner
         self._lease: Lease | None = None
 
     async def take(self) -> None:
         """Acquire the lease, waiting a little for another holder. Raises :class:`~fateforger.errors.CalendarBusy`."""
-        limits = self._outside.limits
+        limits = self.outside.limits
         waited = 0.0
         while (lease := await self._acquire()) is None:
             if waited >= limits.lease_wait:
                 raise CalendarBusy(_BUSY)
-            await self._outside.sleep(limits.lease_poll)
+            await self.outside.sleep(limits.lease_poll)
             waited += limits.lease_poll
         self._lease = lease
 
@@ -212,14 +196,14 @@ class Hold:
         lease = self._lease
         if lease is None:
             raise CalendarBusy(_LOST)
-        left = (lease.expires_at - self._outside.clock.now()).total_seconds()
-        if left > self._outside.limits.lease_margin:
+        left = (lease.expires_at - self.outside.clock.now()).total_seconds()
+        if left > self.outside.limits.lease_margin:
             return
         renewed = await self._acquire()
         if renewed is None or renewed.fence != lease.fence:
             self._lease = None
             if renewed is not None:
-                await self._outside.journal.release(renewed)
+                await self.outside.journal.release(renewed)
             raise CalendarBusy(_LOST)
         self._lease = renewed
 
@@ -227,10 +211,10 @@ class Hold:
         """Release the lease, if it is held."""
         if self._lease is not None:
             lease, self._lease = self._lease, None
-            await self._outside.journal.release(lease)
+            await self.outside.journal.release(lease)
 
     async def _acquire(self) -> Lease | None:
-        outside = self._outside
+        outside = self.outside
         return await outside.journal.acquire(
             outside.calendar.key, self._owner, now=outside.clock.now(), seconds=outside.limits.lease_seconds
         )
@@ -243,10 +227,10 @@ class WaitingReads:
     ``seen_at`` is the time of the last request for a window.
     """
 
-    def __init__(self, outside: CommitContext, hold: Hold) -> None:
-        self.seen_at = outside.clock.now()
-        self._outside = outside
+    def __init__(self, hold: Hold) -> None:
+        self.seen_at = hold.outside.clock.now()
         self._hold = hold
+        self._outside = hold.outside
 
     @property
     def key(self) -> str:
@@ -265,7 +249,7 @@ class WaitingReads:
     async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
         async def wait(pause: Wait) -> None:
             self._outside.told(0, 0, pause)
-            await wait_with_lease(pause.seconds, self._outside, self._hold)
+            await wait_with_lease(pause.seconds, self._hold)
 
         return await read_patiently(read, wait, seconds=self._outside.limits.waiting_budget)
 
@@ -287,10 +271,10 @@ async def read_patiently(
             await wait(Wait(error.retry_after, error.reason))
 
 
-async def wait_with_lease(seconds: float, outside: CommitContext, hold: Hold) -> None:
+async def wait_with_lease(seconds: float, hold: Hold) -> None:
     """Sleep, and keep the lease meanwhile."""
     while seconds > 0:
-        nap = min(seconds, outside.limits.lease_margin)
-        await outside.sleep(nap)
+        nap = min(seconds, hold.outside.limits.lease_margin)
+        await hold.outside.sleep(nap)
         await hold.ensure()
         seconds -= nap

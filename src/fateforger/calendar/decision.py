@@ -34,7 +34,7 @@ from fateforger.calendar.event import (
 )
 from fateforger.calendar.merge import Choices, FieldMerge, merge
 from fateforger.calendar.model import Adopted, DesiredBlock, Head, Ledger, Merged, Standing, SyncOp, Verb
-from fateforger.calendar.ownership import Owned, Proof, build_seed, mint, next_generation
+from fateforger.calendar.ownership import Owned, build_seed, mint, next_generation
 from fateforger.values import replace
 
 
@@ -342,7 +342,7 @@ def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool =
     head = owned.head
     if head is not None and head.standing is Standing.RELEASED:
         return None
-    if owned.proof is Proof.MARKED:
+    if not owned.is_known:
         reason = "It has fateforger's mark, but is not in this database; I left it alone."
         return Decision(build_op(op_id, Verb.SKIP, owned, reason, head_after=None))
     if kept := _explain_keeping(owned):

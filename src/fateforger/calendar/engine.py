@@ -7,7 +7,7 @@ snapshot is an error instead of a question: nothing follows from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
@@ -55,7 +55,7 @@ from fateforger.calendar.model import (
     SyncPlan,
     Verb,
 )
-from fateforger.calendar.ownership import Owned, Proof, Sides, sort_sides
+from fateforger.calendar.ownership import Owned, sort_sides
 from fateforger.errors import CalendarIncomplete, InternalError, PlanInvalid
 from fateforger.planning.plan import COLOR_BY_TYPE, Resolved, TBPlan, resolve, resolve_strict
 from fateforger.planning.timing import zone
@@ -104,12 +104,16 @@ def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
 
 
 def run_safety_checks(
-    ops: Sequence[SyncOp], sides: Sides, ledger: Ledger, spares: Sequence[Owned]
+    ops: Sequence[SyncOp],
+    owned: Sequence[Owned],
+    live: Collection[str],
+    ledger: Ledger,
+    spares: Sequence[Owned],
 ) -> tuple[SafetyCheck, ...]:
     """Return all safety checks that these ops trigger."""
     brakes: list[SafetyCheck] = []
     held = [head for head in ledger.heads if head.standing is Standing.HELD]
-    gone = [head for head in held if head.event_id not in sides.live]
+    gone = [head for head in held if head.event_id not in live]
     gone.sort(key=lambda head: (head.base.start, head.key))
     acting = bool(gone) and any(op.verb in _ACTING or _asks_about_deletion(op) for op in ops)
     if acting and len(gone) == len(held) >= _EMPTIED:
@@ -129,7 +133,7 @@ def run_safety_checks(
             )
         )
     deletes = [op for op in ops if op.verb is Verb.DELETE]
-    ours = [o for o in sides.owned if o.proof is not Proof.MARKED] if deletes else []
+    ours = [o for o in owned if o.is_known] if deletes else []
     if len(ours) >= _MANY and len(deletes) > _MOST * len(ours):
         brakes.append(
             SafetyCheck(
@@ -181,9 +185,9 @@ def plan_sync(
     if (desired.day, desired.tz) != (snapshot.day, snapshot.tz):
         raise InternalError("A plan can only be compared with the calendar of its own day and zone.")
     require_whole(snapshot, ledger)
-    sides = sort_sides(snapshot, ledger)
+    owned, foreign = sort_sides(snapshot, ledger)
     setting = Setting(desired.day, zone(desired.tz), ledger, choices, _collect_taken_ids(snapshot, ledger))
-    found = _find(desired.blocks, sides, ledger)
+    found = _find(desired.blocks, owned, foreign, snapshot.live, ledger)
     decisions: list[Decision] = []
     written: list[DesiredBlock] = []
     for block in sorted(desired.blocks, key=lambda b: b.index):
@@ -191,21 +195,21 @@ def plan_sync(
         decisions.append(decision)
         if decision.op.verb in WRITES:
             written.append(block)
-    for owned, spare in (*((o, False) for o in found.leftovers), *((o, True) for o in found.spares)):
-        if (left := decide_leftover(op_ids(len(decisions)), owned, setting, spare=spare)) is not None:
+    for mine, spare in (*((o, False) for o in found.leftovers), *((o, True) for o in found.spares)):
+        if (left := decide_leftover(op_ids(len(decisions)), mine, setting, spare=spare)) is not None:
             decisions.append(left)
     for head in found.lost:
         decisions.append(decide_forget(op_ids(len(decisions)), head))
     ops = tuple(decision.op for decision in decisions)
     links = [(b, event) for b in desired.blocks if (event := found.links.get(b.key)) is not None]
-    met = (*sides.foreign, *_list_left_to_person(decisions))
+    met = (*foreign, *_list_left_to_person(decisions))
     return SyncPlan(
         day=desired.day,
         tz=desired.tz,
         ops=ops,
         merged=tuple(m for d in decisions for m in d.merged),
         adopted=tuple(a for d in decisions for a in d.adopted),
-        brakes=run_safety_checks(ops, sides, ledger, found.spares),
+        brakes=run_safety_checks(ops, owned, snapshot.live, ledger, found.spares),
         warnings=(*warn_about_links(links, setting.tz), *warn_about_overlaps(written, met, setting.tz)),
     )
 
@@ -225,23 +229,29 @@ class _Found:
     lost: Sequence[Head]
 
 
-def _find(blocks: Sequence[DesiredBlock], sides: Sides, ledger: Ledger) -> _Found:
+def _find(
+    blocks: Sequence[DesiredBlock],
+    owned: Sequence[Owned],
+    foreign: Sequence[EventImage],
+    live: Collection[str],
+    ledger: Ledger,
+) -> _Found:
     wanted = {block.key for block in blocks}
     heads = {head.key: head for head in ledger.heads}
-    known_first = sorted(sides.owned, key=lambda o: o.head is None)
+    known_first = sorted(owned, key=lambda o: o.head is None)
     by_key = {o.key: o for o in reversed(known_first)}
     spares = [o for o in known_first if by_key[o.key] is not o]
     events = {key: owned for key, owned in by_key.items() if key in wanted}
     pool = [b for b in blocks if b.key not in events and not _stays_deleted(b, heads.get(b.key))]
     free = [o for o in by_key.values() if o.key not in wanted and _may_change_block(o)]
-    links = _pair(pool, free, (*sides.foreign, *_list_released(by_key, wanted)), events) if pool else {}
+    links = _pair(pool, free, (*foreign, *_list_released(by_key, wanted)), events) if pool else {}
     used = {o.event.id for o in events.values()}
     leftovers = [o for o in by_key.values() if o.event.id not in used]
     known = wanted | {o.key for o in leftovers}
     lost = [
         head
         for key, head in heads.items()
-        if key not in known and head.event_id not in sides.live and head.standing is not Standing.REMOVED
+        if key not in known and head.event_id not in live and head.standing is not Standing.REMOVED
     ]
     lost.sort(key=lambda head: head.key)
     return _Found(events, links, heads, sorted(leftovers, key=_sort_key), sorted(spares, key=_sort_key), lost)

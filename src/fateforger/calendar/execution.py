@@ -70,13 +70,12 @@ class Attempts:
     read for a while is read again before it is written to.
     """
 
-    def __init__(
-        self, transaction: Transaction, outside: CommitContext, hold: Hold, *, seen_at: datetime | None = None
-    ) -> None:
+    def __init__(self, transaction: Transaction, hold: Hold, *, seen_at: datetime | None = None) -> None:
         self.transaction = transaction
-        self._outside = outside
         self._hold = hold
+        self._outside = hold.outside
         self._seen_at = seen_at
+        self.at_once = hold.outside.limits.concurrency
         self._waited = 0.0
         self._waiting_until = datetime.min.replace(tzinfo=UTC)
         self._keys = {r.op.head_after.key for r in transaction.records if r.op.head_after is not None}
@@ -235,7 +234,7 @@ class Attempts:
         if self._waited > self._outside.limits.waiting_budget:
             raise Paused(reason)
         self.tell(Wait(seconds, reason))
-        await wait_with_lease(seconds, self._outside, self._hold)
+        await wait_with_lease(seconds, self._hold)
 
     async def _put_back(self, record: OpRecord, verdict: NotYet) -> OpRecord:
         """Return an op to pending with the rest that is left to do."""
@@ -282,7 +281,7 @@ def _is_conclusive(op: SyncOp, image: EventImage | None) -> bool:
 UNCHECKED_TOO = "For the same reason I could not look at your calendar again to check."
 
 
-async def verify_writes(transaction: Transaction, outside: CommitContext, hold: Hold) -> tuple[bool, tuple[str, ...]]:
+async def verify_writes(transaction: Transaction, hold: Hold) -> tuple[bool, tuple[str, ...]]:
     """Return whether the calendar differs from what was written, and sentences about it.
 
     A failed reading is reported, but is not a difference: each write was confirmed on its own.
@@ -293,7 +292,7 @@ async def verify_writes(transaction: Transaction, outside: CommitContext, hold: 
     ids = [record.op.event_id for record in written if record.op.verb is not Verb.DELETE]
     try:
         snapshot = await read_snapshot(
-            WaitingReads(outside, hold), Ledger(), transaction.day, transaction.tz, limits=outside.limits, also=ids
+            WaitingReads(hold), Ledger(), transaction.day, transaction.tz, limits=hold.outside.limits, also=ids
         )
     except CalendarError as error:
         said = any(record.error == error.message for record in transaction.records)
@@ -342,64 +341,64 @@ class ExecutionResult:
     notes: tuple[str, ...] = ()
 
 
-async def execute_sync(transaction: Transaction, outside: CommitContext, hold: Hold) -> ExecutionResult:
+async def execute_sync(transaction: Transaction, hold: Hold) -> ExecutionResult:
     """Record a transaction and carry it out, under a lease that is held.
 
     The calendar's answers become part of the result, which is committed, partial or paused. Raises ``StoreError``, and
     ``CalendarBusy`` if the lease was lost; the transaction then stays open, to be settled later.
     """
     await hold.ensure()
-    await outside.journal.begin(transaction)
-    return await _carry_on(Attempts(transaction, outside, hold, seen_at=transaction.created_at), outside, hold)
+    await hold.outside.journal.begin(transaction)
+    return await _carry_on(Attempts(transaction, hold, seen_at=transaction.created_at), hold)
 
 
-async def resume(transaction: Transaction, outside: CommitContext, hold: Hold) -> ExecutionResult:
+async def resume(transaction: Transaction, hold: Hold) -> ExecutionResult:
     """Continue a transaction that was paused, or interrupted at any point.
 
     The person may have changed the calendar meanwhile, so every event is read before it is written to.
     """
-    return await _carry_on(Attempts(transaction, outside, hold), outside, hold)
+    return await _carry_on(Attempts(transaction, hold), hold)
 
 
-async def _carry_on(attempts: Attempts, outside: CommitContext, hold: Hold) -> ExecutionResult:
+async def _carry_on(attempts: Attempts, hold: Hold) -> ExecutionResult:
     try:
-        await _run_wave(attempts, attempts.settle_inflight, outside, {OpState.INFLIGHT})
-        await _run_wave(attempts, attempts.note, outside, {OpState.PENDING}, RECORDS)
-        await _run_wave(attempts, attempts.carry_out, outside, {OpState.PENDING}, _ADDITIVE)
+        await _run_wave(attempts, attempts.settle_inflight, {OpState.INFLIGHT})
+        await _run_wave(attempts, attempts.note, {OpState.PENDING}, RECORDS)
+        await _run_wave(attempts, attempts.carry_out, {OpState.PENDING}, _ADDITIVE)
         if any(record.state is OpState.FAILED for record in attempts.transaction.records):
-            await _leave(attempts, outside, OpState.SKIPPED, _NOT_DELETED)
-        await _run_wave(attempts, attempts.carry_out, outside, {OpState.PENDING}, {Verb.DELETE})
+            await _leave(attempts, OpState.SKIPPED, _NOT_DELETED)
+        await _run_wave(attempts, attempts.carry_out, {OpState.PENDING}, {Verb.DELETE})
     except Paused as pause:
         paused = attempts.transaction
         if paused.state is not TxState.PAUSED:
             await hold.ensure()
-            paused = close_transaction(paused, TxState.PAUSED, outside.clock.now())
-            await outside.journal.close(paused.id, TxState.PAUSED, outside.clock.now())
+            now = hold.outside.clock.now()
+            paused = close_transaction(paused, TxState.PAUSED, now)
+            await hold.outside.journal.close(paused.id, TxState.PAUSED, now)
         return ExecutionResult(paused, paused=pause.reason)
-    differing, notes = await verify_writes(attempts.transaction, outside, hold)
+    differing, notes = await verify_writes(attempts.transaction, hold)
     state = TxState.PARTIAL if differing else judge_transaction(attempts.transaction)
-    return ExecutionResult(await _close(attempts.transaction, state, outside, hold), notes=notes)
+    return ExecutionResult(await _close(attempts.transaction, state, hold), notes=notes)
 
 
-async def settle(transaction: Transaction, outside: CommitContext, hold: Hold) -> ExecutionResult:
+async def settle(transaction: Transaction, hold: Hold) -> ExecutionResult:
     """End an interrupted transaction without writing to the calendar.
 
     Writes in progress are looked up, the rest is given up. Raises ``CalendarError`` if that is not possible now.
     """
-    attempts = Attempts(transaction, outside, hold)
+    attempts = Attempts(transaction, hold)
     try:
-        await _run_wave(attempts, attempts.settle_tried, outside, _OPEN, WRITES, tried=True)
+        await _run_wave(attempts, attempts.settle_tried, _OPEN, WRITES, tried=True)
     except Paused as pause:
         error = CalendarAuthFailed if pause.login else CalendarUnreachable
         raise error(pause.reason) from pause
-    await _leave(attempts, outside, OpState.SUPERSEDED, _SUPERSEDED)
-    return ExecutionResult(await _close(attempts.transaction, judge_transaction(attempts.transaction), outside, hold))
+    await _leave(attempts, OpState.SUPERSEDED, _SUPERSEDED)
+    return ExecutionResult(await _close(attempts.transaction, judge_transaction(attempts.transaction), hold))
 
 
 async def _run_wave(
     attempts: Attempts,
     work: Callable[[OpRecord], Awaitable[None]],
-    outside: CommitContext,
     states: Collection[OpState],
     verbs: Collection[Verb] = frozenset(Verb),
     *,
@@ -407,26 +406,26 @@ async def _run_wave(
 ) -> None:
     due = [r for r in attempts.transaction.records if r.state in states and r.op.verb in verbs]
     due = [r for r in due if r.attempts or not tried]
-    await run_each(due, work, at_once=outside.limits.concurrency)
+    await run_each(due, work, at_once=attempts.at_once)
 
 
-async def _leave(attempts: Attempts, outside: CommitContext, state: OpState, reason: str) -> None:
+async def _leave(attempts: Attempts, state: OpState, reason: str) -> None:
     """End all pending ops without carrying them out."""
 
     async def leave(record: OpRecord) -> None:
         await attempts.leave(record, state, reason)
 
-    await _run_wave(attempts, leave, outside, {OpState.PENDING})
+    await _run_wave(attempts, leave, {OpState.PENDING})
 
 
-async def _close(transaction: Transaction, state: TxState, outside: CommitContext, hold: Hold) -> Transaction:
+async def _close(transaction: Transaction, state: TxState, hold: Hold) -> Transaction:
     """Close a transaction.
 
     A committed undo first updates the states of the other transactions it undid or redid, so that closing again repairs
     a crash in between.
     """
     await hold.ensure()
-    now = outside.clock.now()
+    outside, now = hold.outside, hold.outside.clock.now()
     if state is TxState.COMMITTED:
         known = await _collect_concerned(transaction, outside)
         for other, stands in simulate_undo(list_undone(transaction), known).items():

@@ -132,6 +132,13 @@ _NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
 
 Standing = Literal["done", "partly", "waiting", "under way", "undone", "done again", "nothing"]
 
+_STANDING_WORDS: Mapping[Standing, str] = {
+    "partly": "partly done",
+    "waiting": "waiting to go on",
+    "undone": "taken back",
+    "nothing": "nothing was written",
+}
+
 
 class HistoryRow(Value):
     """One write or undo of a day.
@@ -156,19 +163,7 @@ class HistoryRow(Value):
     @property
     def state(self) -> str:
         """The standing in words."""
-        match self.standing:
-            case "done" | "done again" | "under way":
-                return self.standing
-            case "partly":
-                return "partly done"
-            case "waiting":
-                return "waiting to go on"
-            case "undone":
-                return "taken back"
-            case "nothing":
-                return "nothing was written"
-            case _:
-                assert_never(self.standing)
+        return _STANDING_WORDS.get(self.standing, self.standing)
 
     @property
     def warning(self) -> str | None:

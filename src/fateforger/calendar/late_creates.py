@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from fateforger.calendar.access import CommitContext, DayReads, Hold, read_snapshot
+from fateforger.calendar.access import CommitContext, Hold, read_snapshot
 from fateforger.calendar.comparison import list_titles
 from fateforger.calendar.engine import number_ops
 from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.calendar.execution import ExecutionResult, execute_sync
 from fateforger.calendar.history import is_in_effect, list_undone
 from fateforger.calendar.model import Ledger, Snapshot, SyncOp, Verb
+from fateforger.calendar.ports import DayReads
 from fateforger.calendar.transactions import OpState, Transaction, TxState, begin_transaction
 from fateforger.calendar.undo_plan import plan_undo
 from fateforger.values import replace
@@ -116,13 +117,13 @@ def _keep_arrived(transaction: Transaction, live: Mapping[str, EventImage]) -> T
 
 async def take_back_late(
     late: LateCreates,
-    outside: CommitContext,
     hold: Hold,
     *,
     id: str,  # noqa: A002  the field's name
     cause: str,
 ) -> ExecutionResult:
     """Remove late creates, or release those that the person changed, under a lease that is held."""
+    outside = hold.outside
     clears = outside.calendar.traits.can_clear_color
     plan = plan_undo(late.transactions, late.snapshot, late.ledger, op_ids=number_ops(id), can_clear_color=clears)
     plan = replace(plan, ops=tuple(_detach(op) for op in plan.ops), warnings=())
@@ -136,7 +137,7 @@ async def take_back_late(
         group=id,
         context={"deed": DEED},
     )
-    return await execute_sync(transaction, outside, hold)
+    return await execute_sync(transaction, hold)
 
 
 def _detach(op: SyncOp) -> SyncOp:

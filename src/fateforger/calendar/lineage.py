@@ -145,9 +145,8 @@ class Lineages:
         self.day = snapshot.day
         self.tz = zone(snapshot.tz)
         self.generations = dict(ledger.generations)
-        self.taken = {e.id for e in snapshot.events} | set(snapshot.fetched) | {h.event_id for h in ledger.heads}
-        seen = (*snapshot.events, *filter(None, snapshot.fetched.values()))
-        self._live = {event.id: event for event in seen if not event.gone}
+        self.taken = {*snapshot.asked_ids, *(h.event_id for h in ledger.heads)}
+        self._live = snapshot.live
         self._heads = {head.key: head for head in ledger.heads}
         self._by_id: dict[str, Lineage] = {}
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
-from enum import Enum
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -68,20 +66,15 @@ def trace_seed(
     return found or build_seed(day, fields.summary, start, 0)
 
 
-class Proof(Enum):
-    """The evidence that an event is ours."""
-
-    HEAD = "the ledger says so"
-    MINTED = "it has our mark and an id that this ledger minted"
-    MARKED = "it has our mark, but this ledger knows nothing of it"
-
-
 class Owned(NamedTuple):
-    """One of our live events that belongs to the day. ``obstacle`` says why it must not be written to, if so."""
+    """One of our live events that belongs to the day. ``obstacle`` says why it must not be written to, if so.
+
+    ``is_known`` is false if the ledger neither has it nor minted its id: our mark alone may be from another database.
+    """
 
     event: EventImage
     key: str
-    proof: Proof
+    is_known: bool
     head: Head | None
     obstacle: str | None
 
@@ -93,21 +86,8 @@ class Owned(NamedTuple):
         return 0 if self.event.marker is None else self.event.marker.generation
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """A snapshot sorted by owner.
-
-    ``owned`` and ``foreign`` are ordered by start, then id. ``foreign`` holds live timed events that are shown as busy;
-    ``live`` is every live event by its id.
-    """
-
-    owned: tuple[Owned, ...]
-    foreign: tuple[EventImage, ...]
-    live: Mapping[str, EventImage]
-
-
-def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
-    """Sort a snapshot.
+def sort_sides(snapshot: Snapshot, ledger: Ledger) -> tuple[tuple[Owned, ...], tuple[EventImage, ...]]:
+    """Return our live events, and the person's timed ones that are shown as busy, each ordered by start, then id.
 
     An event is ours if the ledger has it for the day, or if its id has our form *and* it has our marker for that day.
     Everything else is foreign: copies with our marker, occurrences of series, events of another day's plan.
@@ -122,13 +102,12 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> Sides:
     for event_id, event in live.items():
         if event_id in ours:
             head = heads.get(event_id)
-            proof = Proof.HEAD if head is not None else Proof.MINTED if event_id in minted else Proof.MARKED
             key = head.key if head is not None else event.marker.key if event.marker is not None else event_id
             obstacle = REPEATS if event_id in series else event.obstacle
-            owned.append(Owned(event, key, proof, head, obstacle))
+            owned.append(Owned(event, key, head is not None or event_id in minted, head, obstacle))
         elif event.is_timed and event.busy:
             foreign.append(event)
-    return Sides(tuple(owned), tuple(foreign), live)
+    return tuple(owned), tuple(foreign)
 
 
 def _is_marked(event: EventImage, day: date) -> bool:

@@ -97,20 +97,13 @@ class Window(tuple[EventImage, ...]):  # noqa: SLOT001  a tuple takes no slots b
         return window
 
 
-class Calendar(Protocol):
-    """One calendar of one person.
-
-    No call can change an event of another origin: writes take an :class:`OwnedId`, and update and delete also refuse an
-    event without our marker.
-    """
+class DayReads(Protocol):
+    """The reads of a calendar."""
 
     @property
     def key(self) -> str:
         """A stable name of this calendar, the same after a restart; the journal uses it as a key."""
         ...
-
-    @property
-    def traits(self) -> CalendarTraits: ...
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         """Return all events that overlap ``[start, end)``, series expanded, ordered by start then id.
@@ -123,6 +116,17 @@ class Calendar(Protocol):
     async def get(self, event_id: str) -> EventImage | None:
         """Return an event, also a cancelled one; ``None`` for an unknown id. Raises ``CalendarError``."""
         ...
+
+
+class Calendar(DayReads, Protocol):
+    """One calendar of one person.
+
+    No call can change an event of another origin: writes take an :class:`OwnedId`, and update and delete also refuse an
+    event without our marker.
+    """
+
+    @property
+    def traits(self) -> CalendarTraits: ...
 
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN

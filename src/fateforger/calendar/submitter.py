@@ -10,7 +10,6 @@ from typing import Any
 
 from fateforger.calendar.access import (
     CommitContext,
-    DayReads,
     Hold,
     WaitingReads,
     WriteProgressCallback,
@@ -23,6 +22,7 @@ from fateforger.calendar.history import list_undone
 from fateforger.calendar.late_creates import NEXT, describe_arrivals, describe_late, find_late, take_back_late
 from fateforger.calendar.merge import NOTHING_SAID, Choices
 from fateforger.calendar.model import Ledger, SafetyCheckKind, Snapshot, SyncPlan, Verb
+from fateforger.calendar.ports import DayReads
 from fateforger.calendar.results import (
     SyncResult,
     add_late,
@@ -75,7 +75,7 @@ class CalendarSubmitter:
 
     async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
         """Return what the calendar shows for a local day, and our known writes."""
-        return await read_day(self._outside.calendar, self._outside.journal, day, tz, limits=self._outside.limits)
+        return await self._read(self._outside.calendar, day, tz)
 
     async def preview(self, plan: TBPlan, *, choices: Choices = NOTHING_SAID) -> SyncPlan:
         """Return what :meth:`submit_plan` would do now. Writes nothing, takes no lease."""
@@ -105,17 +105,16 @@ class CalendarSubmitter:
         desired = build_desired_day(plan)
         if not _LOSSES.isdisjoint(confirmed):
             choices = replace(choices, deletions="plan")
-        outside = replace(self._outside, told=told)
-        async with self._holding() as hold:
-            earlier = await self._earlier(cause, hold, told, finishing=finishing)
+        async with self._holding(told) as hold:
+            earlier = await self._earlier(cause, hold, finishing=finishing)
             if earlier is not None and (not finishing or earlier.paused):
                 return build_result([earlier])
-            await self._settle_open(hold, told)
-            late = await self._take_back_late(hold, cause, told)
+            await self._settle_open(hold)
+            late = await self._take_back_late(hold, cause)
             rounds = [] if earlier is None else [earlier]
             for _ in range(self._outside.limits.id_rounds):
-                transaction_id, reads = self._new_id(), WaitingReads(outside, hold)
-                snapshot, ledger = await read_day(reads, outside.journal, plan.date, plan.tz, limits=outside.limits)
+                transaction_id, reads = self._new_id(), WaitingReads(hold)
+                snapshot, ledger = await self._read(reads, plan.date, plan.tz)
                 sync_plan = plan_sync(desired, snapshot, ledger, op_ids=number_ops(transaction_id), choices=choices)
                 _stop_at_safety_checks(sync_plan, confirmed)
                 if sync_plan.idle:
@@ -130,7 +129,7 @@ class CalendarSubmitter:
                     group=group or (rounds[0].transaction.group if rounds else transaction_id),
                     context=context,
                 )
-                rounds.append(await execute_sync(transaction, outside, hold))
+                rounds.append(await execute_sync(transaction, hold))
                 if not _has_used_up_ids(rounds[-1].transaction):
                     break
             result = add_late(build_result(rounds) if rounds else report_unchanged(sync_plan), late)
@@ -163,7 +162,7 @@ class CalendarSubmitter:
                 cause=cause,
                 group=group or transaction_id,
             )
-            await execute_sync(transaction, self._outside, hold)
+            await execute_sync(transaction, hold)
 
     async def undo_last(
         self,
@@ -263,47 +262,37 @@ class CalendarSubmitter:
             unsettled = await self._outside.journal.list_unsettled(self.calendar_key)
             return tuple([build_result([await self._finish(transaction, hold)]) for transaction in unsettled])
 
+    async def _read(self, reads: DayReads, day: date, tz: str) -> tuple[Snapshot, Ledger]:
+        return await read_day(reads, self._outside.journal, day, tz, limits=self._outside.limits)
+
     # --- under the lease ---
 
     @asynccontextmanager
-    async def _holding(self) -> AsyncIterator[Hold]:
+    async def _holding(self, told: WriteProgressCallback = ignore_write_progress) -> AsyncIterator[Hold]:
         async with self._one_at_a_time:
-            hold = Hold(self._outside, self._owner)
+            hold = Hold(replace(self._outside, told=told), self._owner)
             await hold.take()
             try:
                 yield hold
             finally:
                 await hold.give_back()
 
-    async def _earlier(
-        self, cause: str, hold: Hold, told: WriteProgressCallback = ignore_write_progress, *, finishing: bool
-    ) -> ExecutionResult | None:
+    async def _earlier(self, cause: str, hold: Hold, *, finishing: bool) -> ExecutionResult | None:
         """Return the earlier transaction of the same command, after finishing it if it was interrupted."""
         found = await self._outside.journal.by_cause(self.calendar_key, cause)
         if found is None:
             return None
-        return (
-            ExecutionResult(found)
-            if found.state in _ENDED
-            else await self._finish(found, hold, told, finishing=finishing)
-        )
+        return ExecutionResult(found) if found.state in _ENDED else await self._finish(found, hold, finishing=finishing)
 
-    async def _settle_open(self, hold: Hold, told: WriteProgressCallback = ignore_write_progress) -> None:
+    async def _settle_open(self, hold: Hold) -> None:
         """End interrupted transactions before a new one begins, which is planned from the actual state."""
         for transaction in await self._outside.journal.list_unsettled(self.calendar_key):
-            await settle(transaction, replace(self._outside, told=told), hold)
+            await settle(transaction, hold)
 
-    async def _finish(
-        self,
-        transaction: Transaction,
-        hold: Hold,
-        told: WriteProgressCallback = ignore_write_progress,
-        *,
-        finishing: bool = False,
-    ) -> ExecutionResult:
+    async def _finish(self, transaction: Transaction, hold: Hold, *, finishing: bool = False) -> ExecutionResult:
         age = self._outside.clock.now() - transaction.created_at
         carry_on = resume if finishing or age <= self._outside.limits.roll_forward else settle
-        return await carry_on(transaction, replace(self._outside, told=told), hold)
+        return await carry_on(transaction, hold)
 
     async def _undo(
         self,
@@ -315,59 +304,44 @@ class CalendarSubmitter:
         told: WriteProgressCallback = ignore_write_progress,
         finishing: bool = False,
     ) -> SyncResult:
-        async with self._holding() as hold:
-            earlier = await self._earlier(cause, hold, told, finishing=finishing)
+        async with self._holding(told) as hold:
+            earlier = await self._earlier(cause, hold, finishing=finishing)
             if earlier is None and finishing:
-                earlier = await self._finish_undo(choice, hold, told)
+                earlier = await self._finish_undo(choice, hold)
             rounds, late = ([] if earlier is None else [earlier]), tuple[ExecutionResult, ...]()
             if earlier is None or (finishing and earlier.transaction.state is TxState.PARTIAL):
-                await self._settle_open(hold, told)
-                late = await self._take_back_late(hold, cause, told)
+                await self._settle_open(hold)
+                late = await self._take_back_late(hold, cause)
                 if earlier is not None:
                     choice = Choice(list_undone(earlier.transaction)[-1])
                 elif late and choice == Choice():
                     return build_late_result(late)
                 try:
-                    days = await choose_targets(self._outside.journal, self.calendar_key, choice, depth=self._depth)
+                    days = await choose_targets(hold.outside, choice)
                 except NotUndoable:
                     if not late:
                         raise
                     return build_late_result(late)
                 for chosen in days:
-                    undo = undo_sync(
-                        chosen,
-                        replace(self._outside, told=told),
-                        hold,
-                        id=self._new_id(),
-                        cause=cause,
-                        context=context,
-                        force=force,
-                    )
+                    undo = undo_sync(chosen, hold, id=self._new_id(), cause=cause, context=context, force=force)
                     rounds.append(await undo)
             result = add_late(build_result(rounds), late)
             if earlier is None or not finishing:
                 return result
             return mark_finished(result, earlier.transaction, self._outside.clock.now())
 
-    async def _take_back_late(
-        self, hold: Hold, cause: str, told: WriteProgressCallback = ignore_write_progress
-    ) -> tuple[ExecutionResult, ...]:
+    async def _take_back_late(self, hold: Hold, cause: str) -> tuple[ExecutionResult, ...]:
         """Remove the events that reached the calendar after they had been undone."""
-        outside = replace(self._outside, told=told)
-        found = await find_late(outside, WaitingReads(outside, hold))
-        return tuple([await take_back_late(late, outside, hold, id=self._new_id(), cause=cause) for late in found])
+        found = await find_late(hold.outside, WaitingReads(hold))
+        return tuple([await take_back_late(late, hold, id=self._new_id(), cause=cause) for late in found])
 
-    async def _finish_undo(self, choice: Choice, hold: Hold, told: WriteProgressCallback) -> ExecutionResult | None:
+    async def _finish_undo(self, choice: Choice, hold: Hold) -> ExecutionResult | None:
         """Finish an interrupted undo with the same target; a command that names no target continues any."""
         for transaction in await self._outside.journal.list_unsettled(self.calendar_key):
             before = list_undone(transaction)[-1:]
             if before and choice.transaction in {None, *before}:
-                return await self._finish(transaction, hold, told, finishing=True)
+                return await self._finish(transaction, hold, finishing=True)
         return None
-
-    @property
-    def _depth(self) -> int:
-        return self._outside.limits.history
 
 
 def _stop_at_safety_checks(plan: SyncPlan, confirmed: Collection[SafetyCheckKind]) -> None:

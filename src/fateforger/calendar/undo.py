@@ -15,14 +15,14 @@ from typing import Any
 from fateforger.calendar.access import CommitContext, Hold, WaitingReads, read_snapshot
 from fateforger.calendar.engine import number_ops
 from fateforger.calendar.execution import ExecutionResult, execute_sync
-from fateforger.calendar.history import find_undo_scope, is_listed, is_redo, list_undone
+from fateforger.calendar.history import UndoScope, find_undo_scope, is_listed, is_redo, list_undone
 from fateforger.calendar.late_creates import mark_arrived
 from fateforger.calendar.model import WRITES
-from fateforger.calendar.ports import Journal
 from fateforger.calendar.transactions import UNDOES, OpState, Transaction, TxState, begin_transaction
 from fateforger.calendar.undo_plan import plan_undo
 from fateforger.errors import NotUndoable
 from fateforger.text import format_count, join_words
+from fateforger.values import replace
 
 _NOTHING = "There is nothing to undo."
 OUT_OF_DATE = "Something was written since that list was made, so I did nothing. This is how it stands now."
@@ -43,67 +43,51 @@ class Choice:
     newest: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The transactions that one undo undoes, all of one day, the newest first.
-
-    ``gone`` are the writes among them that were not named, ``again`` the number of writes that are redone.
-    """
-
-    targets: tuple[Transaction, ...]
-    gone: tuple[Transaction, ...] = ()
-    again: int = 0
-
-
-async def choose_targets(journal: Journal, calendar: str, choice: Choice, *, depth: int) -> tuple[Chosen, ...]:
+async def choose_targets(outside: CommitContext, choice: Choice) -> tuple[UndoScope, ...]:
     """Decide what an undo undoes, for each affected day.
 
-    ``depth`` is the number of transactions read at first; more are read if needed. Raises
-    :class:`~fateforger.errors.NotUndoable`.
+    ``gone`` and ``again`` of the result are without the writes that the person named, since they hold no surprise.
+    Raises :class:`~fateforger.errors.NotUndoable`.
     """
-    past = _Past(journal, calendar, depth)
     if choice.transaction is not None:
-        firsts: Sequence[Transaction] = (await _find_named(past, choice.transaction),)
+        firsts: Sequence[Transaction] = (await _find_named(outside, choice.transaction),)
     elif choice.group is not None:
-        firsts = await _find_first_of_group(past, choice.group)
+        firsts = await _find_first_of_group(outside, choice.group)
     else:
-        firsts = (await _find_newest(past, choice.day),)
-    return tuple([await _choose_since(past, first, choice) for first in firsts])
+        firsts = (await _find_newest(outside, choice.day),)
+    return tuple([await _choose_since(outside, first, choice) for first in firsts])
 
 
-@dataclass(frozen=True, slots=True)
-class _Past:
-    journal: Journal
-    calendar: str
-    depth: int
-
-    async def read(
-        self, reaches: Callable[[Sequence[Transaction]], bool], *, day: date | None = None, group: str | None = None
-    ) -> tuple[Transaction, ...]:
-        """Read the history, newest first, until it ``reaches`` its goal, or ends."""
-        limit = self.depth
-        while True:
-            history = await self.journal.history(self.calendar, day=day, group=group, limit=limit)
-            if len(history) < limit or reaches(history):
-                return history
-            limit *= 4
+async def _read_history(
+    outside: CommitContext,
+    reaches: Callable[[Sequence[Transaction]], bool],
+    *,
+    day: date | None = None,
+    group: str | None = None,
+) -> tuple[Transaction, ...]:
+    """Read the history, newest first, until it ``reaches`` its goal, or ends."""
+    limit = outside.limits.history
+    while True:
+        history = await outside.journal.history(outside.calendar.key, day=day, group=group, limit=limit)
+        if len(history) < limit or reaches(history):
+            return history
+        limit *= 4
 
 
-async def _choose_since(past: _Past, first: Transaction, choice: Choice) -> Chosen:
-    history = await past.read(lambda known: any(t.id == first.id for t in known), day=first.day)
+async def _choose_since(outside: CommitContext, first: Transaction, choice: Choice) -> UndoScope:
+    history = await _read_history(outside, lambda known: any(t.id == first.id for t in known), day=first.day)
     if choice.newest is not None and next(t.id for t in history if is_listed(t)) != choice.newest:
         raise NotUndoable(OUT_OF_DATE, where=choice.transaction)
     way = find_undo_scope(history, first)
     if choice.newest is not None:
-        return Chosen(way.targets)
+        return replace(way, gone=frozenset(), again=frozenset())
     named = way.asked | {t.id for t in way.targets if t.group == choice.group}
-    gone = tuple(t for t in way.targets if t.id in way.gone - named)
-    return Chosen(way.targets, gone, len(way.again - set(list_undone(first))))
+    return replace(way, gone=way.gone - named, again=way.again - set(list_undone(first)))
 
 
-async def _find_named(past: _Past, transaction_id: str) -> Transaction:
-    found = await past.journal.get(transaction_id)
-    if found is None or found.calendar != past.calendar:
+async def _find_named(outside: CommitContext, transaction_id: str) -> Transaction:
+    found = await outside.journal.get(transaction_id)
+    if found is None or found.calendar != outside.calendar.key:
         raise NotUndoable("I know of no such change to this calendar.", where=transaction_id)
     if found.state is TxState.UNDONE:
         again = "done again" if found.kind == "undo" else "undone"
@@ -113,21 +97,21 @@ async def _find_named(past: _Past, transaction_id: str) -> Transaction:
     return found
 
 
-async def _find_first_of_group(past: _Past, group: str) -> Sequence[Transaction]:
+async def _find_first_of_group(outside: CommitContext, group: str) -> Sequence[Transaction]:
     """Return the first write of a group in effect on each of its days, the latest written day first."""
-    history = await past.read(lambda _: False, group=group)
+    history = await _read_history(outside, lambda _: False, group=group)
     standing = [t for t in history if t.kind == "submit" and t.undoable]
     if not standing:
         raise NotUndoable("That was undone already." if history else _NOTHING)
     return tuple({t.day: t for t in standing}.values())
 
 
-async def _find_newest(past: _Past, day: date | None) -> Transaction:
+async def _find_newest(outside: CommitContext, day: date | None) -> Transaction:
     """Return the newest write in effect; the target of an interrupted undo takes precedence."""
-    history = await past.read(lambda known: any(_is_write(t, known) for t in known), day=day)
+    history = await _read_history(outside, lambda known: any(_is_write(t, known) for t in known), day=day)
     told = next((t for t in history if is_listed(t)), None)
     if told is not None and told.kind == "undo" and _was_interrupted(told):
-        found = await past.journal.get(list_undone(told)[-1])
+        found = await outside.journal.get(list_undone(told)[-1])
         if found is not None and found.undoable:
             return found
     newest = next((t for t in history if _is_write(t, history)), None)
@@ -156,8 +140,7 @@ ALONG = "along"
 
 
 async def undo_sync(
-    chosen: Chosen,
-    outside: CommitContext,
+    chosen: UndoScope,
     hold: Hold,
     *,
     id: str,  # noqa: A002  the field's name
@@ -171,14 +154,13 @@ async def undo_sync(
     partial undo they can be undone again. Raises as ``execute_sync`` does, and ``CalendarError`` when the calendar
     cannot be read.
     """
-    targets, context = chosen.targets, context or {}
+    targets, context, outside = chosen.targets, context or {}, hold.outside
     day, tz = targets[0].day, targets[0].tz
     ledger = await outside.journal.ledger(outside.calendar.key, day)
     touched = [r.op.event_id for t in targets for r in t.records if r.op.verb in WRITES]
-    reads = WaitingReads(outside, hold)
+    reads = WaitingReads(hold)
     snapshot = await read_snapshot(reads, ledger, day, tz, limits=outside.limits, also=touched)
-    seen = (*snapshot.events, *filter(None, snapshot.fetched.values()))
-    live = {event.id: event for event in seen if not event.gone}
+    live = dict(snapshot.live)
     # An event that an undo created in place of a deleted one also represents that one.
     live |= {old: live[head.event_id] for head in ledger.heads if head.event_id in live for old in head.restores}
     as_they_are = [mark_arrived(target, live) for target in targets]
@@ -200,19 +182,19 @@ async def undo_sync(
         undoes=targets[0].id,
         context={**context, **more},
     )
-    return await execute_sync(transaction, outside, hold)
+    return await execute_sync(transaction, hold)
 
 
-def _describe_along(chosen: Chosen, session: str | None) -> str:
+def _describe_along(chosen: UndoScope, session: str | None) -> str:
     """Return the effects beyond the request, to follow "This also"; an empty text if there are none."""
     parts = []
-    if chosen.gone:
-        makers = Counter(_describe_origin(t.context.get("session"), session) for t in chosen.gone)
-        count = format_count(len(chosen.gone), "later write")
+    if gone := [t for t in chosen.targets if t.id in chosen.gone]:
+        makers = Counter(_describe_origin(t.context.get("session"), session) for t in gone)
+        count = format_count(len(gone), "later write")
         made = [f"{number if len(makers) > 1 else ''} made {maker}".strip() for maker, number in makers.items()]
         parts.append(f"took back {count}, {join_words(made)}")
     if chosen.again:
-        parts.append(f"did {format_count(chosen.again, 'write')} again")
+        parts.append(f"did {format_count(len(chosen.again), 'write')} again")
     return join_words(parts)
 
 

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from fateforger.calendar.comparison import describe_extras, describe_missing
-from fateforger.calendar.decision import UNNUMBERED
+from fateforger.calendar.decision import UNNUMBERED, build_record_op
 from fateforger.calendar.engine import OpIds
 from fateforger.calendar.event import (
     MANAGED,
@@ -112,17 +112,8 @@ def _build_record_op(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
     after = _mark_gone(lineage, head)
     if after == head:
         return None
-    return SyncOp(
-        op_id=UNNUMBERED,
-        verb=Verb.FORGET if after.standing is Standing.REMOVED else Verb.ADOPT,
-        key=head.key,
-        event_id=head.event_id,
-        generation=head.generation,
-        summary=head.base.summary,
-        head_before=head,
-        head_after=after,
-        reason="It is gone from your calendar already.",
-    )
+    verb = Verb.FORGET if after.standing is Standing.REMOVED else Verb.ADOPT
+    return build_record_op(UNNUMBERED, verb, head, after, head.base.summary, "It is gone from your calendar already.")
 
 
 def _mark_gone(lineage: Lineage, head: Head) -> Head:

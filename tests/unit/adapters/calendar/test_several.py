@@ -98,8 +98,8 @@ async def test_our_own_block_on_another_calendar_is_a_meeting(desk: Desk) -> Non
     (event,) = await desk.calendar.window(*DAY)
     assert (event.summary, event.calendar, event.marker, event.series_id) == ("Deep work", "Family", None, None)
     assert (OwnedId.is_one(event.id), event.organized_by_me, event.busy) == (False, False, True)
-    sides = sort_sides(Snapshot(day=date(2026, 3, 2), tz="Europe/Berlin", events=(event,)), Ledger())
-    assert (sides.owned, sides.foreign) == ((), (event,))
+    mine, foreign = sort_sides(Snapshot(day=date(2026, 3, 2), tz="Europe/Berlin", events=(event,)), Ledger())
+    assert (mine, foreign) == ((), (event,))
     assert await desk.calendar.update(owned(), {"summary": "Mine"}, marker("t2-0")) == Gone()
     assert desk.store(FAMILY).live(owned()).summary == "Deep work"
 
