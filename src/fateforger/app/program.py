@@ -82,7 +82,7 @@ from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspa
 
 if TYPE_CHECKING:
     from caldav_mcp import LocalCalendar
-    from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars
+    from fateforger.adapters.calendar.calendars import McpCalendar
 
 
 def build_model(settings: Settings) -> Model | None:
@@ -209,7 +209,7 @@ async def open_integrations(
 
 async def _open_calendar(
     stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer, quota: Quota
-) -> tuple[list[BaseRoute], McpCalendar | SeveralCalendars, LocalCalendar | None, str]:
+) -> tuple[list[BaseRoute], McpCalendar, LocalCalendar | None, str]:
     """Return the calendar's routes, its port, the local server behind it, if any, and a sentence about it."""
     if settings.calendar_url:
         calendar = build_google_calendar(settings, settings.calendar_url, quota)

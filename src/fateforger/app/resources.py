@@ -24,7 +24,7 @@ from fateforger.ports.clock import Clock
 if TYPE_CHECKING:
     from caldav_mcp import LocalCalendar, LocalCalendarConfig
     from fateforger.adapters.calendar.budget import RequestBudget
-    from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars
+    from fateforger.adapters.calendar.calendars import McpCalendar
     from fateforger.adapters.store.store import Store
     from fateforger.calendar.ports import Calendar, Journal, Quota
     from fateforger.calendar.submitter import CalendarSubmitter
@@ -203,7 +203,7 @@ def explain_ambiguous_calendars(names: Sequence[str]) -> str:
 
 def build_google_calendar(
     settings: Settings, endpoint: str, quota: Quota, *, patience: float | None = None
-) -> McpCalendar | SeveralCalendars:
+) -> McpCalendar:
     """Return the calendar port over the configured calendar server. It does not connect yet.
 
     ``patience`` is how many seconds reads wait for the request budget of the login; ``None`` means the default.
@@ -222,7 +222,7 @@ def build_google_budget(settings: Settings, endpoint: str, quota: Quota) -> Requ
     return LoginBudget(quota, login, GOOGLE_LIMIT)
 
 
-def build_embedded_calendar(settings: Settings, endpoint: str) -> McpCalendar | SeveralCalendars:
+def build_embedded_calendar(settings: Settings, endpoint: str) -> McpCalendar:
     """Return the calendar port over the embedded calendar server. It does not connect yet."""
     return _build_calendar(settings, endpoint, key=find_local_key(settings), budget=None)
 
@@ -241,7 +241,7 @@ def _build_calendar(
     key: str | None,
     budget: RequestBudget | None,
     patience: float | None = None,
-) -> McpCalendar | SeveralCalendars:
+) -> McpCalendar:
     from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
     from fateforger.adapters.calendar.connection import BUDGET_PATIENCE  # noqa: PLC0415  heavy
 

@@ -70,38 +70,28 @@ class McpCalendar:
         self, tools: CalendarTools, target: Target, *, key: str | None = None, write_seconds: float = WRITE_SECONDS
     ) -> None:
         """Use ``key``, or build one from the server's address and the calendar's id."""
-        self._tools = tools
+        self.tools = tools
         self._session = tools.session
-        self._target = target
+        self.target = target
         self._key = key or f"{tools.session.endpoint.name}#{target.name}"
-        self._write_seconds = write_seconds
+        self.write_seconds = write_seconds
 
     def for_calendar(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
         """Return another calendar of the same login, over the same session and budget. Closing one closes both."""
-        target = replace(self._target, calendar_id=calendar_id)
-        return McpCalendar(self._tools, target, key=key, write_seconds=self._write_seconds)
+        target = replace(self.target, calendar_id=calendar_id)
+        return McpCalendar(self.tools, target, key=key, write_seconds=self.write_seconds)
 
     def in_background(self) -> McpCalendar:
         """Return the same calendar for background reads, which leave most of the budget to others."""
-        return McpCalendar(self._tools.in_background(), self._target, key=self._key, write_seconds=self._write_seconds)
+        return McpCalendar(self.tools.in_background(), self.target, key=self._key, write_seconds=self.write_seconds)
 
     @property
     def key(self) -> str:
         return self._key
 
-    @property
-    def calendar_id(self) -> str:
-        """The id, the name or ``primary``, as the server knows the calendar."""
-        return self._target.calendar_id
-
-    @property
-    def time_zone(self) -> str:
-        """The IANA zone in which all-day events are placed."""
-        return self._target.time_zone
-
     async def list_calendars(self) -> tuple[CalendarEntry, ...]:
         """Return all calendars of the login. Raises :class:`~fateforger.errors.CalendarError`."""
-        return await list_calendars(self._tools, account=self._target.account)
+        return await list_calendars(self.tools, account=self.target.account)
 
     @property
     def traits(self) -> CalendarTraits:
@@ -110,7 +100,7 @@ class McpCalendar:
         return CalendarTraits(conditional_write=conditional, compares_on_delete=True)
 
     async def window(self, start: datetime, end: datetime) -> Window:
-        return await read_window(self._tools, self._target, start, end)
+        return await read_window(self.tools, self.target, start, end)
 
     async def get(self, event_id: str) -> EventImage | None:
         found = await self._find(event_id)
@@ -122,12 +112,12 @@ class McpCalendar:
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
         async def write() -> Outcome:
-            arguments = build_create_arguments(self._target, _to_owned_id(event_id), fields, marker, extras)
+            arguments = build_create_arguments(self.target, _to_owned_id(event_id), fields, marker, extras)
             outcome = await self._write("create", "create-event", event_id, arguments)
             if not isinstance(outcome, Rejected) or extras == PLAIN:
                 return outcome
             # A guest or an attachment that the calendar refuses must not prevent the event itself.
-            arguments = build_create_arguments(self._target, event_id, fields, marker)
+            arguments = build_create_arguments(self.target, event_id, fields, marker)
             return await self._write("create", "create-event", event_id, arguments)
 
         return await self._in_time(write())
@@ -152,7 +142,7 @@ class McpCalendar:
             whole = _add_missing_end(changes, image)
             if isinstance(whole, Rejected):
                 return whole
-            arguments = build_update_arguments(self._target, event_id, whole, marker, if_match)
+            arguments = build_update_arguments(self.target, event_id, whole, marker, if_match)
             return await self._write("update", "update-event", event_id, arguments, allowance)
 
         vouching = seen if seen is not None and self._can_trust_seen(seen, changes) else None
@@ -160,21 +150,21 @@ class McpCalendar:
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         async def write(_image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
-            arguments = build_delete_arguments(self._target, event_id, if_match)
-            answer = await self._tools.tell("delete", "delete-event", arguments, DeleteAnswer, allowance=allowance)
+            arguments = build_delete_arguments(self.target, event_id, if_match)
+            answer = await self.tools.tell("delete", "delete-event", arguments, DeleteAnswer, allowance=allowance)
             return Done(None) if isinstance(answer, DeleteAnswer) else answer
 
         return await self._in_time(self._write_guarded("delete", _to_owned_id(event_id), expect, write))
 
     async def aclose(self) -> None:
-        await self._tools.aclose()
+        await self.tools.aclose()
 
     async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
         try:
-            async with asyncio.timeout(self._write_seconds):
+            async with asyncio.timeout(self.write_seconds):
                 return await write
         except TimeoutError:
-            return Unknown(f"no answer within {self._write_seconds:g} s")
+            return Unknown(f"no answer within {self.write_seconds:g} s")
 
     async def _write_guarded(
         self,
@@ -192,7 +182,7 @@ class McpCalendar:
         outcome: Outcome = Gone()
         for look in range(2 if seen is None else 3):
             vouched = None if look else seen
-            reserved = await self._tools.reserve(get_cost(f"{kind}-event") + (vouched is None) * get_cost("get-event"))
+            reserved = await self.tools.reserve(get_cost(f"{kind}-event") + (vouched is None) * get_cost("get-event"))
             if isinstance(reserved, Limited):
                 return reserved
             with reserved:
@@ -222,17 +212,17 @@ class McpCalendar:
         return etag if self.traits.conditional_write and isinstance(etag, str) else None
 
     async def _find(self, event_id: str, allowance: Allowance | None = None) -> EventImage | Refused | None:
-        arguments = build_get_arguments(self._target, event_id)
-        answer = await self._tools.ask("get-event", arguments, EventAnswer, allowance=allowance)
+        arguments = build_get_arguments(self.target, event_id)
+        answer = await self.tools.ask("get-event", arguments, EventAnswer, allowance=allowance)
         if isinstance(answer, Refused):
             absent = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
             return await self._check_absence(allowance) if absent else answer
         try:
             image = read_event(answer.event)
         except Unreadable as problem:
-            return self._tools.unreadable(problem)
+            return self.tools.unreadable(problem)
         if image.id != event_id:
-            return self._tools.unreadable(Unreadable(f"it shows event {image.id} when asked for {event_id}"))
+            return self.tools.unreadable(Unreadable(f"it shows event {image.id} when asked for {event_id}"))
         return image
 
     async def _check_absence(self, allowance: Allowance | None) -> Refused | None:
@@ -241,8 +231,8 @@ class McpCalendar:
         An unknown calendar gives the same 404 as an unknown event; only a calendar that answers proves absence. A write
         whose event is absent pays for this call with requests it no longer needs.
         """
-        arguments = build_list_arguments(self._target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
-        answer = await self._tools.ask("list-events", arguments, EventsAnswer, allowance=allowance)
+        arguments = build_list_arguments(self.target, _LONG_AGO, _LONG_AGO + timedelta(seconds=1))
+        answer = await self.tools.ask("list-events", arguments, EventsAnswer, allowance=allowance)
         if not isinstance(answer, Refused):
             return None
         missing = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
@@ -251,7 +241,7 @@ class McpCalendar:
     async def _write(
         self, kind: Write, tool: str, event_id: OwnedId, arguments: Arguments, allowance: Allowance | None = None
     ) -> Outcome:
-        answer = await self._tools.tell(kind, tool, arguments, EventAnswer, allowance=allowance)
+        answer = await self.tools.tell(kind, tool, arguments, EventAnswer, allowance=allowance)
         if not isinstance(answer, EventAnswer):
             return answer
         try:
@@ -297,8 +287,8 @@ LIST_KEPT_SECONDS = 600.0
 """Seconds for which the list of calendars is cached."""
 
 
-class SeveralCalendars:
-    """The calendar port that writes to ``main`` and reads other calendars as well.
+class SeveralCalendars(McpCalendar):
+    """The calendar ``main``, which also reads other calendars of its login.
 
     An event of another calendar can never be mistaken for ours: it has an id of another form and no marker (see
     :meth:`EventImage.elsewhere`), and every write and every read by id goes to ``main`` only. A meeting that is on
@@ -308,67 +298,33 @@ class SeveralCalendars:
 
     def __init__(self, main: McpCalendar, wanted: str, *, now: Callable[[], float] = time.monotonic) -> None:
         """Take ``wanted`` as in :func:`~fateforger.adapters.calendar.directory.choose_read`; on first use."""
-        self._main = main
+        super().__init__(main.tools, main.target, key=main.key, write_seconds=main.write_seconds)
         self._wanted = wanted
         self._now = now
         self._known: tuple[float, tuple[CalendarEntry, ...]] | None = None
 
     def in_background(self) -> SeveralCalendars:
-        """Return the same calendars for background reads."""
-        return SeveralCalendars(self._main.in_background(), self._wanted, now=self._now)
-
-    @property
-    def key(self) -> str:
-        return self._main.key
-
-    @property
-    def traits(self) -> CalendarTraits:
-        return self._main.traits
+        return SeveralCalendars(super().in_background(), self._wanted, now=self._now)
 
     async def window(self, start: datetime, end: datetime) -> Window:
         others = await self._list_others()
         own, *rest = await asyncio.gather(
-            self._main.window(start, end), *(self._read_window(other, start, end) for other in others)
+            super().window(start, end), *(self._read_window(other, start, end) for other in others)
         )
         events = [*own, *drop_copies(own, (event for events in rest for event in events))]
-        zone = self._main.time_zone
+        zone = self.target.time_zone
         ordered = sorted(events, key=lambda event: (resolve_start(event.start, zone), event.id))
         return Window(ordered, (title for window in (own, *rest) for title in window.left_out))
 
-    async def get(self, event_id: str) -> EventImage | None:
-        return await self._main.get(event_id)
-
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        return await self._main.create(event_id, fields, marker, extras)
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        return await self._main.update(event_id, changes, marker, expect=expect, seen=seen)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        return await self._main.delete(event_id, expect=expect)
-
-    async def aclose(self) -> None:
-        await self._main.aclose()
-
     async def _list_others(self) -> tuple[CalendarEntry, ...]:
         if self._known is None or self._now() - self._known[0] > LIST_KEPT_SECONDS:
-            entries = await self._main.list_calendars()
-            self._known = (self._now(), choose_read(entries, self._wanted, written=self._main.calendar_id))
+            entries = await self.list_calendars()
+            self._known = (self._now(), choose_read(entries, self._wanted, written=self.target.calendar_id))
         return self._known[1]
 
     async def _read_window(self, other: CalendarEntry, start: datetime, end: datetime) -> Window:
         try:
-            events = await self._main.for_calendar(other.id).window(start, end)
+            events = await self.for_calendar(other.id).window(start, end)
         except CalendarError as error:
             raise _name_calendar(error, other) from error
         return Window((event.elsewhere(other.id, other.summary) for event in events), events.left_out)
