@@ -14,7 +14,7 @@ from fateforger.errors import BadInput, InternalError, VersionConflict
 from fateforger.memory.applicability import decide_applicability
 from fateforger.memory.documents import read_context
 from fateforger.memory.ports import Constraints, IndexTask
-from fateforger.memory.versions import Event, Version, build_eras, select_newest
+from fateforger.memory.versions import Event, Version, list_history, select_newest
 from fateforger.memory.vocabulary import Action
 
 EARLIER, LATER = "2026-02-01T08:00:00+00:00", "2026-02-02T09:30:00.123456+01:00"
@@ -114,7 +114,10 @@ class ConstraintsContract:
         )
         assert second.updated_at == first.updated_at
         assert select_newest(await constraints.of("U1"), "U1")["a"] == second
-        assert [era.version.seq for era in build_eras(await constraints.of("U1"), "U1", "a")] == [first.seq, second.seq]
+        assert [version.seq for version in list_history(await constraints.of("U1"), "U1", "a")] == [
+            first.seq,
+            second.seq,
+        ]
 
     async def test_two_concurrent_revisions_give_one_winner(self, constraints: Constraints, other: Constraints) -> None:
         """S186 (L-02): no lost update: the others are told, and the winner's words stand."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from fateforger.adapters.store.store import Store
-from fateforger.agents.access import AgentAccess
+from fateforger.agents.access import MOST_SESSIONS, AgentAccess
 from fateforger.agents.clients import Client, Scope, format_token, hash_token
 from fateforger.agents.handler import Answer, CallHandler
 from fateforger.agents.proposals import ConstraintChange, Proposal
@@ -73,7 +74,7 @@ class Agents:
     @property
     def desk(self) -> CallHandler:
         reach = AgentAccess(
-            sessions_of=self.store.sessions.of_user,
+            sessions_of=partial(self.store.sessions.of_user, limit=MOST_SESSIONS),
             constraints_of=self.store.constraints.of,
             tasks=self.store.tasks,
             proposals=self.store.proposals,

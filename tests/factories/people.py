@@ -18,7 +18,7 @@ from tests.factories.tasks import new_task
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store, metadata
-from fateforger.agents.clients import NewCall
+from fateforger.agents.clients import Call
 from fateforger.calendar.transactions import TxState
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.jobs import NewJob
@@ -139,7 +139,7 @@ async def _write(store: Store, who: Somebody, tx: str, day: date, context: Mappi
 async def _agents(store: Store, who: Somebody) -> None:
     name, number = f"bot-{who.word}", f"p{who.word}"
     await store.clients.add(client(name, key=f"k{who.word}", user_id=who.id), f"hash {who.word}")
-    asked = NewCall(client=name, user_id=who.id, tool="pull", asked=f'{{"said":"{who.word}"}}', at=NOW)
+    asked = Call(client=name, user_id=who.id, tool="pull", asked=f'{{"said":"{who.word}"}}', at=NOW)
     await store.calls.begin(asked, since=NOW - timedelta(minutes=1), most=10)
     await store.proposals.stage(proposal(number, name, user_id=who.id, reason=who.word))
     await store.proposals.record_place(number, who.channel, "1700.3")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -23,27 +23,16 @@ from fateforger.tasks.ports import Tasks
 MOST_SESSIONS = 100
 
 
-class SessionsOf(Protocol):
-    """Read a person's sessions, the most recently changed first."""
-
-    def __call__(self, user_id: str, *, limit: int) -> Awaitable[tuple[Session, ...]]: ...
-
-
-class ConstraintsOf(Protocol):
-    """Read all versions of a person's constraints."""
-
-    def __call__(self, user_id: str) -> Awaitable[tuple[Version, ...]]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class AgentAccess:
     """Read access to sessions and constraints; write access to tasks, and to proposals that the person has to approve.
 
-    ``tz`` is the time zone of people who have not planned a day yet.
+    ``sessions_of`` returns a person's sessions, the most recently changed first; ``constraints_of`` all versions of
+    their constraints. ``tz`` is the time zone of people who have not planned a day yet.
     """
 
-    sessions_of: SessionsOf
-    constraints_of: ConstraintsOf
+    sessions_of: Callable[[str], Awaitable[tuple[Session, ...]]]
+    constraints_of: Callable[[str], Awaitable[tuple[Version, ...]]]
     tasks: Tasks
     proposals: Proposals
     tz: str
@@ -68,7 +57,7 @@ async def find_day(reach: AgentAccess, caller: Caller, day: date | None) -> tupl
 
     An open session is preferred to one that has ended.
     """
-    sessions = await reach.sessions_of(caller.user_id, limit=MOST_SESSIONS)
+    sessions = await reach.sessions_of(caller.user_id)
     tz = sessions[0].tz if sessions else reach.tz
     wanted = day or local_today(caller.at, tz)
     mine = [session for session in sessions if session.date == wanted]

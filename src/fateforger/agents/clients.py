@@ -113,8 +113,12 @@ LONGEST_TEXT = 200
 LONGEST = 2_000
 
 
-class NewCall(BaseModel):
-    """A call as it is logged before it is carried out. ``asked`` is JSON of bounded length."""
+class Call(BaseModel):
+    """A call in the log; it gets its ``number`` there before it is carried out.
+
+    ``asked`` is JSON of bounded length. ``outcome`` begins with ``done``, ``refused`` or ``failed``; it is ``None`` if
+    the program ended before it was known.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     client: str
@@ -122,16 +126,7 @@ class NewCall(BaseModel):
     tool: str
     asked: str
     at: datetime
-
-
-class Call(NewCall):
-    """A call in the log.
-
-    ``outcome`` begins with ``done``, ``refused`` or ``failed``; it is ``None`` if the program ended before it was
-    known.
-    """
-
-    number: int
+    number: int = 0
     outcome: str | None = None
     ended_at: datetime | None = None
 

@@ -12,8 +12,8 @@ from typing import Any
 from fateforger.agents.access import AgentAccess, Caller, Tool, read_input
 from fateforger.agents.clients import (
     MAX_CALLS_PER_MINUTE,
+    Call,
     Client,
-    NewCall,
     matches_hash,
     parse_key,
     shorten_arguments,
@@ -104,7 +104,7 @@ class CallHandler:
 
     async def _begin_call(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
         now = self._clock.now()
-        asked = NewCall(
+        asked = Call(
             client=client.name,
             user_id=client.user_id,
             tool=_make_printable(name[:80]),

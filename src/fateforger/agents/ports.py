@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
-from fateforger.agents.clients import Call, Client, NewCall
+from fateforger.agents.clients import Call, Client
 from fateforger.agents.proposals import Proposal, ProposalState
 from fateforger.ports.jobs import NewJob
 
@@ -57,7 +57,7 @@ class Clients(Protocol):
 class Calls(Protocol):
     """The audit log. Raises :class:`~fateforger.errors.StoreError`."""
 
-    async def begin(self, asked: NewCall, *, since: datetime, most: int) -> int | None:
+    async def begin(self, asked: Call, *, since: datetime, most: int) -> int | None:
         """Log a call before it is carried out, and return its number.
 
         Returns ``None`` if the client already made ``most`` calls since that instant; at most one further line is kept

@@ -6,11 +6,12 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
+from functools import partial
 
 from pydantic import ValidationError
 
 from fateforger.adapters.store.store import Store
-from fateforger.agents.access import AgentAccess
+from fateforger.agents.access import MOST_SESSIONS, AgentAccess
 from fateforger.agents.clients import Client, Scope, format_token, hash_token
 from fateforger.agents.handler import CallHandler
 from fateforger.app.resources import build_clock, open_state
@@ -28,7 +29,7 @@ async def open_call_handler(settings: Settings) -> AsyncIterator[CallHandler]:
     store = await open_state(settings)
     try:
         reach = AgentAccess(
-            sessions_of=store.sessions.of_user,
+            sessions_of=partial(store.sessions.of_user, limit=MOST_SESSIONS),
             constraints_of=store.constraints.of,
             tasks=store.tasks,
             proposals=store.proposals,

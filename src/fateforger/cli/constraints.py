@@ -34,7 +34,7 @@ from fateforger.memory.credentials import REFUSED, holds_credentials, redact_cre
 from fateforger.memory.documents import read_context, read_record, read_version, write_answer
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.retrieval import NO_INDEX, select_current
-from fateforger.memory.versions import Version, build_eras, select_newest
+from fateforger.memory.versions import Version, list_history, select_newest
 from fateforger.memory.vocabulary import Scope, Status
 from fateforger.text import format_count, format_date, quote_title
 from fateforger.values import replace
@@ -131,7 +131,7 @@ def list_command(
 
 def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:
     if uid is not None:
-        return [era.version for era in build_eras(versions, user_id, uid)]
+        return list_history(versions, user_id, uid)
     mine = sorted(
         select_newest(versions, user_id).values(), key=lambda v: (v.retired, v.record.necessity.weakness, v.seq)
     )

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import uuid4
 
 import click
@@ -304,7 +304,7 @@ _PLACES = ("first", "last", "up", "down")
 def move_command(
     ctx: click.Context,
     task_id: str,
-    place: str | None,
+    place: Literal["first", "last", "up", "down"] | None,
     other: str | None,
     user_id: str | None,
     as_json: bool,
@@ -316,7 +316,7 @@ def move_command(
 
     async def do(queue: Queue) -> Answer:
         before = await queue.task(task_id)
-        to = QueuePlace(place or "before")
+        to: QueuePlace = place or "before"
         tasks = await queue.tasks.rearrange(
             queue.user_id, lambda there: move_task(there, task_id, to, before=other), now=queue.now
         )
@@ -357,15 +357,14 @@ def rename_command(
     _run_change(ctx, user_id, where, do, as_json=as_json)
 
 
-def _build_action_command(name: str, text: str) -> click.Command:
+def _build_action_command(name: TaskAction, text: str) -> click.Command:
     @click.command(name, help=text)
     @add_task_argument
     @add_queue_options
     def door(ctx: click.Context, task_id: str, user_id: str | None, as_json: bool, **where: str | None) -> None:
         async def do(queue: Queue) -> Answer:
-            deed = TaskAction(name)
-            task, tasks = await _change_task(queue, task_id, lambda task: apply_action(task, deed))
-            return describe_action(task, deed, tasks), task, tasks
+            task, tasks = await _change_task(queue, task_id, lambda task: apply_action(task, name))
+            return describe_action(task, name, tasks), task, tasks
 
         _run_change(ctx, user_id, where, do, as_json=as_json)
 

@@ -7,7 +7,6 @@ writing of a version to the writing of the next. The newest version of a uid is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from operator import attrgetter
@@ -100,22 +99,9 @@ def select_newest(versions: Iterable[Version], user_id: str, now: datetime | Non
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Era:
-    """A version with the time it was current: from ``written`` until ``superseded``, or until now."""
-
-    version: Version
-    written: datetime
-    superseded: datetime | None
-
-
-def build_eras(versions: Iterable[Version], user_id: str, uid: str) -> tuple[Era, ...]:
-    """Return the whole history of one constraint, oldest first; empty if the person has no such constraint."""
-    mine = sorted((v for v in versions if v.user_id == user_id and v.uid == uid), key=_written)
-    ends: list[datetime | None] = [later.updated_at for later in mine[1:]]
-    return tuple(
-        Era(version, version.updated_at, end) for version, end in zip(mine, [*ends, None][: len(mine)], strict=True)
-    )
+def list_history(versions: Iterable[Version], user_id: str, uid: str) -> list[Version]:
+    """Return all versions of one constraint, oldest first; empty if the person has no such constraint."""
+    return sorted((v for v in versions if v.user_id == user_id and v.uid == uid), key=_written)
 
 
 def find_successors(constraints: Mapping[str, Version]) -> dict[str, list[Version]]:

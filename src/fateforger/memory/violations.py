@@ -5,10 +5,10 @@ Only typed fields are used. Meetings count as well in rules over the order of a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from enum import StrEnum
+from typing import Literal
 
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.record import ConstraintRecord, Window
@@ -29,24 +29,19 @@ _WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 Span = tuple[datetime, datetime]
 
 
-class BlockRelation(StrEnum):
-    """The ways a constraint can concern a block, most important first."""
+BlockRelation = Literal["broken", "wanted", "clear", "about"]
+"""The ways a constraint can concern a block.
 
-    BROKEN = "broken"
-    WANTED = "wanted"
-    """The block lies within a time that is wanted for it."""
-    CLEAR = "clear"
-    """The block keeps clear of an avoided time, and is next to it."""
-    ABOUT = "about"
-    """The constraint names the block's type."""
-
-
-_OPENINGS = {
-    BlockRelation.BROKEN: "That goes against a rule of yours.",
-    BlockRelation.WANTED: "It is at a time that you want for it.",
-    BlockRelation.CLEAR: "It keeps clear of a time that you do not want for it.",
-    BlockRelation.ABOUT: "A rule of yours is about it.",
+It breaks the constraint; lies within a time that is wanted for it; keeps clear of an avoided time, and is next to it;
+or the constraint names its type.
+"""
+_OPENINGS: Mapping[BlockRelation, str] = {
+    "broken": "That goes against a rule of yours.",
+    "wanted": "It is at a time that you want for it.",
+    "clear": "It keeps clear of a time that you do not want for it.",
+    "about": "A rule of yours is about it.",
 }
+"""First sentence of a reason, the most important relation first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +50,7 @@ class Reason:
 
     sentence: str
     uid: str | None = None
-    stand: BlockRelation = BlockRelation.ABOUT
+    stand: BlockRelation = "about"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +92,7 @@ def find_block_violations(items: Iterable[Applicable], blocks: Sequence[Resolved
 def find_reasons(block: Resolved, items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[Reason, ...]:
     """Return the constraints that concern a block of the plan, most important first."""
     found = [(stand, item) for item in items if (stand := _find_relation(block, item, blocks)) is not None]
-    found.sort(key=lambda each: tuple(BlockRelation).index(each[0]))
+    found.sort(key=lambda each: tuple(_OPENINGS).index(each[0]))
     return tuple(
         Reason(f"{_OPENINGS[stand]} {build_reminder(item).sentence}", item.uid, stand) for stand, item in found
     )
@@ -106,16 +101,16 @@ def find_reasons(block: Resolved, items: Iterable[Applicable], blocks: Sequence[
 def _find_relation(block: Resolved, item: Applicable, blocks: Sequence[Resolved]) -> BlockRelation | None:
     record = item.record
     if block.key in {broken.key for broken in _find_breaking(item, blocks)}:
-        return BlockRelation.BROKEN
+        return "broken"
     if not _concerns(record, block.event.type):
         return None
     begin, end = _to_utc(block.start, block.end)
     if any(start <= begin and end <= stop for start, stop in _iter_windows(item, WindowKind.PREFER)):
-        return BlockRelation.WANTED
+        return "wanted"
     for start, stop in _iter_avoided(item):
         if timedelta() <= begin - stop <= NEAR or timedelta() <= start - end <= NEAR:
-            return BlockRelation.CLEAR
-    return BlockRelation.ABOUT if block.event.type in record.applies_event_types else None
+            return "clear"
+    return "about" if block.event.type in record.applies_event_types else None
 
 
 def _find_breaking(item: Applicable, blocks: Sequence[Resolved]) -> tuple[Resolved, ...]:

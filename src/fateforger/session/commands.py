@@ -92,7 +92,7 @@ class Start(BaseModel):
     thread_ts: str | None = None
     tz: str
     date: Date | None = None
-    mode: Mode = Mode.DIRECT
+    mode: Mode = "direct"
     inputs: tuple[Task, ...] = ()
     note: str = ""
 

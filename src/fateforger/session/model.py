@@ -303,7 +303,7 @@ class Options(BaseModel):
     """Choices of the person for one session."""
 
     model_config = _FROZEN
-    mode: Mode = Mode.DIRECT
+    mode: Mode = "direct"
     """Mode in which it was started: directly, or by pulling a task (S146)."""
     calendar_write: CalendarWrite = "refine"
     calendar_write_chosen: CalendarWrite | None = None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fateforger.drafting.explanations import explain_place
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
-from fateforger.memory.violations import BlockRelation, Reason, find_reasons
+from fateforger.memory.violations import Reason, find_reasons
 from fateforger.planning.block_times import USUAL_DEEP, task_of
 from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan
@@ -161,15 +161,15 @@ def explain_block(session: Session, key: str, placement: Sequence[Reason] = ()) 
         raise PatchInvalid(GONE)
     shown = {reason.uid for reason in placement if reason.uid is not None}
     rules = find_reasons(block, followed_constraints(session).applicable, blocks)
-    broken = tuple(reason for reason in rules if reason.stand is BlockRelation.BROKEN)
-    others = tuple(r for r in rules if r.stand is not BlockRelation.BROKEN and r.uid not in shown)
+    broken = tuple(reason for reason in rules if reason.stand == "broken")
+    others = tuple(r for r in rules if r.stand != "broken" and r.uid not in shown)
     return (*_order_reasons(session, key), *broken, *placement, *others)
 
 
 def _order_reasons(session: Session, key: str) -> tuple[Reason, ...]:
     """Return the rules over the order of the day that a block breaks."""
     found = (breach for breach in broken_day_rules(session) if key in breach.keys)
-    return tuple(Reason(f"{AGAINST} {breach.sentence}", breach.item.uid, BlockRelation.BROKEN) for breach in found)
+    return tuple(Reason(f"{AGAINST} {breach.sentence}", breach.item.uid, "broken") for breach in found)
 
 
 def placement_of(session: Session, key: str) -> tuple[Reason, ...]:

@@ -16,7 +16,7 @@ from fateforger.session.card_actions import CardAction, read_target
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec
-from fateforger.tasks.transitions import TaskAction
+from fateforger.tasks.transitions import TASK_ACTIONS, TaskAction
 
 TaskReply = Literal["done", "put_back", "approve", "retry", "open"]
 """Reply about a task: done, wait again, try again, or the parts of a goal are right.
@@ -120,8 +120,8 @@ class HomeCommandBase(QueueCommandBase):
 class MoveTask(HomeCommandBase):
     """Move a task within the queue; ``other`` is the task that it goes before (S167)."""
 
-    up: ClassVar = CardAction("queue.up", "Up", read_target("task_id", where=QueuePlace.UP))
-    down: ClassVar = CardAction("queue.down", "Down", read_target("task_id", where=QueuePlace.DOWN))
+    up: ClassVar = CardAction("queue.up", "Up", read_target("task_id", where="up"))
+    down: ClassVar = CardAction("queue.down", "Down", read_target("task_id", where="down"))
     kind: Literal["move_task"] = "move_task"
     task_id: str
     where: QueuePlace
@@ -132,8 +132,8 @@ class ChangeTask(HomeCommandBase):
     """Pause a task, resume it, stop it, or try it again (S167)."""
 
     actions: ClassVar = {
-        deed: CardAction(f"queue.do.{deed.value}", deed.value.capitalize(), read_target("task_id", deed=deed))
-        for deed in TaskAction
+        deed: CardAction(f"queue.do.{deed}", deed.capitalize(), read_target("task_id", deed=deed))
+        for deed in TASK_ACTIONS
     }
     kind: Literal["change_task"] = "change_task"
     task_id: str

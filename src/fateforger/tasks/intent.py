@@ -29,13 +29,7 @@ class Purpose(StrEnum):
     """A greeting, thanks, anything else; also whatever is unclear."""
 
 
-class ExecutionPath(StrEnum):
-    DIRECT = "direct"
-    ENQUEUE = "enqueue"
-
-
-INVOCATIONS = frozenset({Purpose.PULL, Purpose.DONE, Purpose.TASKS, Purpose.RULES})
-"""Intents that call a command or a skill by name and run at once."""
+ExecutionPath = Literal["direct", "enqueue"]
 Urgency = Literal["no", "asks", "insists"]
 """Wish to skip the queue.
 
@@ -80,15 +74,7 @@ def parse_command(text: str) -> TypedCommand | None:
 def path_of(intent: Purpose, *, slash: bool = False, changes: bool = True) -> ExecutionPath:
     """Return the path of a message (S152).
 
-    In this order: a leading slash, a called skill, a question, a conversation, and a message that changes nothing are
-    direct. Everything else is enqueued.
+    Only work that changes something is enqueued. A leading slash, a called skill, a question, and a conversation are
+    direct.
     """
-    if slash:
-        return ExecutionPath.DIRECT
-    if intent in INVOCATIONS:
-        return ExecutionPath.DIRECT
-    if intent is Purpose.QUESTION:
-        return ExecutionPath.DIRECT
-    if intent is Purpose.CONVERSATION:
-        return ExecutionPath.DIRECT
-    return ExecutionPath.ENQUEUE if changes else ExecutionPath.DIRECT
+    return "enqueue" if intent is Purpose.WORK and changes and not slash else "direct"

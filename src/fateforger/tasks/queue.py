@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
+from typing import Literal
 
 from fateforger.errors import BadInput, InternalError
 from fateforger.tasks.task import ENDED, PRIORITIES, Origin, QueuedTask, TaskSpec, TaskState
@@ -48,14 +48,8 @@ SPACE = 1_000_000
 """Distance between newly assigned ranks: one second."""
 
 
-class QueuePlace(StrEnum):
-    """A place in the queue: either end, one place up or down, or before another task."""
-
-    FIRST = "first"
-    LAST = "last"
-    UP = "up"
-    DOWN = "down"
-    BEFORE = "before"
+QueuePlace = Literal["first", "last", "up", "down", "before"]
+"""A place in the queue: either end, one place up or down, or before another task."""
 
 
 def move_task(
@@ -112,7 +106,7 @@ def _place(queue: Sequence[QueuedTask], task_id: str) -> int:
 def _target(queue: Sequence[QueuedTask], at: int, where: QueuePlace, before: str | None) -> int:
     """Return the index among the other tasks."""
     task, last = queue[at], len(queue) - 1
-    if where is QueuePlace.BEFORE:
+    if where == "before":
         if before is None or before == task.id:
             raise BadInput(f"Name another task that {quote_title(task.spec.title)} shall come before.", where="before")
         other = _place(queue, before)
@@ -121,9 +115,9 @@ def _target(queue: Sequence[QueuedTask], at: int, where: QueuePlace, before: str
             after = quote_title(queue[other].spec.title)
             raise BadInput(f"{quote_title(task.spec.title)} comes right before {after} already.", where="before")
         return to
-    to = {QueuePlace.FIRST: 0, QueuePlace.LAST: last, QueuePlace.UP: at - 1, QueuePlace.DOWN: at + 1}[where]
+    to = {"first": 0, "last": last, "up": at - 1, "down": at + 1}[where]
     if to == at or not 0 <= to <= last:
-        end = "first" if to <= 0 and where in {QueuePlace.FIRST, QueuePlace.UP} else "last"
+        end = "first" if to <= 0 and where in {"first", "up"} else "last"
         raise BadInput(f"{quote_title(task.spec.title)} is {end} already.", where="place")
     return to
 

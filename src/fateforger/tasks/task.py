@@ -14,16 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from fateforger.text import truncate
 from fateforger.workflow.trace import Step
 
+Mode = Literal["dispositor", "executor", "direct"]
+"""Mode in which work was started.
 
-class Mode(StrEnum):
-    """Mode in which work was started."""
-
-    DISPOSITOR = "dispositor"
-    """Understood and put into the queue; nothing was carried out."""
-    EXECUTOR = "executor"
-    """Pulled from the queue and carried out under its rules."""
-    DIRECT = "direct"
-    """Bypassed the queue: a command, a question, or at the person's request."""
+A dispositor put it into the queue, and nothing was carried out; an executor pulled it from the queue and carried it out
+under its rules; direct work bypassed the queue: a command, a question, or at the person's request.
+"""
 
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -189,7 +185,7 @@ class QueuedTask(BaseModel):
     steps: tuple[Step, ...] = ()
     outcome: str = ""
     place: str = ""
-    mode: Mode = Mode.DISPOSITOR
+    mode: Mode = "dispositor"
     handled: tuple[str, ...] = ()
     version: int = 1
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from enum import StrEnum
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -127,20 +127,15 @@ def _record_change(task: QueuedTask, now: datetime) -> QueuedTask:
     return replace(task, changed_at=now, version=task.version + 1)
 
 
-class TaskAction(StrEnum):
-    """Actions on a task that are available at any time."""
-
-    PAUSE = "pause"
-    RESUME = "resume"
-    STOP = "stop"
-    RETRY = "retry"
+TaskAction = Literal["pause", "resume", "stop", "retry"]
+"""Actions on a task that are available at any time."""
 
 
 TASK_ACTIONS: Mapping[TaskAction, tuple[S, frozenset[S]]] = {
-    TaskAction.PAUSE: (S.PAUSED, frozenset({S.ACTIVE})),
-    TaskAction.RESUME: (S.ACTIVE, frozenset({S.PAUSED})),
-    TaskAction.STOP: (S.STOPPED, frozenset({S.ACTIVE, S.RUNNING, S.WAITING, S.PAUSED, S.FAILED})),
-    TaskAction.RETRY: (S.ACTIVE, frozenset({S.FAILED, S.STOPPED})),
+    "pause": (S.PAUSED, frozenset({S.ACTIVE})),
+    "resume": (S.ACTIVE, frozenset({S.PAUSED})),
+    "stop": (S.STOPPED, frozenset({S.ACTIVE, S.RUNNING, S.WAITING, S.PAUSED, S.FAILED})),
+    "retry": (S.ACTIVE, frozenset({S.FAILED, S.STOPPED})),
 }
 """Target state and allowed source states of each action.
 
@@ -148,27 +143,27 @@ Every transition is one of :data:`fateforger.tasks.transitions.MOVES`.
 """
 
 _INSTEAD: Mapping[tuple[TaskAction, S], str] = {
-    (TaskAction.PAUSE, S.RUNNING): "is being done just now; stop it if it shall not go on",
-    (TaskAction.PAUSE, S.WAITING): "is in your hands already; say that it is done, or stop it",
-    (TaskAction.PAUSE, S.PAUSED): "is paused already",
-    (TaskAction.PAUSE, S.FAILED): "failed, so it does not run; try it again, or stop it",
-    (TaskAction.RESUME, S.ACTIVE): "is not paused; it can be pulled",
-    (TaskAction.RESUME, S.RUNNING): "is being done just now",
-    (TaskAction.RESUME, S.WAITING): "is not paused; it waits for you",
-    (TaskAction.RESUME, S.FAILED): "is not paused, it failed; try it again",
-    (TaskAction.RESUME, S.STOPPED): "was stopped; try it again instead",
-    (TaskAction.STOP, S.STOPPED): "is stopped already",
-    (TaskAction.RETRY, S.ACTIVE): "is ready to be pulled already",
-    (TaskAction.RETRY, S.RUNNING): "is being done just now; stop it first to begin anew",
-    (TaskAction.RETRY, S.WAITING): "waits for you; stop it first to begin anew",
-    (TaskAction.RETRY, S.PAUSED): "is paused; resume it",
+    ("pause", S.RUNNING): "is being done just now; stop it if it shall not go on",
+    ("pause", S.WAITING): "is in your hands already; say that it is done, or stop it",
+    ("pause", S.PAUSED): "is paused already",
+    ("pause", S.FAILED): "failed, so it does not run; try it again, or stop it",
+    ("resume", S.ACTIVE): "is not paused; it can be pulled",
+    ("resume", S.RUNNING): "is being done just now",
+    ("resume", S.WAITING): "is not paused; it waits for you",
+    ("resume", S.FAILED): "is not paused, it failed; try it again",
+    ("resume", S.STOPPED): "was stopped; try it again instead",
+    ("stop", S.STOPPED): "is stopped already",
+    ("retry", S.ACTIVE): "is ready to be pulled already",
+    ("retry", S.RUNNING): "is being done just now; stop it first to begin anew",
+    ("retry", S.WAITING): "waits for you; stop it first to begin anew",
+    ("retry", S.PAUSED): "is paused; resume it",
 }
 _DONE_ALREADY = "is done already, so there is nothing left to {}"
-_PAST = {
-    TaskAction.PAUSE: "is paused. It keeps its place until you resume it.",
-    TaskAction.RESUME: "can be pulled again.",
-    TaskAction.STOP: "is stopped. Nothing more happens to it unless you try it again.",
-    TaskAction.RETRY: "is back in the queue.",
+_PAST: Mapping[TaskAction, str] = {
+    "pause": "is paused. It keeps its place until you resume it.",
+    "resume": "can be pulled again.",
+    "stop": "is stopped. Nothing more happens to it unless you try it again.",
+    "retry": "is back in the queue.",
 }
 
 
@@ -179,9 +174,9 @@ def apply_action(task: QueuedTask, deed: TaskAction) -> QueuedTask:
     """
     to, sensible = TASK_ACTIONS[deed]
     if task.state not in sensible:
-        why = _INSTEAD.get((deed, task.state)) or _DONE_ALREADY.format(deed.value)
+        why = _INSTEAD.get((deed, task.state)) or _DONE_ALREADY.format(deed)
         raise BadInput(f"{quote_title(task.spec.title)} {why}.", where="state")
-    return replace(task, state=to, outcome="", place="" if deed is TaskAction.RETRY else task.place)
+    return replace(task, state=to, outcome="", place="" if deed == "retry" else task.place)
 
 
 def possible_actions(task: QueuedTask) -> tuple[TaskAction, ...]:
@@ -195,11 +190,7 @@ def describe_action(task: QueuedTask, deed: TaskAction, tasks: Iterable[QueuedTa
     ``tasks`` are the person's open ones; those that now wait for this task are mentioned.
     """
     said = f"{quote_title(task.spec.title)} {_PAST[deed]}"
-    held_up = (
-        [quote_title(t.spec.title) for t in tasks if task.id in t.blocked_by]
-        if deed in {TaskAction.PAUSE, TaskAction.STOP}
-        else []
-    )
+    held_up = [quote_title(t.spec.title) for t in tasks if task.id in t.blocked_by] if deed in {"pause", "stop"} else []
     if not held_up:
         return said
     return f"{said} {join_words(held_up, 1)} still wait{'s' if len(held_up) == 1 else ''} for it."

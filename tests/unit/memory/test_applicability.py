@@ -9,7 +9,7 @@ import pytest
 from tests.factories.constraints import DAY, context_of, version_of
 
 from fateforger.memory.applicability import Why, decide_applicability
-from fateforger.memory.versions import Version, build_eras, select_newest
+from fateforger.memory.versions import Version, list_history, select_newest
 
 
 def uids(versions: list[Version], **context: Any) -> list[str]:
@@ -54,12 +54,11 @@ def test_of_one_instant_the_later_row_is_newer() -> None:
     assert select_newest([second, first], "U1")["c"] is select_newest([first, second], "U1")["c"] is second
 
 
-def test_history_has_both_time_lines() -> None:
-    """Valid time is in the record; system time is when each version was the constraint."""
+def test_history_is_in_the_order_of_writing() -> None:
+    """Valid time is in the record; system time is when each version was the constraint, until the next."""
     first, second = version_of(at="2026-01-01T09:00:00Z"), version_of(at="2026-02-01T09:00:00Z")
-    told = build_eras([second, first, version_of("other")], "U1", "c")
-    assert [(era.version, era.superseded) for era in told] == [(first, second.updated_at), (second, None)]
-    assert build_eras([first], "U2", "c") == build_eras([first], "U1", "unknown") == ()
+    assert list_history([second, first, version_of("other")], "U1", "c") == [first, second]
+    assert list_history([first], "U2", "c") == list_history([first], "U1", "unknown") == []
 
 
 # --- A2: only the person's own rows ---

@@ -122,7 +122,7 @@ def test_reasons_name_what_the_person_said_and_when() -> None:
     said = "On 1 February 2026 you said: “no calls before 10”."
     assert (reason.uid, reason.stand, reason.sentence) == (
         "c",
-        BlockRelation.BROKEN,
+        "broken",
         f"That goes against a rule of yours. {said}",
     )
 
@@ -130,14 +130,14 @@ def test_reasons_name_what_the_person_said_and_when() -> None:
 @pytest.mark.parametrize(
     ("fields", "stand"),
     [
-        ({"windows": [{"kind": "prefer", "start": "10:00", "end": "12:00"}]}, BlockRelation.WANTED),
-        ({"windows": [{"kind": "avoid", "start": "08:00", "end": "10:00"}]}, BlockRelation.CLEAR),
-        ({"windows": [{"kind": "avoid", "start": "11:00", "end": "12:00"}]}, BlockRelation.CLEAR),
+        ({"windows": [{"kind": "prefer", "start": "10:00", "end": "12:00"}]}, "wanted"),
+        ({"windows": [{"kind": "avoid", "start": "08:00", "end": "10:00"}]}, "clear"),
+        ({"windows": [{"kind": "avoid", "start": "11:00", "end": "12:00"}]}, "clear"),
         ({"windows": [{"kind": "avoid", "start": "15:00", "end": "16:00"}]}, None),
-        ({"windows": [], "applies_event_types": ["DW"]}, BlockRelation.ABOUT),
+        ({"windows": [], "applies_event_types": ["DW"]}, "about"),
         ({"windows": [], "applies_event_types": ["SW"]}, None),
         ({"windows": [], "applies_event_types": []}, None),
-        ({"windows": [{"kind": "avoid", "start": "10:30", "end": "12:00"}]}, BlockRelation.BROKEN),
+        ({"windows": [{"kind": "avoid", "start": "10:30", "end": "12:00"}]}, "broken"),
     ],
 )
 def test_how_a_rule_explains_a_place(fields: dict[str, Any], stand: BlockRelation | None) -> None:

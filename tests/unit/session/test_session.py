@@ -39,7 +39,6 @@ from fateforger.session.model import (
 )
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import find_task, with_one_thing, with_task, with_tasks, without_task
-from fateforger.tasks.task import Mode
 from fateforger.workflow.trace import Step
 
 FACTS = Facts(frame=FrameFacts(), inputs=InputFacts(), deferred=(), unplaced=(), draft_basis="b")
@@ -99,7 +98,7 @@ def test_every_field_survives_saving() -> None:
         memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),
         memory_questions=(MemoryQuestion(uids=("a", "b"), names=("A", "B"), sentence="Which one?"),),
         fixes=(Fix(id="f", label="Move it", criterion=Criterion.MEAL, keys=("a",), level=3, patch=Patch(ops=())),),
-        mode=Mode.EXECUTOR,
+        mode="executor",
         trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
         weighed=CheckedInputs(rules=("a 2026-03-02",), meetings=("standup",)),
         overrun=("report standup",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -27,13 +28,13 @@ def names(tasks: Sequence[QueuedTask]) -> str:
 @pytest.mark.parametrize(
     ("name", "where", "before", "comes_to"),
     [
-        ("c", QueuePlace.FIRST, None, "cab"),
-        ("a", QueuePlace.LAST, None, "bca"),
-        ("b", QueuePlace.UP, None, "bac"),
-        ("b", QueuePlace.DOWN, None, "acb"),
-        ("c", QueuePlace.BEFORE, "b", "acb"),
-        ("c", QueuePlace.BEFORE, "a", "cab"),
-        ("a", QueuePlace.BEFORE, "c", "bac"),
+        ("c", "first", None, "cab"),
+        ("a", "last", None, "bca"),
+        ("b", "up", None, "bac"),
+        ("b", "down", None, "acb"),
+        ("c", "before", "b", "acb"),
+        ("c", "before", "a", "cab"),
+        ("a", "before", "c", "bac"),
     ],
 )
 def test_places(name: str, where: QueuePlace, before: str | None, comes_to: str) -> None:
@@ -43,15 +44,15 @@ def test_places(name: str, where: QueuePlace, before: str | None, comes_to: str)
 @pytest.mark.parametrize(
     ("name", "where", "before", "sentence"),
     [
-        ("a", QueuePlace.FIRST, None, "“a” is first already."),
-        ("a", QueuePlace.UP, None, "“a” is first already."),
-        ("c", QueuePlace.LAST, None, "“c” is last already."),
-        ("c", QueuePlace.DOWN, None, "“c” is last already."),
-        ("a", QueuePlace.BEFORE, "b", "“a” comes right before “b” already."),
-        ("a", QueuePlace.BEFORE, "a", "Name another task that “a” shall come before."),
-        ("a", QueuePlace.BEFORE, None, "Name another task that “a” shall come before."),
-        ("a", QueuePlace.BEFORE, "x", "There is no task x in the queue that could be moved."),
-        ("x", QueuePlace.FIRST, None, "There is no task x in the queue that could be moved."),
+        ("a", "first", None, "“a” is first already."),
+        ("a", "up", None, "“a” is first already."),
+        ("c", "last", None, "“c” is last already."),
+        ("c", "down", None, "“c” is last already."),
+        ("a", "before", "b", "“a” comes right before “b” already."),
+        ("a", "before", "a", "Name another task that “a” shall come before."),
+        ("a", "before", None, "Name another task that “a” shall come before."),
+        ("a", "before", "x", "There is no task x in the queue that could be moved."),
+        ("x", "first", None, "There is no task x in the queue that could be moved."),
     ],
 )
 def test_what_makes_no_sense_is_refused(name: str, where: QueuePlace, before: str | None, sentence: str) -> None:
@@ -61,33 +62,29 @@ def test_what_makes_no_sense_is_refused(name: str, where: QueuePlace, before: st
 
 
 def test_a_task_alone_cannot_be_moved() -> None:
-    for where, end in (
-        (QueuePlace.FIRST, "first"),
-        (QueuePlace.UP, "first"),
-        (QueuePlace.LAST, "last"),
-        (QueuePlace.DOWN, "last"),
-    ):
+    ends: dict[QueuePlace, str] = {"first": "first", "up": "first", "last": "last", "down": "last"}
+    for where, end in ends.items():
         with pytest.raises(BadInput, match=f"“a” is {end} already"):
             move_task(ABC[:1], "a", where)
 
 
 def test_a_task_takes_on_the_priority_of_its_place() -> None:
     tasks = (task("u", priority=0), task("n", rank=1), task("m", rank=2), task("s", priority=4))
-    changed = move_task(tasks, "m", QueuePlace.FIRST)
+    changed = move_task(tasks, "m", "first")
     assert [(t.id, t.spec.priority) for t in changed] == [("m", 0)]
     assert describe_move(tasks[2], after(tasks, changed)) == (
         "“m” is first now; that makes its priority “urgent”, like that of the task beside it."
     )
-    changed = move_task(tasks, "u", QueuePlace.DOWN)
+    changed = move_task(tasks, "u", "down")
     assert names(after(tasks, changed)) == "nums"
     assert describe_move(tasks[0], after(tasks, changed)).startswith("“u” is number 2 of 4 now; that makes")
-    changed = move_task(tasks, "m", QueuePlace.UP)
+    changed = move_task(tasks, "m", "up")
     assert describe_move(tasks[2], after(tasks, changed)) == "“m” is number 2 of 4 now."
 
 
 @given(
     tasks=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=9),
-    moves=st.lists(st.tuples(st.integers(0, 8), st.sampled_from(list(QueuePlace)), st.integers(0, 8)), max_size=30),
+    moves=st.lists(st.tuples(st.integers(0, 8), st.sampled_from(get_args(QueuePlace)), st.integers(0, 8)), max_size=30),
 )
 def test_whatever_is_moved_only_that_moves(
     tasks: list[tuple[int, int]], moves: list[tuple[int, QueuePlace, int]]
@@ -104,11 +101,11 @@ def test_whatever_is_moved_only_that_moves(
         at = order.index(name)
         order.remove(name)
         to = {
-            QueuePlace.FIRST: 0,
-            QueuePlace.LAST: len(order),
-            QueuePlace.UP: at - 1,
-            QueuePlace.DOWN: at + 1,
-            QueuePlace.BEFORE: order.index(f"{other % len(tasks)}") if f"{other % len(tasks)}" != name else 0,
+            "first": 0,
+            "last": len(order),
+            "up": at - 1,
+            "down": at + 1,
+            "before": order.index(f"{other % len(tasks)}") if f"{other % len(tasks)}" != name else 0,
         }[where]
         order.insert(to, name)
         priorities = {t.id: t.spec.priority for t in queue if t.id != name}

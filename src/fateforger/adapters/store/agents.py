@@ -14,7 +14,7 @@ from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import PROPOSAL_VERSION, dump_mapping, expect_version, parse
 from fateforger.adapters.store.jobs import enqueue
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, open_rows, table
-from fateforger.agents.clients import Call, Client, NewCall
+from fateforger.agents.clients import Call, Client
 from fateforger.agents.ports import build_expire_job, build_show_job
 from fateforger.agents.proposals import MAX_PENDING, Proposal, ProposalState, can_become
 from fateforger.errors import BadInput
@@ -94,7 +94,7 @@ class SqlCalls:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(self, asked: NewCall, *, since: datetime, most: int) -> int | None:
+    async def begin(self, asked: Call, *, since: datetime, most: int) -> int | None:
         # One call of a client after another, or concurrent ones would each find room for themselves.
         return await self._database.write_alone(
             f"calls of {asked.client}", lambda connection: _begin(connection, asked, since, most)
@@ -112,12 +112,12 @@ class SqlCalls:
         )
 
 
-def _begin(connection: Connection, asked: NewCall, since: datetime, most: int) -> int | None:
+def _begin(connection: Connection, asked: Call, since: datetime, most: int) -> int | None:
     count = connection.execute(_SINCE, {"of_client": asked.client, "after": since}).scalar_one()
     if count > most:
         return None
     refused = {"outcome": TOO_MANY_CALLS, "ended_at": asked.at} if count == most else {}
-    key = connection.execute(insert(CALL), asked.model_dump() | refused).inserted_primary_key
+    key = connection.execute(insert(CALL), asked.model_dump(exclude={"number"}) | refused).inserted_primary_key
     assert key is not None  # noqa: S101  for the type checker: an insert of one row has one
     number: int = key.number
     return None if refused else number

@@ -67,7 +67,7 @@ from fateforger.session.model import Session
 from fateforger.session.pending import PendingQuestion, pending_questions
 from fateforger.session.recall import count_left_out, followed_constraints
 from fateforger.session.stages import TimeboxingStage
-from fateforger.tasks.intent import ExecutionPath, HydratedMessage, Purpose, path_of
+from fateforger.tasks.intent import HydratedMessage, Purpose, path_of
 from fateforger.tasks.task import (
     NORMAL,
     TEXT_LENGTH,
@@ -95,7 +95,7 @@ def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[Queue
     """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
     path = path_of(words.wants, changes=words.changes)
     named = _find_task_id(words.number, queue)
-    if words.wants is Purpose.WORK and words.work is not None and path is ExecutionPath.ENQUEUE:
+    if words.wants is Purpose.WORK and words.work is not None and path == "enqueue":
         spec = _build_spec(reply, words.work)
         return HydratedMessage(
             intent=words.wants,
@@ -110,7 +110,7 @@ def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[Queue
         return HydratedMessage(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
     if words.wants is Purpose.DONE and named is None:
         return None
-    if path is ExecutionPath.ENQUEUE or (words.wants in _TALK and not words.answer):
+    if path == "enqueue" or (words.wants in _TALK and not words.answer):
         return None
     return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
 

@@ -58,9 +58,9 @@ EMPTY = "Your queue is empty."
 ADD = Button(label="Add a task", action="form.queue_add")
 SHOW = ShowTasks.action.button()
 MODES = {
-    Mode.DISPOSITOR: "Mode: dispositor. It waits in your queue; nothing was carried out.",
-    Mode.EXECUTOR: "Mode: executor. It was pulled from your queue.",
-    Mode.DIRECT: "Mode: direct. It went around your queue.",
+    "dispositor": "Mode: dispositor. It waits in your queue; nothing was carried out.",
+    "executor": "Mode: executor. It was pulled from your queue.",
+    "direct": "Mode: direct. It went around your queue.",
 }
 
 

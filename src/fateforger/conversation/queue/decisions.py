@@ -44,7 +44,6 @@ from fateforger.tasks.task import (
     TEXT_LENGTH,
     BlockTime,
     Do,
-    Mode,
     QueuedTask,
     ReviewParts,
     TaskSpec,
@@ -166,7 +165,7 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
     because = reason_for_queue(task.spec)
     if because is not None and not command.insists:
         return redirect(task, because)
-    asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, Mode.DIRECT)
+    asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, "direct")
     card = await do_directly(tools, task.spec, asker, key=command.command_id)
     if not repeated:
         await tools.tasks.change(command.user_id, task.id, lambda now: _take_out(now, command), now=tools.clock.now())
@@ -177,7 +176,7 @@ def redirect(task: QueuedTask, why: str) -> Card:
     """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
     anyway = DoTaskNow.anyway.button(task.id)
     sentence = f"{why} I keep {format_title(task)} there: run `/pull {task.id}` to do it with all that."
-    return build_reply(sentence, build_pull_button(task, "Pull it now"), anyway, mode=Mode.DISPOSITOR)
+    return build_reply(sentence, build_pull_button(task, "Pull it now"), anyway, mode="dispositor")
 
 
 async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
@@ -186,9 +185,9 @@ async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, s
     try:
         carried = await carry_out_work(tools, spec, asker, key=key)
     except (BadInput, ModelError) as error:
-        return build_reply(error.message, mode=Mode.DIRECT)
+        return build_reply(error.message, mode="direct")
     outcome = YOURS if isinstance(spec.work, Do) else carried.outcome
-    return build_reply(f"{note}\n\n{outcome}", mode=Mode.DIRECT)
+    return build_reply(f"{note}\n\n{outcome}", mode="direct")
 
 
 def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
@@ -196,7 +195,7 @@ def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
         task,
         state=TaskState.STOPPED,
         outcome=TAKEN_OUT,
-        mode=Mode.DIRECT,
+        mode="direct",
         handled=(*task.handled, command.command_id)[-MOST_HANDLED:],
     )
 

@@ -14,7 +14,7 @@ from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueComman
 from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
-from fateforger.tasks.task import Mode, Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+from fateforger.tasks.task import Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
 
 
 class TaskReader(Protocol):
@@ -112,7 +112,7 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
         case Purpose.RULES:
             return DirectWork(TaskSpec(title="Look through my rules", work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
-            return build_reply(wanted.answer or NOT_TOLD, mode=Mode.DIRECT)
+            return build_reply(wanted.answer or NOT_TOLD, mode="direct")
         case Purpose.WORK:
             return _route_work(wanted, about)
         case _:
@@ -121,7 +121,7 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
 
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
     if wanted.spec is None:
-        return build_reply(wanted.answer or NOT_TOLD, ADD, mode=Mode.DIRECT)
+        return build_reply(wanted.answer or NOT_TOLD, ADD, mode="direct")
     because = reason_for_queue(wanted.spec) or (None if wanted.simple else SEVERAL_STEPS)
     command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"))
     match wanted.haste:
@@ -141,10 +141,10 @@ def route_typed(typed: TypedCommand, opening: Opening) -> Route:
     if typed.name == TASKS:
         return ShowTasks(**about)
     if typed.name != PULL:
-        return build_reply(UNKNOWN, SHOW, mode=Mode.DIRECT)
+        return build_reply(UNKNOWN, SHOW, mode="direct")
     task_id = read_task_id(typed.rest) if typed.rest else None
     if typed.rest and task_id is None:
-        return build_reply(NOT_A_TASK, SHOW, mode=Mode.DIRECT)
+        return build_reply(NOT_A_TASK, SHOW, mode="direct")
     return PullTask(**about, task_id=task_id)
 
 

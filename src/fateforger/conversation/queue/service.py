@@ -59,7 +59,7 @@ from fateforger.session.queue_commands import (
 from fateforger.tasks.intent import HydratedMessage, parse_command
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import describe_move, move_task
-from fateforger.tasks.task import Mode, QueuedTask
+from fateforger.tasks.task import QueuedTask
 from fateforger.tasks.transitions import apply_action, describe_action, replace_spec
 from fateforger.text import quote_title
 from fateforger.ui.form_values import refuse_values
@@ -193,7 +193,7 @@ class QueueService:
             return
         about = opening.command_id
         if isinstance(route, DirectWork):
-            asker = Asker(opening.user_id, opening.at, opening.channel, opening.tz, Mode.DIRECT)
+            asker = Asker(opening.user_id, opening.at, opening.channel, opening.tz, "direct")
             card = await do_directly(self._tools, route.spec, asker, key=about, simple=route.simple)
         elif isinstance(route, RedirectedWork):
             card = redirect(await self._front.put(route.command), route.because)

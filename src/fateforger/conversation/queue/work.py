@@ -85,7 +85,7 @@ class Asker:
     at: datetime
     channel: str
     tz: str
-    mode: Mode = Mode.EXECUTOR
+    mode: Mode = "executor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class TaskResult:
     steps: tuple[Step, ...] = ()
     context: str | None = None
 
-    def on(self, task: QueuedTask, command_id: str, mode: Mode = Mode.EXECUTOR) -> QueuedTask:
+    def on(self, task: QueuedTask, command_id: str, mode: Mode = "executor") -> QueuedTask:
         """Return the task with this result."""
         spec = task.spec if self.context is None else replace(task.spec, context=self.context)
         return replace(
@@ -131,7 +131,7 @@ async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Tas
         return TaskResult(TaskState.DONE, f"{name} is on your calendar already.", session.id)
     if session is not None:
         return TaskResult(TaskState.WAITING, f"The plan for {name} is open; go on in its thread.", session.id)
-    note = "I'll tick this task off once the day is on your calendar." if asker.mode is Mode.EXECUTOR else ""
+    note = "I'll tick this task off once the day is on your calendar." if asker.mode == "executor" else ""
     start = _build_start(asker, day.date, key, note=note)
     await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
     opened = f"I opened the plan for {name} in a thread of its own. This is done when the day is on your calendar."

@@ -12,7 +12,7 @@ from tests.unit.conversation.person import AMSTERDAM, ANNA, House, open_house_at
 from tests.unit.conversation.queue.desk import DM, Desk, labels
 
 from fateforger.session.commands import Opening
-from fateforger.tasks.task import BlockTime, Decompose, Mode, TaskState
+from fateforger.tasks.task import BlockTime, Decompose, TaskState
 
 Begin = Callable[..., Awaitable["Talk"]]
 
@@ -72,7 +72,7 @@ async def test_work_is_put_into_the_queue_by_one_question(talk: Begin, text: str
         "Dark mode", "feature-dev", "webapp", 1, ("ui",),
     )  # fmt: skip
     assert (spec.context, spec.relevant_files, spec.acceptance_criteria) == (text, ("settings.tsx",), ("It persists",))
-    assert (task.state, task.mode, task.attempts) == (TaskState.ACTIVE, Mode.DISPOSITOR, 0)
+    assert (task.state, task.mode, task.attempts) == (TaskState.ACTIVE, "dispositor", 0)
     assert anna.model.asked == ["start"]
     assert f"Run `/pull {task.id}` to start it" in anna.words
     assert anna.letters[-1]["thread_ts"] == "1.0"
@@ -169,7 +169,7 @@ async def test_just_do_it_when_it_is_simple(talk: Begin) -> None:
     assert await anna.tasks(ended=True) == ()
     await anna.run_commands()
     (session,) = await anna.house.store.sessions.of_user(ANNA)
-    assert ([task.title for task in session.day.inputs.tasks], session.options.mode) == (["Report"], Mode.DIRECT)
+    assert ([task.title for task in session.day.inputs.tasks], session.options.mode) == (["Report"], "direct")
 
 
 async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:

@@ -15,7 +15,7 @@ from fateforger.errors import StoreUnavailable
 from fateforger.session.forms import FormErrors
 from fateforger.session.queue_commands import PullTask
 from fateforger.tasks.ports import Change, Tasks
-from fateforger.tasks.task import Mode, PlanDay, QueuedTask, TaskState
+from fateforger.tasks.task import PlanDay, QueuedTask, TaskState
 
 FRIDAY = date(2026, 3, 6)
 
@@ -38,7 +38,7 @@ async def test_a_repeated_command_adds_once(anna: Desk) -> None:
     """K7: the same task, the same card, once."""
     await anna.fill("queue_add", title="Buy milk")
     (task,) = await anna.tasks()
-    assert (task.spec.title, task.mode, task.state) == ("Buy milk", Mode.DISPOSITOR, TaskState.ACTIVE)
+    assert (task.spec.title, task.mode, task.state) == ("Buy milk", "dispositor", TaskState.ACTIVE)
 
 
 async def test_pull_alone_takes_the_highest_priority_then_the_oldest(anna: Desk) -> None:
@@ -49,7 +49,7 @@ async def test_pull_alone_takes_the_highest_priority_then_the_oldest(anna: Desk)
     states = {task.spec.title: task.state for task in await anna.tasks()}
     assert states == {"High": TaskState.WAITING, "Later": TaskState.WAITING, "Low": TaskState.ACTIVE}
     assert (await anna.task(low.id)).attempts == 0
-    assert {(await anna.task(each.id)).mode for each in (high, later)} == {Mode.EXECUTOR}
+    assert {(await anna.task(each.id)).mode for each in (high, later)} == {"executor"}
 
 
 async def test_pull_with_an_id_takes_that_one(anna: Desk) -> None:
@@ -132,7 +132,7 @@ async def test_planning_a_day_opens_its_thread_once_and_is_done_with_the_commit(
     await anna.run_commands()
     person = await anna.planner()
     session = await person.session()
-    assert (session.date, session.options.mode, session.id) == (FRIDAY, Mode.EXECUTOR, (await anna.task(task.id)).place)
+    assert (session.date, session.options.mode, session.id) == (FRIDAY, "executor", (await anna.task(task.id)).place)
     assert "I'll tick this task off once the day is on your calendar." in person.words
     await anna.looks()
     assert (await anna.task(task.id)).state is TaskState.WAITING
