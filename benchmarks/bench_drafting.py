@@ -32,7 +32,7 @@ from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.feasibility import find_conflict
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import write_draft
-from fateforger.drafting.placement import Layout, cost
+from fateforger.drafting.placement import Placement, cost
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.solver import STEPS, Solution, draft_instance, solve_context, to_draft
 
@@ -74,15 +74,15 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def worth(problem: Problem, placed: Placed) -> float:
-    return sum(item.reward for item in problem.items) - cost(Layout(problem, placed)) / weights.SCALE
+    return sum(item.reward for item in problem.items) - cost(Placement(problem, placed)) / weights.SCALE
 
 
 def as_listed(problem: Problem) -> float:
     """The peer: each task where it is cheapest, in the order of the list, and no second look."""
-    layout = Layout(problem)
+    placement = Placement(problem)
     for item in problem.items:
-        layout.insert(item)
-    return worth(problem, layout.placed)
+        placement.insert(item)
+    return worth(problem, placement.placed)
 
 
 def measured(family: str, best: dict[str, float], *, look_for_best: bool) -> dict[str, Any]:
@@ -96,10 +96,10 @@ def measured(family: str, best: dict[str, float], *, look_for_best: bool) -> dic
         ms, listed = timed(lambda instance=instance: as_listed(compile_problem(build_context(instance))))
         peer.append(ms)
         name = f"{family}-{number}"
-        known = [worth(r.problem, r.found.placed) for r in (early, late)]
+        known = [worth(r.problem, r.placed) for r in (early, late)]
         if look_for_best:
             longer = [solve_context(build_context(instance), steps=STEPS * times) for times in LONG]
-            best[name] = max(best.get(name, known[1]), *(worth(r.problem, r.found.placed) for r in longer))
+            best[name] = max(best.get(name, known[1]), *(worth(r.problem, r.placed) for r in longer))
         best[name] = max(best.get(name, known[1]), *known)
         gaps.append(1 - known[1] / best[name])
         first_gaps.append(1 - known[0] / best[name])

@@ -86,12 +86,13 @@ class _Items:
             raise BadInput(f"The pinned block “{pin.key}” is not in the previous plan; give its start and minutes.")
         mask = self.axis.slots_touching(start, start + timedelta(minutes=minutes))
         length = mask.bit_count()
-        task = pin.task or task_of(pin.key, self.ids)
+        name = pin.task or task_of(pin.key, self.ids)
+        task = next((t for t in self.instance.tasks if t.id == name), None)
         source = Source(
             pin.key,
-            task,
-            pin.title or (was.event.name if was else self._title(task) or pin.key),
-            pin.type or (was.event.type if was else self._kind(task)),
+            name,
+            pin.title or (was.event.name if was else task.title if task else pin.key),
+            pin.type or (was.event.type if was else task.type if task else ET.DEEP_WORK),
             key=pin.key,
             notes=was.event.description if was else "",
             over=length * GRID - minutes,
@@ -107,12 +108,6 @@ class _Items:
             required=True,
             bounds=PieceBounds(longest=max(1, length)),
         )
-
-    def _title(self, task: str | None) -> str | None:
-        return next((t.title for t in self.instance.tasks if t.id == task), None)
-
-    def _kind(self, task: str | None) -> ET:
-        return next((t.type for t in self.instance.tasks if t.id == task), ET.DEEP_WORK)
 
     def _task(self, task: Task, rank: int, pinned: set[str]) -> None:
         done = sum(b.minutes for b in self.context.past if task_of(b.key, self.ids) == task.id)
@@ -257,7 +252,7 @@ class _Closing:
         prices: list[Price] = []
         for rule in self.rules:
             if rule.around:
-                self._close(item, rule, self._near(rule.around) & rule.on, prices)
+                self._close(item, rule, self.context.near_meetings(rule.around) & rule.on, prices)
             if rule.applies_to(item.source.kind, item.source.task):
                 self._hold(item, rule, prices)
         if item.slots < item.bounds.shortest and item.bounds.most > 1:
@@ -271,7 +266,7 @@ class _Closing:
                 Price(everywhere & ~self._windows(self.context.instance.policy.focus), weights.FOCUS_SLOT, rule="focus")
             )
         if self.context.instance.policy.around_meetings and item.work:
-            near = self._near(-(-self.context.instance.policy.around_meetings // GRID))
+            near = self.context.near_meetings(-(-self.context.instance.policy.around_meetings // GRID))
             prices.append(Price(near, weights.BREAK_SLOT, rule="around_meetings"))
         item.preferences.prices = tuple(prices)
         item.clear = ~self.context.busy & slot_range(0, self.context.axis.slots + _FULL_DAY)
@@ -313,18 +308,6 @@ class _Closing:
             elif masks:
                 closed |= day.slots & slot_range(0, max(m.bit_length() for m in masks))
         return closed
-
-    def _near(self, slots: int) -> int:
-        """Return the slots within that many slots of a meeting, without the meetings."""
-        near = within = 0
-        for event in self.context.events:
-            if event.kind is ET.MEETING:
-                within |= event.mask
-                near |= event.mask << slots
-                for n in range(slots + 1):
-                    near |= event.mask >> n
-                    near |= event.mask << n
-        return near & ~within
 
     def _windows(self, windows: tuple[Between, ...]) -> int:
         if windows not in self.seen:

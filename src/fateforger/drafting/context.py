@@ -323,6 +323,16 @@ class DraftContext:
         """Return the rules without the musts that are not among those ids."""
         return tuple(rule for rule in self.rules if not rule.must or rule.id in in_force)
 
+    def near_meetings(self, slots: int) -> int:
+        """Return the slots within that many slots of a meeting, without the meetings."""
+        near = within = 0
+        for event in self.events:
+            if event.kind is ET.MEETING:
+                within |= event.mask
+                for n in range(slots + 1):
+                    near |= event.mask << n | event.mask >> n
+        return near & ~within
+
     def instant(self, clock: time | datetime) -> datetime:
         """Return a clock value of the instance as an instant, in UTC."""
         return _instant(self.instance, clock)

@@ -311,14 +311,11 @@ def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
             yield tuple(Stretch(origin + at * GRID, origin + (at + slots) * GRID) for at, slots in stretches(closed))
 
 
-def _no_lunch(told: Sequence[Told]) -> str:
-    return f"meetings {'and your rules ' if told else ''}leave no {SHORTEST_LUNCH} minutes free around that time"
-
-
 def _explain_lunch(day: Day, told: Sequence[Told], left: UnplacedItem) -> UnplacedItem:
     if day.lunch is None or left.id != day.lunch.key:
         return left
-    return replace(left, reason=_no_lunch(told), choices=())
+    what = "meetings and your rules" if told else "meetings"
+    return replace(left, reason=f"{what} leave no {SHORTEST_LUNCH} minutes free around that time", choices=())
 
 
 def _task(work: Work, place: int, of: int) -> Task:

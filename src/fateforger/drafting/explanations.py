@@ -429,20 +429,16 @@ def explain_place(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, .
         return ()
     ids = [task.id for task in instance.tasks]
     lunch = f"lunch-{plan.date.isoformat()}"
-    more = tuple(_as_task(b) for b in blocks if b.key != lunch and task_of(b.key, ids) is None)
+    more = tuple(Task.of_block(b) for b in blocks if b.key != lunch and task_of(b.key, ids) is None)
     context = build_context(replace(instance, tasks=(*instance.tasks, *more), pinned=()))
     problem = compile_problem(context)
     placed = _current_placement(problem, blocks, [*ids, *(task.id for task in more)])
     start = problem.axis.slot(there.start)
     if not any(piece[0] == start for pieces in placed for piece in pieces):
         return ()
-    ((_, reasons),) = reasons_of(context, problem, placed, (_block(there, ids),), tuple(_block(b, ids) for b in blocks))
+    own, others = Block.of(there, task_of(key, ids)), tuple(Block.of(b, task_of(b.key, ids)) for b in blocks)
+    ((_, reasons),) = reasons_of(context, problem, placed, (own,), others)
     return tuple(reason for reason in reasons if reason.kind != _FITS)
-
-
-def _block(block: Resolved, ids: list[str]) -> Block:
-    task = task_of(block.key, ids) or block.key
-    return Block(task, block.key, block.event.name, block.event.type, block.start, block.minutes)
 
 
 def _current_placement(problem: Problem, blocks: list[Resolved], ids: list[str]) -> Placed:
@@ -452,13 +448,3 @@ def _current_placement(problem: Problem, blocks: list[Resolved], ids: list[str])
         return tuple(sorted(((mask & -mask).bit_length() - 1, mask.bit_count()) for mask in masks))
 
     return [pieces(item.source.task, item.source.key) for item in problem.items]
-
-
-def _as_task(block: Resolved) -> Task:
-    return Task(
-        id=block.key,
-        title=block.event.name,
-        minutes=max(1, block.minutes),
-        type=block.event.type,
-        splittable=False,
-    )

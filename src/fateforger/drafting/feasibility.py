@@ -268,8 +268,9 @@ def find_conflict(
         fewer = [other for other in members if other != member]
         if not can_keep(fewer, nodes):
             members = fewer
-    told = [_member(context, each) for each in members]
-    least = min(told, key=lambda m: _cost(context, m.id))
+    described = [_describe_must(context, each) for each in members]
+    told = [member for _, member in described]
+    _, least = min(described, key=lambda each: each[0])
     return MustConflict(tuple(told), least.id, _sentence(told, least))
 
 
@@ -290,32 +291,24 @@ def _minimize(
     return [*first, *second]
 
 
-def _member(context: DraftContext, must: str) -> Member:
+def _describe_must(context: DraftContext, must: str) -> tuple[tuple[int, int, float], Member]:
+    """Return a must with its sort key: first assumed rules, then the least important task, stated rules, and pins."""
     rule = next((r for r in context.rules if r.id == must and r.must), None)
     if rule is not None:
+        record = rule.told.constraint_record
         when = "" if rule.told.said_on is None else f" (you said so on {format_date(rule.told.said_on)})"
-        return Member(must, rule.words, f"{quote_title(rule.words)}{when}", "let this rule go for the day")
+        kind = _ASSUMED if record.status is Status.PROPOSED else _SAID
+        member = Member(must, rule.words, f"{quote_title(rule.words)}{when}", "let this rule go for the day")
+        return (kind, 0, 1.0 if record.confidence is None else record.confidence), member
     task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:
         long = in_words(task.length(context.instance.policy))
         due = "" if task.deadline is None else f", due by {task.deadline:%H:%M}"
-        return Member(must, task.title, f"{quote_title(task.title)} has to be done ({long}{due})", "let it wait")
+        said = f"{quote_title(task.title)} has to be done ({long}{due})"
+        return (_TASK, -task.priority, 0.0), Member(must, task.title, said, "let it wait")
     pin = next(p for p in context.instance.pinned if p.key == must)
     title = pin.title or next((b.event.name for b in context.previous if b.key == pin.key), pin.key)
-    return Member(must, title, f"{quote_title(title)} stays where it is", "let it move")
-
-
-def _cost(context: DraftContext, must: str) -> tuple[int, int, float]:
-    """Return a sort key: first assumed rules, then the least important task, stated rules, and pins."""
-    rule = next((r for r in context.rules if r.id == must and r.must), None)
-    if rule is not None:
-        record = rule.told.constraint_record
-        kind = _ASSUMED if record.status is Status.PROPOSED else _SAID
-        return kind, 0, 1.0 if record.confidence is None else record.confidence
-    task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
-    if task is not None:
-        return _TASK, -task.priority, 0.0
-    return _PINNED, 0, 0.0
+    return (_PINNED, 0, 0.0), Member(must, title, f"{quote_title(title)} stays where it is", "let it move")
 
 
 def _sentence(members: Sequence[Member], least: Member) -> str:

@@ -25,7 +25,7 @@ from pydantic import (
 from fateforger.errors import BadInput
 from fateforger.memory.record import Clock, ConstraintRecord
 from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
-from fateforger.planning.plan import ET, TBPlan
+from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.planning.timing import ClockField, zone
 from fateforger.planning.validation import first_mistake
 from fateforger.text import join_words
@@ -80,7 +80,6 @@ class Policy(BaseModel):
     block: Annotated[int, Field(ge=5, le=240)] = 30
 
 
-_FROZEN_BY_NAME = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 MOST_TASKS = 300
 MOST_EVENTS = 1_000
 MOST_RULES = 10_000
@@ -97,7 +96,7 @@ class Frame(BaseModel):
     ``next_start``: when the day after begins, for the sleep between; by default as early as this one.
     """
 
-    model_config = _FROZEN_BY_NAME
+    model_config = _FROZEN
     start: ClockField
     end: ClockField
     next_start: ClockField | None = None
@@ -108,7 +107,7 @@ class Immovable(BaseModel):
     it also takes the way there and back, in minutes.
     """
 
-    model_config = _FROZEN_BY_NAME
+    model_config = _FROZEN
     id: Id | None = None
     title: Title = "Meeting"
     start: ClockField | None = None
@@ -161,7 +160,7 @@ class Task(BaseModel):
     ``max_pieces`` at most; ``splittable`` left open means deep work of an hour or more.
     """
 
-    model_config = _FROZEN_BY_NAME
+    model_config = _FROZEN
     id: Id
     title: Title
     minutes: Annotated[int, Field(ge=1, le=WEEK * 24 * 60)] | None = None
@@ -180,6 +179,18 @@ class Task(BaseModel):
     after: tuple[Id, ...] = ()
     notes: str = Field("", max_length=8_000)
 
+    @classmethod
+    def of_block(cls, block: Resolved) -> Self:
+        """Return a block of a plan as a task that keeps its length."""
+        return cls(
+            id=block.key,
+            title=block.event.name,
+            minutes=max(1, block.minutes),
+            type=block.event.type,
+            splittable=False,
+            notes=block.event.description,
+        )
+
     def length(self, policy: Policy) -> int:
         """Return its minutes, the minutes of its blocks, or the usual length (S106)."""
         if self.minutes is not None:
@@ -194,7 +205,7 @@ class Told(BaseModel):
     sequencing they are the order. What ``constraints query`` prints can stand here as it is.
     """
 
-    model_config = _FROZEN_BY_NAME
+    model_config = _FROZEN
     uid: str | None = Field(None, min_length=1, max_length=400)
     constraint_record: ConstraintRecord
     said_on: Date | None = None
@@ -217,7 +228,7 @@ class Told(BaseModel):
 class Pin(BaseModel):
     """A block that does not move: one of ``previous`` by its key alone, or with its own time. ``task``: whose it is."""
 
-    model_config = _FROZEN_BY_NAME
+    model_config = _FROZEN
     key: Annotated[str, Field(min_length=1, max_length=64)]
     title: Title | None = None
     type: Type | None = None
@@ -231,7 +242,7 @@ class Instance(BaseModel):
     ``days`` in a row share frame, policy and tasks.
     """
 
-    model_config = _FROZEN_BY_NAME
+    model_config = _FROZEN
     date: Date
     tz: Annotated[str, AfterValidator(lambda name: zone(name).key)]
     days: Annotated[int, Field(ge=1, le=WEEK)] = 1

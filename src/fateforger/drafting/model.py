@@ -6,13 +6,13 @@ All are frozen values, and all instants are aware.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
-from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.grid import clock_at, in_words
-from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart
 from fateforger.planning.wire import write_plan
 
@@ -123,6 +123,12 @@ class Block:
     type: ET
     start: datetime
     minutes: int
+
+    @classmethod
+    def of(cls, block: Resolved, task: str | None) -> Block:
+        """Return a block of a plan, which belongs to that task, if to any."""
+        start = block.start.astimezone(UTC)
+        return cls(task or block.key, block.key, block.event.name, block.event.type, start, block.minutes)
 
     def to_event(self, day: Date, tz: str, notes: str) -> TBEvent:
         """Return the block as one of a plan of ``day``."""

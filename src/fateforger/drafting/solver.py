@@ -29,9 +29,7 @@ from fateforger.values import replace
 def blocks_of(context: DraftContext, problem: Problem, placed: Placed) -> tuple[Block, ...]:
     """Return all blocks of the plan in time order: the past, commutes, and placed items."""
     ids = [task.id for task in context.instance.tasks]
-    fixed = [
-        Block(task_of(b.key, ids) or b.key, b.key, b.event.name, b.event.type, b.start, b.minutes) for b in context.past
-    ]
+    fixed = [Block.of(b, task_of(b.key, ids)) for b in context.past]
     for way in context.ways:
         if not way.late:
             minutes = int((way.end - way.start).total_seconds() // 60)
@@ -279,7 +277,7 @@ def repair_plan(plan: TBPlan, instance: Instance, *, steps: int = REPAIR_STEPS) 
     blocks = {b.key: b for b in resolve(plan)}
     movable = [b for b in blocks.values() if b.event.type is not ET.BACKGROUND]
     pinned = {pin.key for pin in instance.pinned}
-    tasks = tuple(replace(_as_task(b), required=b.key not in pinned) for b in movable)
+    tasks = tuple(replace(Task.of_block(b), required=b.key not in pinned) for b in movable)
     result = _solve_again(plan, instance, tasks, instance.pinned, steps)
     if result.conflict is not None:
         return RevisedPlan(plan, conflict=result.conflict)
@@ -364,23 +362,12 @@ def _unmoved_keys(result: Solution) -> set[str]:
     }
 
 
-def _as_task(block: Resolved) -> Task:
-    return Task(
-        id=block.key,
-        title=block.event.name,
-        minutes=max(1, block.minutes),
-        type=block.event.type,
-        splittable=False,
-        notes=block.event.description,
-    )
-
-
 def _with_priority(block: Resolved, instance: Instance) -> Task:
     """Return the block as a task, as important as the task that it belongs to."""
     mine = task_of(block.key, [task.id for task in instance.tasks])
     task = next((t for t in instance.tasks if t.id == mine), None)
     return replace(
-        _as_task(block),
+        Task.of_block(block),
         priority=1 if block.event.type is ET.REGENERATION else _USUAL if task is None else task.priority,
         one_thing=task is not None and task.one_thing and block.key == task.id,
     )

@@ -22,7 +22,8 @@ def find_violations(day: Instance | DraftContext, resolved: Iterable[Resolved]) 
     For several plans of one day, its context need be computed only once.
     """
     context = day if isinstance(day, DraftContext) else build_context(day)
-    return check_blocks(context, [_block(block) for block in resolved if block.event.type is not ET.BACKGROUND])
+    blocks = [block for block in resolved if block.event.type is not ET.BACKGROUND]
+    return check_blocks(context, [Block.of(block, _task_of(block.key)) for block in blocks])
 
 
 def check_blocks(context: DraftContext, blocks: Sequence[Block]) -> tuple[Violation, ...]:
@@ -55,15 +56,6 @@ class _Check:
     def _mask(self, block: Block) -> int:
         return self.context.axis.slots_touching(block.start, block.start + timedelta(minutes=block.minutes))
 
-    def _around(self, rule: SlotRule) -> int:
-        near = within = 0
-        for event in self.context.events:
-            if event.kind is ET.MEETING:
-                within |= event.mask
-                for n in range(rule.around + 1):
-                    near |= event.mask << n | event.mask >> n
-        return near & ~within & rule.on
-
     def _lengths(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         long = [b for b in mine if rule.longest is not None and b.minutes > rule.longest * GRID]
         short = [b for b in mine if rule.shortest is not None and -(-b.minutes // GRID) < rule.shortest]
@@ -78,7 +70,7 @@ class _Check:
 
     def _room(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         """Report missing room once, even when a pause applies both after blocks and around meetings."""
-        near = self._around(rule) if rule.around else 0
+        near = self.context.near_meetings(rule.around) & rule.on if rule.around else 0
         beside = [b for b in self.blocks if self._mask(b) & near and not self._fact(b)]
         close = [b for b in mine if self._is_followed(rule, b)] if rule.gap else []
         if beside or close:
@@ -157,7 +149,7 @@ def _verb_be(blocks: Sequence[Block]) -> str:
     return "is" if len(blocks) == 1 else "are"
 
 
-def _block(block: Resolved) -> Block:
-    stem, _, number = block.key.rpartition("-")
-    task = stem if stem and number.isdigit() else block.key
-    return Block(task, block.key, block.event.name, block.event.type, block.start.astimezone(UTC), block.minutes)
+def _task_of(key: str) -> str | None:
+    """Return the task of a piece, whose key is that of the task and a number."""
+    stem, _, number = key.rpartition("-")
+    return stem if stem and number.isdigit() else None
