@@ -40,8 +40,8 @@ class SqliteConstraintSource:
         for row in self._iter_table():
             yield _to_stored_row(row)
 
-    async def left_out(self) -> tuple[str, ...]:
-        """See :meth:`fateforger.memory.ports.ConstraintSource.left_out`."""
+    async def list_omissions(self) -> tuple[str, ...]:
+        """See :meth:`fateforger.memory.ports.ConstraintSource.list_omissions`."""
         return ()
 
     async def aclose(self) -> None:

@@ -60,7 +60,7 @@ async def migrate(
     if all(row.owner is None for row in rows):
         await _check_no_other_owner(told, constraints, user_id, source.name)
     written = await _write(told.versions, known, constraints, progress) if apply else 0
-    return Report(source.name, user_id, apply, told.rows, told.others, await source.left_out(), written)
+    return Report(source.name, user_id, apply, told.rows, told.others, await source.list_omissions(), written)
 
 
 async def take_back(

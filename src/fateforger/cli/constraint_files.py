@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,19 +152,6 @@ BATCH = 200
 """Lines written in one commit."""
 
 
-@dataclass(slots=True)
-class Count:
-    """The outcome of the lines of a file: written, already there, or bad, with the mistake of each."""
-
-    written: int = 0
-    already: int = 0
-    bad: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def total(self) -> int:
-        return self.written + self.already + len(self.bad)
-
-
 @click.command("import")
 @click.argument("source", metavar="FILE")
 @add_store_options
@@ -209,37 +195,45 @@ def export_command(ctx: click.Context, user_id: str | None, target: str, as_json
     click.echo(f"{format_count(lines, 'version')} of {format_count(people, 'person', 'people')}.")
 
 
-async def _import(opened: Opened, source: str) -> Count:
+async def _import(opened: Opened, source: str) -> Import:
     """Write the lines of a file, many of a person in one commit.
 
     After a kill, at most one commit of lines per person has to be repeated; existing lines are recognized by their
     content.
     """
-    importing = _Importing(opened.constraints, ProgressBar())
+    importing = Import(opened.constraints)
     try:
-        for number, version, cause in _iter_versions(source, importing.count):
+        for number, version, cause in _iter_versions(source, importing.bad):
             try:
                 await importing.take(version, cause)
             except BadInput as error:
-                importing.count.bad.append(_describe_mistake(number, error, f"{source}, line {number}"))
+                importing.bad.append(_describe_mistake(number, error, f"{source}, line {number}"))
         await importing.finish()
     except StoreUnavailable as error:
-        so_far = f"{importing.count.written} lines are written; run it again and it goes on there."
+        so_far = f"{importing.written} lines are written; run it again and it goes on there."
         raise StoreUnavailable(f"{error.message} {so_far}", where=error.where) from error
     finally:
         importing.bar.close()
-    return importing.count
+    return importing
 
 
-class _Importing:
-    """Lines to write, grouped by person in the order of the file."""
+class Import:
+    """The lines of a file: those to write, grouped by person in the order of the file, and the outcome of the others.
 
-    def __init__(self, constraints: Constraints, bar: ProgressBar) -> None:
-        self.count = Count()
-        self.bar = bar
+    These are written, already there, or bad, with the mistake of each.
+    """
+
+    def __init__(self, constraints: Constraints) -> None:
+        self.written = self.already = 0
+        self.bad: list[dict[str, Any]] = []
+        self.bar = ProgressBar()
         self._constraints = constraints
         self._known: dict[str, set[str]] = {}
         self._waiting: dict[str, list[tuple[Version, str]]] = {}
+
+    @property
+    def total(self) -> int:
+        return self.written + self.already + len(self.bad)
 
     async def take(self, version: Version, cause: str) -> None:
         """Add a line. Raises ``BadInput`` for one that no store can keep."""
@@ -248,7 +242,7 @@ class _Importing:
         if person not in self._known:
             self._known[person] = {_hash_version(one) for one in await self._constraints.readable(person)}
         if cause in self._known[person]:
-            self.count.already += 1
+            self.already += 1
             return
         self._known[person].add(cause)
         self._waiting.setdefault(person, []).append((version, cause))
@@ -265,12 +259,12 @@ class _Importing:
         causes = "".join(cause for _, cause in lines)
         batch = f"import-{hashlib.sha256(causes.encode()).hexdigest()}"
         await self._constraints.write([version for version, _ in lines], cause=batch)
-        self.count.written += len(lines)
-        self.bar.show("importing", self.count.total, None)
+        self.written += len(lines)
+        self.bar.show("importing", self.total, None)
 
 
-def _iter_versions(source: str, count: Count) -> Iterator[tuple[int, Version, str]]:
-    """Yield the usable lines with their numbers and causes; add the others to ``count``."""
+def _iter_versions(source: str, bad: list[dict[str, Any]]) -> Iterator[tuple[int, Version, str]]:
+    """Yield the usable lines with their numbers and causes; add the others to ``bad``."""
     for number, data in read_raw_lines(source):
         where = f"{source}, line {number}"
         try:
@@ -281,7 +275,7 @@ def _iter_versions(source: str, count: Count) -> Iterator[tuple[int, Version, st
             if holds_credentials(version.record) or redact_credentials(version.event.reason or "")[1]:
                 raise BadInput(REFUSED)  # noqa: TRY301  said of this line like any other mistake
         except BadInput as error:
-            count.bad.append(_describe_mistake(number, error, where))
+            bad.append(_describe_mistake(number, error, where))
             continue
         yield number, version, _hash_version(version)
 

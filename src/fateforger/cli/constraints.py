@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, aclosing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -228,11 +228,8 @@ async def _answer_from_file(source: str, answer: Callable[[Versions], Awaitable[
 async def _answer_from_store(settings: Settings, answer: Callable[[Versions], Awaitable[None]]) -> None:
     from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
 
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         await answer(store.constraints.of)
-    finally:
-        await store.aclose()
 
 
 def _read_versions(source: str) -> dict[str, list[Version]]:
@@ -342,14 +339,11 @@ async def _read_story(settings: Settings, session_id: str) -> tuple[ConstraintHi
     from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
     from fateforger.session.recall import constraint_histories  # noqa: PLC0415  heavy
 
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         session = await store.sessions.load(session_id)
         if session is None:
             raise BadInput("There is no conversation with that id here.", where="session")
         return constraint_histories(session, await store.constraints.of(session.user_id))
-    finally:
-        await store.aclose()
 
 
 _session = click.option("--session", "session_id", metavar="ID", help="The conversation it is said in.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -83,12 +84,9 @@ async def _run_with_opened_constraints(settings: Settings, work: Callable[[Opene
     from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
     from fateforger.session.day import local_today  # noqa: PLC0415  heavy
 
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         now = settings.now or build_clock(settings).now()
         return await work(Opened(store.constraints, now, local_today(now, settings.time_zone), settings.time_zone))
-    finally:
-        await store.aclose()
 
 
 def write_line_with_uid(version: Version) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -57,12 +58,9 @@ async def _read_spent(settings: Settings, days: int) -> tuple[Spent, ...]:
     from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
     from fateforger.session.day import local_today  # noqa: PLC0415  heavy
 
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         today = local_today(build_clock(settings).now(), settings.time_zone)
         return await store.usage.since(today - timedelta(days=days - 1))
-    finally:
-        await store.aclose()
 
 
 def _to_document(spent: Spent) -> dict[str, Any]:
@@ -104,11 +102,8 @@ def feedback_command(ctx: click.Context, now: str | None, data_dir: str | None, 
 async def _read_ratings(settings: Settings) -> tuple[Rating, ...]:
     from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
 
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         return await store.feedbacks.all()
-    finally:
-        await store.aclose()
 
 
 _WIDEST = 60

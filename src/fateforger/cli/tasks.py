@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -104,12 +105,9 @@ def run_with_queue(
 async def _run_with_opened_queue(settings: Settings, user_id: str | None, work: Callable[[Queue], Awaitable[_R]]) -> _R:
     from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
 
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         person = user_id or await _find_owner(settings, store)
         return await work(Queue(store.tasks, person, settings.now or build_clock(settings).now()))
-    finally:
-        await store.aclose()
 
 
 async def _find_owner(settings: Settings, store: Store) -> str:

@@ -11,9 +11,8 @@ from typing import Any
 from fateforger.drafting import weights
 from fateforger.drafting.axis import Axis, slot_range, stretches, wall_instant, window_slots
 from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, must_ids
-from fateforger.drafting.instance import Between, Instance, Pin, Task
+from fateforger.drafting.instance import Between, Instance, Pin, Policy, Task
 from fateforger.drafting.problem import (
-    WORK,
     Cap,
     Item,
     Order,
@@ -326,86 +325,78 @@ class _Closing:
         return mask
 
 
-@dataclass(frozen=True)
-class _Sharing:
-    """Shared constraints of a day's items, derived from its rules and policy."""
-
-    context: DraftContext
-    rules: Sequence[SlotRule]
-    items: Sequence[Item]
-
-    def soft_gaps(self) -> Iterator[SoftGap]:
-        deep = frozenset(i.index for i in self.items if i.deep)
-        work = frozenset(i.index for i in self.items if i.source.kind in WORK)
-        meals = frozenset(i.index for i in self.items if i.source.id.startswith(f"{LUNCH}-"))
-        policy = self.context.instance.policy
-        behind = ((deep, policy.after_deep, "after_deep"), (meals, policy.after_meal, "after_meal"))
-        for members, minutes, name in behind:
-            if members and minutes:
-                yield SoftGap(members, work, -(-minutes // GRID), weights.BREAK_SLOT, name)
-        if len(deep) > 0 and policy.before_deep:
-            slots = -(-policy.before_deep // GRID)
-            yield SoftGap(deep, work, slots, weights.BREAK_SLOT, "before_deep", ahead=True)
-        everyone = frozenset(range(len(self.items)))
-        for rule in self.rules:
-            if rule.gap and not rule.must:
-                slot, base = soft_points(rule)
-                yield SoftGap(self._of(rule), everyone, rule.gap, slot, rule.id, base=base)
-
-    def caps(self) -> Iterator[Cap]:
-        for rule in self.rules:
-            if rule.daily == DailyLimits():
-                continue
-            members = self._of(rule)
-            if not rule.types:
-                members = frozenset(i for i in members if self.items[i].source.kind not in {ET.REGENERATION, ET.BUFFER})
-            days = tuple(day.slots & rule.on for day in self.context.days)
-            taken = tuple(self._usage_of(rule, on) for on in days)
+def _soft_gaps(policy: Policy, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[SoftGap]:
+    deep = frozenset(i.index for i in items if i.deep)
+    work = frozenset(i.index for i in items if i.work)
+    meals = frozenset(i.index for i in items if i.source.id.startswith(f"{LUNCH}-"))
+    behind = ((deep, policy.after_deep, "after_deep"), (meals, policy.after_meal, "after_meal"))
+    for members, minutes, name in behind:
+        if members and minutes:
+            yield SoftGap(members, work, -(-minutes // GRID), weights.BREAK_SLOT, name)
+    if deep and policy.before_deep:
+        slots = -(-policy.before_deep // GRID)
+        yield SoftGap(deep, work, slots, weights.BREAK_SLOT, "before_deep", ahead=True)
+    everyone = frozenset(range(len(items)))
+    for rule in rules:
+        if rule.gap and not rule.must:
             slot, base = soft_points(rule)
-            yield Cap(
-                rule.id,
-                members,
-                days,
-                taken,
-                rule.daily.most,
-                rule.daily.least,
-                rule.daily.count,
-                None if rule.must else slot,
-                base,
-            )
+            yield SoftGap(_members_of(rule, items), everyone, rule.gap, slot, rule.id, base=base)
 
-    def orders(self) -> Iterator[Order]:
-        for rule in self.rules:
-            days = tuple(day.slots & rule.on for day in self.context.days)
-            points = None if rule.must else soft_points(rule)[1]
-            for first, then in combinations(rule.order, 2):
-                yield Order(rule.id, self._kinds(first, rule), self._kinds(then, rule), days, points)
-            for task, later in combinations(rule.task_order, 2):
-                yield Order(rule.id, self._tasks(task), self._tasks(later), days, points)
 
-    def _of(self, rule: SlotRule) -> frozenset[int]:
-        return frozenset(i.index for i in self.items if rule.applies_to(i.source.kind, i.source.task))
+def _caps(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[Cap]:
+    for rule in rules:
+        if rule.daily == DailyLimits():
+            continue
+        members = _members_of(rule, items)
+        if not rule.types:
+            members = frozenset(i for i in members if items[i].source.kind not in {ET.REGENERATION, ET.BUFFER})
+        days = tuple(day.slots & rule.on for day in context.days)
+        slot, base = soft_points(rule)
+        yield Cap(
+            rule.id,
+            members,
+            days,
+            tuple(_usage_of(context, rule, on) for on in days),
+            rule.daily.most,
+            rule.daily.least,
+            rule.daily.count,
+            None if rule.must else slot,
+            base,
+        )
 
-    def _usage_of(self, rule: SlotRule, on: int) -> tuple[int, int]:
-        """Return the slots and blocks that a rule's types already take."""
-        masks = [e.mask for e in (*self.context.events, *self.context.ways) if e.kind in rule.types and not e.late]
-        masks += [
-            self.context.axis.slots_touching(b.start, b.end)
-            for b in self.context.past
-            if rule.applies_to(b.event.type, task_of(b.key, [t.id for t in self.context.instance.tasks]))
-        ]
-        there = [mask & on for mask in masks if mask & on]
-        union = 0
-        for mask in there:
-            union |= mask
-        return union.bit_count(), len(there)
 
-    def _kinds(self, kind: ET, rule: SlotRule) -> frozenset[int]:
-        tasks = rule.told.tasks
-        return frozenset(i.index for i in self.items if i.source.kind is kind and (not tasks or i.source.task in tasks))
+def _orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[Order]:
+    for rule in rules:
+        days = tuple(day.slots & rule.on for day in context.days)
+        points = None if rule.must else soft_points(rule)[1]
+        of_kind = {
+            kind: frozenset(i for i in _members_of(rule, items) if items[i].source.kind is kind) for kind in rule.order
+        }
+        of_task = {task: frozenset(i.index for i in items if i.source.task == task) for task in rule.task_order}
+        for first, then in combinations(rule.order, 2):
+            yield Order(rule.id, of_kind[first], of_kind[then], days, points)
+        for task, later in combinations(rule.task_order, 2):
+            yield Order(rule.id, of_task[task], of_task[later], days, points)
 
-    def _tasks(self, task: str) -> frozenset[int]:
-        return frozenset(i.index for i in self.items if i.source.task == task)
+
+def _members_of(rule: SlotRule, items: Sequence[Item]) -> frozenset[int]:
+    return frozenset(i.index for i in items if rule.applies_to(i.source.kind, i.source.task))
+
+
+def _usage_of(context: DraftContext, rule: SlotRule, on: int) -> tuple[int, int]:
+    """Return the slots and blocks that a rule's types already take."""
+    ids = [task.id for task in context.instance.tasks]
+    masks = [e.mask for e in (*context.events, *context.ways) if e.kind in rule.types and not e.late]
+    masks += [
+        context.axis.slots_touching(b.start, b.end)
+        for b in context.past
+        if rule.applies_to(b.event.type, task_of(b.key, ids))
+    ]
+    there = [mask & on for mask in masks if mask & on]
+    union = 0
+    for mask in there:
+        union |= mask
+    return union.bit_count(), len(there)
 
 
 def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()) -> Problem:
@@ -420,15 +411,14 @@ def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()
     closing = _Closing(context, rules)
     for item in items:
         closing.apply(item)
-    sharing = _Sharing(context, rules, items)
     return Problem(
         axis=context.axis,
         days=context.days,
         policy=context.instance.policy,
         items=items,
-        soft_gaps=tuple(sharing.soft_gaps()),
-        caps=tuple(sharing.caps()),
-        orders=tuple(sharing.orders()),
+        soft_gaps=tuple(_soft_gaps(context.instance.policy, rules, items)),
+        caps=tuple(_caps(context, rules, items)),
+        orders=tuple(_orders(context, rules, items)),
         in_force=in_force,
         late=_late_starts(context) if context.instance.policy.one_thing_early else 0,
     )

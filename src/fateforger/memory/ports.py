@@ -159,7 +159,7 @@ class ConstraintSource(Protocol):
         """
         ...
 
-    async def left_out(self) -> tuple[str, ...]:
+    async def list_omissions(self) -> tuple[str, ...]:
         """Return one sentence for each intentional omission, once the rows were read."""
         ...
 

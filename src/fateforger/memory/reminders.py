@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from fateforger.memory.applicability import Answer, Applicable, Context
+from fateforger.memory.applicability import Answer, Applicable
 from fateforger.memory.record import ConstraintRecord, Window
 from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday
 from fateforger.text import format_date, join_words
@@ -97,17 +97,13 @@ def build_reminder(item: Applicable) -> Reminder:
         uid=item.uid,
         name=record.name,
         words=" ".join(record.words.split()),
-        said_on=_find_said_on(item, item.context),
+        said_on=item.context.local_day(item.version.created_at),
         source=record.source,
         necessity=record.necessity,
         when=describe_days(record),
         times=describe_times(record),
         unsure=needs_confirmation(record),
     )
-
-
-def _find_said_on(item: Applicable, context: Context) -> date:
-    return context.local_day(item.version.created_at)
 
 
 def describe_days(record: ConstraintRecord) -> str:

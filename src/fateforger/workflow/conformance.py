@@ -175,23 +175,18 @@ def _has_action(expression: Expression, timeline: Timeline) -> bool:
 
 def suggest_remedy(rule: Rule) -> str:
     """Suggest a fix in one sentence."""
-    target = describe_expression(rule.target)
     activation = "" if rule.activation is None else describe_expression(rule.activation)
-    match rule.kind:
-        case RuleKind.BEFORE:
-            return f"See to {target} before {activation}."
-        case RuleKind.AFTER:
-            return f"See to {target} after {activation}."
-        case RuleKind.ALWAYS:
-            return f"See to {target} in every step."
-        case RuleKind.NEVER:
-            return f"Leave out {target}."
-        case RuleKind.IF:
-            return f"See to {target} whenever there is {activation}."
-        case RuleKind.ON:
-            return f"Each time there is {activation}, go on with {target} before it comes again."
-        case _:
-            assert_never(rule.kind)
+    return _REMEDIES[rule.kind].format(target=describe_expression(rule.target), activation=activation)
+
+
+_REMEDIES: Mapping[RuleKind, str] = {
+    RuleKind.BEFORE: "See to {target} before {activation}.",
+    RuleKind.AFTER: "See to {target} after {activation}.",
+    RuleKind.ALWAYS: "See to {target} in every step.",
+    RuleKind.NEVER: "Leave out {target}.",
+    RuleKind.IF: "See to {target} whenever there is {activation}.",
+    RuleKind.ON: "Each time there is {activation}, go on with {target} before it comes again.",
+}
 
 
 def describe_expression(expression: Expression, *, inside: bool = False) -> str:

@@ -12,6 +12,7 @@ monday ... sunday                    state: the day is one
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
@@ -19,7 +20,7 @@ from typing import Literal, Protocol, assert_never
 
 from fateforger.planning.plan import ET
 from fateforger.values import replace
-from fateforger.workflow.rules import And, Atom, AtomKind, Expression, Not, Or, Rule, RuleKind
+from fateforger.workflow.rules import And, Atom, AtomKind, Expression, Not, Or, Rule, RuleKind, names_in
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 KINDS = {
@@ -142,7 +143,8 @@ def describe_day_rule(rule: Rule) -> str:
         case RuleKind.AFTER:
             text = f"{_when(activation)}, {_phrase(target, _later)}"
         case RuleKind.IF:
-            text = f"{_when(activation)}, {_phrase(target, _now)}{_in_time(target, 'at that block or later')}"
+            later = " at that block or later" if _has_block(target) else ""
+            text = f"{_when(activation)}, {_phrase(target, _now)}{later}"
         case RuleKind.ON:
             text = f"each time {_phrase(activation, _now)}, {_phrase(target, _now)}, there or before the next time"
         case _:
@@ -157,39 +159,26 @@ def suggest_day_remedy(rule: Rule, *, ours: bool) -> str:
     """
     if not ours:
         return "It is about what your calendar holds, so only you can move it there."
-    match rule.kind:
-        case RuleKind.NEVER:
-            return "Move it, shorten it, or leave it out."
-        case RuleKind.BEFORE:
-            return "Put what it waits for before it, or move it back."
-        case RuleKind.AFTER | RuleKind.ON:
-            return "Put what has to follow behind it."
-        case RuleKind.ALWAYS | RuleKind.IF:
-            return "Change it, or leave it out."
-        case _:
-            assert_never(rule.kind)
+    return _REMEDIES[rule.kind]
+
+
+_REMEDIES: Mapping[RuleKind, str] = {
+    RuleKind.NEVER: "Move it, shorten it, or leave it out.",
+    RuleKind.BEFORE: "Put what it waits for before it, or move it back.",
+    RuleKind.AFTER: "Put what has to follow behind it.",
+    RuleKind.ON: "Put what has to follow behind it.",
+    RuleKind.ALWAYS: "Change it, or leave it out.",
+    RuleKind.IF: "Change it, or leave it out.",
+}
 
 
 def _when(activation: Expression | None) -> str:
     return f"when {_phrase(activation, _now)}"
 
 
-def _in_time(target: Expression, words: str) -> str:
-    known = _any_block(target)
-    return f" {words}" if known else ""
-
-
-def _any_block(expression: Expression) -> bool:
-    match expression:
-        case Atom(name):
-            found = parse_day_name(name)
-            return found is not None and found.aspect == "block"
-        case Not(of):
-            return _any_block(of)
-        case And(parts) | Or(parts):
-            return any(map(_any_block, parts))
-        case _:
-            assert_never(expression)
+def _has_block(expression: Expression) -> bool:
+    known = map(parse_day_name, names_in(expression))
+    return any(name is not None and name.aspect == "block" for name in known)
 
 
 def _phrase(expression: Expression | None, clause: Clause, *, holds: bool = True) -> str:

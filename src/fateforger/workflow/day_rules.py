@@ -18,10 +18,9 @@ from zoneinfo import ZoneInfo
 from fateforger.errors import BadInput
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import instant_of
-from fateforger.text import join_words
-from fateforger.workflow.conformance import CheckedRule, Report, StatedRule, check, wrap_rule
+from fateforger.workflow.conformance import CheckedRule, Report, StatedRule, check
 from fateforger.workflow.day_names import DayName, DayNames, parse_day_name
-from fateforger.workflow.parser import Place, PlaceOf, read_rule
+from fateforger.workflow.parser import read_rule
 from fateforger.workflow.rules import (
     And,
     Atom,
@@ -102,7 +101,6 @@ def _block(part: Expression, *, done: bool) -> Iterator[ET]:
         yield known.kind
 
 
-MOST_RULES = 50
 NAMES = DayNames()
 
 
@@ -131,36 +129,12 @@ class JudgedDay:
 
 @lru_cache(maxsize=1024)
 def read_day_rule(text: str) -> Rule:
-    """Parse one rule. Raises :class:`BadInput` like :func:`read_day_rules`."""
+    """Parse a rule. Raises :class:`BadInput` with one sentence, also for a rule that no block can keep."""
     rule = read_rule(text, NAMES)
     _refuse_denied_blocks(rule)
     if find_day_conflicts([rule]):
         raise BadInput(f"No block can keep “{write_rule(rule)}”.")
     return rule
-
-
-def read_day_rules(text: str) -> tuple[StatedRule, ...]:
-    """Parse rules, one per line.
-
-    Raises :class:`BadInput` with one sentence, line and column if a line is not a rule, or if rules contradict each
-    other.
-    """
-    found: dict[str, StatedRule] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            rule = wrap_rule(read_rule(line, NAMES, _on_line(number)), line.strip())
-            _refuse_denied_blocks(rule.rule)
-            found.setdefault(rule.id, rule)
-    rules = tuple(found.values())
-    if len(rules) > MOST_RULES:
-        raise BadInput(f"More than {MOST_RULES} rules for a day are more than it can keep.")
-    for together in find_day_conflicts([rule.rule for rule in rules]):
-        texts = [f"“{rules[at].text}”" for at in dict.fromkeys(together)]
-        if len(texts) == 1:
-            raise BadInput(f"No block can keep {texts[0]}.")
-        which = "both be kept; choose one of them" if len(texts) == 2 else "all be kept; leave one of them out"
-        raise BadInput(f"{join_words(texts)} cannot {which}.")
-    return rules
 
 
 def _refuse_denied_blocks(rule: Rule) -> None:
@@ -235,7 +209,3 @@ def _instant_of(name: DayName, day: date, tz: ZoneInfo) -> datetime:
 
 def _utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
-
-
-def _on_line(number: int) -> PlaceOf:
-    return lambda offset: Place(number, offset + 1)

@@ -6,7 +6,7 @@ import pytest
 
 from fateforger.errors import BadInput
 from fateforger.workflow.day_names import describe_day_rule, suggest_day_remedy
-from fateforger.workflow.day_rules import read_day_rule, read_day_rules
+from fateforger.workflow.day_rules import find_day_conflicts, read_day_rule
 
 
 @pytest.mark.parametrize(
@@ -53,36 +53,26 @@ def test_what_to_do_about_it_is_one_sentence(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    "text",
     [
-        (
-            "ALWAYS: meeting\nNEVER: meeting",
-            ("“ALWAYS: meeting” and “NEVER: meeting” cannot both be kept; choose one of them."),
-        ),
-        (
-            "BEFORE deep_work: admin_done\nBEFORE admin: deep_work",
-            ("“BEFORE deep_work: admin_done” and “BEFORE admin: deep_work” cannot both be kept; choose one of them."),
-        ),
-        (
-            "AFTER meeting: rest\nAFTER break: meeting",
-            ("“AFTER meeting: rest” and “AFTER break: meeting” cannot both be kept; choose one of them."),
-        ),
-        (
-            "BEFORE deep_work: admin\nBEFORE admin OR habit: rest AND buffer_done\nBEFORE rest: deep_work_done",
-            (
-                "“BEFORE deep_work: admin”, “BEFORE admin OR habit: rest AND buffer_done” and “BEFORE rest: deep_work_done” "
-                "cannot all be kept; leave one of them out."
-            ),
-        ),
-        ("BEFORE deep_work: deep_work_done", "No block can keep “BEFORE deep_work: deep_work_done”."),
-        ("NEVER: meeting OR NOT meeting", "No block can keep “NEVER: meeting OR NOT meeting”."),
+        "ALWAYS: meeting\nNEVER: meeting",
+        "BEFORE deep_work: admin_done\nBEFORE admin: deep_work",
+        "AFTER meeting: rest\nAFTER break: meeting",
+        "BEFORE deep_work: admin\nBEFORE admin OR habit: rest AND buffer_done\nBEFORE rest: deep_work_done",
     ],
 )
-def test_what_cannot_be_kept_together_is_refused_with_all_sentences(text: str, sentence: str) -> None:
+def test_what_cannot_be_kept_together_is_found(text: str) -> None:
     """S143: ALWAYS with NEVER, and circles of BEFORE or AFTER, in which no block could be the first or the last one."""
+    rules = [read_day_rule(line) for line in text.splitlines()]
+    assert find_day_conflicts(rules) == (tuple(range(len(rules))),)
+
+
+@pytest.mark.parametrize("text", ["BEFORE deep_work: deep_work_done", "NEVER: meeting OR NOT meeting"])
+def test_what_no_block_can_keep_is_refused(text: str) -> None:
+    """S143."""
     with pytest.raises(BadInput) as refused:
-        read_day_rules(text)
-    assert refused.value.message == sentence
+        read_day_rule(text)
+    assert refused.value.message == f"No block can keep “{text}”."
 
 
 @pytest.mark.parametrize(
@@ -95,7 +85,7 @@ def test_what_cannot_be_kept_together_is_refused_with_all_sentences(text: str, s
     ],
 )
 def test_what_some_day_can_keep_is_no_circle(text: str) -> None:
-    assert len(read_day_rules(text)) == len(text.splitlines())
+    assert find_day_conflicts([read_day_rule(line) for line in text.splitlines()]) == ()
 
 
 @pytest.mark.parametrize(
@@ -112,5 +102,3 @@ def test_a_rule_that_says_less_than_it_seems_to_is_refused(text: str, sentence: 
     with pytest.raises(BadInput) as refused:
         read_day_rule(text)
     assert refused.value.message == sentence
-    with pytest.raises(BadInput):
-        read_day_rules(text)

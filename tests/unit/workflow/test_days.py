@@ -9,7 +9,8 @@ import pytest
 from fateforger.errors import BadInput
 from fateforger.planning.plan import ET, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart, zone
-from fateforger.workflow.day_rules import NAMES, DayBlock, JudgedDay, judge_day, read_day_rules
+from fateforger.workflow.conformance import StatedRule, wrap_rule
+from fateforger.workflow.day_rules import NAMES, DayBlock, JudgedDay, judge_day, read_day_rule
 
 MONDAY, TZ = date(2026, 3, 2), "Europe/Amsterdam"
 
@@ -43,8 +44,12 @@ DAY = plan(
 MEETINGS = (meeting("Standup", "09:30", "09:45"), meeting("Board", "16:45", "17:15"))
 
 
-def judged(rules: str) -> JudgedDay:
-    return judge_day(read_day_rules(rules), DAY, MEETINGS)
+def rules_of(*texts: str) -> tuple[StatedRule, ...]:
+    return tuple(wrap_rule(read_day_rule(text)) for text in texts)
+
+
+def judged(rule: str) -> JudgedDay:
+    return judge_day(rules_of(rule), DAY, MEETINGS)
 
 
 @pytest.mark.parametrize(
@@ -78,28 +83,23 @@ def test_a_day_is_judged_in_its_order(rule: str, verdict: str, titles: list[str]
 def test_the_order_of_the_list_does_not_matter() -> None:
     """S133: what counts is when a block is, not where it stands."""
     turned = DAY.replace(reversed(DAY.events))
-    rules = read_day_rules("BEFORE deep_work: admin_done\nNEVER: meeting_after_17")
+    rules = rules_of("BEFORE deep_work: admin_done", "NEVER: meeting_after_17")
     assert judge_day(rules, turned, MEETINGS).report == judge_day(rules, DAY, MEETINGS[::-1]).report
 
 
 def test_a_block_that_is_not_over_is_not_done() -> None:
     day = plan(("Mail", ET.SHALLOW_WORK, "09:00", 90), ("Report", ET.DEEP_WORK, "10:30", 60))
-    rules = read_day_rules("BEFORE meeting: admin_done")
+    rules = rules_of("BEFORE meeting: admin_done")
     assert judge_day(rules, day, [meeting("Call", "10:29", "10:30")]).report.verdict.value == "violated"
     assert judge_day(rules, day, [meeting("Call", "10:30", "10:45")]).report.verdict.value == "satisfied"
-
-
-def test_rules_are_typed_one_a_line() -> None:
-    rules = read_day_rules("BEFORE deep_work: admin_done\r\n\n  NEVER: meeting_after_17 \nNEVER:  meeting_after_17\n")
-    assert [rule.text for rule in rules] == ["BEFORE deep_work: admin_done", "NEVER: meeting_after_17"]
 
 
 @pytest.mark.parametrize(
     ("text", "where", "sentence"),
     [
         (
-            "NEVER: meeting\n\nBEFORE deep_wrk: admin_done",
-            "line 3, column 8",
+            "BEFORE deep_wrk: admin_done",
+            "line 1, column 8",
             "Nothing is declared with the name “deep_wrk”. Did you mean deep_work?",
         ),
         (
@@ -117,16 +117,11 @@ def test_rules_are_typed_one_a_line() -> None:
             "line 1, column 1",
             "A rule begins with BEFORE, AFTER, ALWAYS, NEVER, IF or ON, not with “no”.",
         ),
-        (
-            "NEVER: meeting\nALWAYS: meeting",
-            None,
-            "“NEVER: meeting” and “ALWAYS: meeting” cannot both be kept; choose one of them.",
-        ),
     ],
 )
-def test_a_typed_mistake_is_shown_where_it_is(text: str, where: str | None, sentence: str) -> None:
+def test_a_typed_mistake_is_shown_where_it_is(text: str, where: str, sentence: str) -> None:
     with pytest.raises(BadInput) as raised:
-        read_day_rules(text)
+        read_day_rule(text)
     assert (raised.value.where, raised.value.message) == (where, sentence)
 
 
@@ -145,7 +140,7 @@ def test_a_typed_mistake_is_shown_where_it_is(text: str, where: str | None, sent
 )
 def test_a_name_that_means_nothing_is_refused(name: str) -> None:
     with pytest.raises(BadInput):
-        read_day_rules(f"NEVER: {name}")
+        read_day_rule(f"NEVER: {name}")
 
 
 @pytest.mark.parametrize(

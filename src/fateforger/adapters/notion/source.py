@@ -156,8 +156,8 @@ class NotionConstraints:
         for page in found:
             yield _to_stored_row(page, windows.get(page.page_id, ()), topics, uids, words.get(page.uid), twice)
 
-    async def left_out(self) -> tuple[str, ...]:
-        """See :meth:`fateforger.memory.ports.ConstraintSource.left_out`."""
+    async def list_omissions(self) -> tuple[str, ...]:
+        """See :meth:`fateforger.memory.ports.ConstraintSource.list_omissions`."""
         return tuple(self._left_out)
 
     async def aclose(self) -> None:

@@ -175,7 +175,7 @@ async def test_what_is_not_whole_is_told() -> None:
         server.shows_trash = True
         async with source(server) as found:
             rows = [row async for row in found.rows()]
-            assert await found.left_out() == ("1 of the constraints were in Notion's trash and stay there.",)
+            assert await found.list_omissions() == ("1 of the constraints were in Notion's trash and stay there.",)
     window = "page 00000000000000000000000000a10000"
     assert {row.name: row.trouble for row in rows} == {
         "Half a window": f"A window of it ({window}) has no end.",
@@ -357,5 +357,5 @@ async def test_a_broken_log_of_events_stops_nobody() -> None:
     tb.events.schema.pop("User Utterance")
     async with notion_server(*tb.tables) as server, source(server) as found:
         assert [row.name async for row in found.rows()] == ["Gym"]
-        [sentence] = await found.left_out()
+        [sentence] = await found.list_omissions()
     assert sentence.startswith("The log of events was left out: “TB Constraint Events” has no column “User Utterance”.")
