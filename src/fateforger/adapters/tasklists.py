@@ -244,7 +244,7 @@ SENTENCE = "I could not read your TickTick list just now."
 
 
 class TickTick:
-    """Implements :class:`fateforger.tasks.ports.OpenTasks`. Each read opens a connection of its own, and closes it.
+    """A list of open tasks. Each read opens a connection of its own, and closes it.
 
     ``token`` is sent as a bearer token and never logged. ``tool`` names the tool to call; without it a known one is
     used. ``tz`` is the person's zone, in which a due instant becomes a day.
@@ -260,7 +260,7 @@ class TickTick:
         self._seconds = seconds
 
     async def open_tasks(self) -> tuple[OutsideTask, ...]:
-        """See :meth:`fateforger.tasks.ports.OpenTasks.open_tasks`."""
+        """See :data:`fateforger.tasks.ports.OpenTasks`."""
         # A separate task: the client's scopes end the task in which a connection breaks.
         await asyncio.to_thread(import_module, "mcp.client.streamable_http")  # heavy, and not part of the time limit
         refused: list[int] = []

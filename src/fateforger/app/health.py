@@ -38,7 +38,7 @@ _PATIENT = 8.0
 def build_external_list(settings: Settings, clock: Clock) -> ExternalTaskList | None:
     """Return the external task list; ``None`` if none is configured. It does not connect yet."""
     ticktick = _ticktick(settings, LOOK_SECONDS)
-    return None if ticktick is None else ExternalTaskList(ticktick, clock)
+    return None if ticktick is None else ExternalTaskList(ticktick.open_tasks, clock)
 
 
 async def check_lists(settings: Settings, *, seconds: float = _PATIENT) -> tuple[Check, ...]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import signal
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +11,7 @@ import click
 
 from fateforger.cli.documents import write_json
 from fateforger.cli.options import add_place_options, add_store_options, load_settings
+from fateforger.cli.program import stop_on_signals
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
@@ -176,11 +175,7 @@ def mcp_command(
     from fateforger.app import agents  # noqa: PLC0415  heavy
 
     async def run() -> None:
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for name in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
-                loop.add_signal_handler(name, stop.set)
+        stop = stop_on_signals()
         async with agents.serve_http(settings, host, settings.mcp_port if port is None else port) as url:
             click.echo(f"Ready for agents: {url}")
             await stop.wait()

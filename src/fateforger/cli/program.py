@@ -18,6 +18,16 @@ from fateforger.cli.options import add_place_options, as_json, load_settings
 from fateforger.errors import WorldError
 
 
+def stop_on_signals() -> asyncio.Event:
+    """Return an event of the running loop that is set when the program is asked to end."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
+            loop.add_signal_handler(name, stop.set)
+    return stop
+
+
 @click.command("up")
 @add_place_options
 @click.option("--host", help="Address the local page listens on.")
@@ -35,11 +45,7 @@ def up_command(
     from fateforger.app.program import open_app  # noqa: PLC0415  heavy
 
     async def run() -> None:
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for name in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
-                loop.add_signal_handler(name, stop.set)
+        stop = stop_on_signals()
         async with open_app(settings) as program:
             for line in program.lines:
                 click.echo(f"  {line}")

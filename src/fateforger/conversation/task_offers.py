@@ -42,8 +42,8 @@ class ListState:
 class ExternalTaskList:
     """Reads the list, one read at a time. After a failure the next read may start at once."""
 
-    def __init__(self, source: OpenTasks, clock: Clock) -> None:
-        self._source = source
+    def __init__(self, read: OpenTasks, clock: Clock) -> None:
+        self._read_tasks = read
         self._clock = clock
         self._known = ListState()
         self._read_at: datetime | None = None
@@ -73,7 +73,7 @@ class ExternalTaskList:
     async def _read(self) -> None:
         at = self._clock.now()
         try:
-            self._known = ListState(await self._source.open_tasks())
+            self._known = ListState(await self._read_tasks())
             self._read_at = at
         except TasksUnavailable as error:
             log.error("a list of tasks could not be read: %s", error.reason)  # noqa: TRY400  the reason says it all

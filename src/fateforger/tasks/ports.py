@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -93,15 +93,9 @@ class Tasks(Protocol):
         ...
 
 
-class OpenTasks(Protocol):
-    """The task list of the one person who plans here.
+OpenTasks = Callable[[], Awaitable[tuple[OutsideTask, ...]]]
+"""Returns the open tasks in the task list of the one person who plans here, in their own order, within a few seconds.
 
-    Its content comes from outside and is bounded and cleaned before it is returned.
-    """
-
-    async def open_tasks(self) -> tuple[OutsideTask, ...]:
-        """Return the open tasks, in their own order, within a few seconds.
-
-        Raises :class:`~fateforger.errors.TasksUnavailable` if that is not possible, for any reason.
-        """
-        ...
+Their content comes from outside and is bounded and cleaned before it is returned. Raises
+:class:`~fateforger.errors.TasksUnavailable` if that is not possible, for any reason.
+"""
