@@ -50,7 +50,7 @@ from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.language.model_calls import CountingModel
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
-from fateforger.conversation.queue.execution import WaitingTasks
+from fateforger.conversation.queue.execution import check_waiting_tasks
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.redaction import Redaction
@@ -284,7 +284,7 @@ class _Services:
 
     coordinator: PlanningCoordinator
     memory: MemoryService
-    waiting: WaitingTasks
+    tools: Tools
     indexing: Indexer
 
 
@@ -383,7 +383,7 @@ def _build_services(resources: _Resources, engine: CalendarSubmitter) -> _Servic
         logbook=build_turn_log(settings, clock),
     )
     resources.stack.push_async_callback(coordinator.aclose)
-    return _Services(coordinator, memory, WaitingTasks(tools), indexing)
+    return _Services(coordinator, memory, tools, indexing)
 
 
 async def _take_over_claims(resources: _Resources) -> None:
@@ -450,7 +450,7 @@ def _build_handlers(resources: _Resources, planner: _Services, watched: _Backgro
         build_memory_handler(constraints, jobs, sessions, clock),
         extract,
         INDEXING.handle(planner.indexing.run_once),
-        WAITING_TASKS.handle(planner.waiting.run_once),
+        WAITING_TASKS.handle(partial(check_waiting_tasks, planner.tools)),
         CLOSING.handle(SessionCloser(sessions, jobs, clock).run_once),
         TIDYING.handle(TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone).run_once),
         watching,

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from fateforger.conversation.effects import Submitter
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import Finder, MemoryService
 from fateforger.conversation.ports import CoordinatorPort
-from fateforger.conversation.queue.execution import WaitingTasks
+from fateforger.conversation.queue.execution import check_waiting_tasks
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.task_offers import ExternalTaskList
@@ -98,7 +99,7 @@ class House:
     submitter: CalendarSubmitter = field(init=False)
     desk: QueueService = field(init=False)
     memory: MemoryService = field(init=False)
-    waiting_tasks: WaitingTasks = field(init=False)
+    check_waiting_tasks: Callable[[], Awaitable[None]] = field(init=False)
     outside: ExternalTaskList | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,7 +130,7 @@ class House:
             model=self.model,
         )
         self.desk = QueueService(tools, EXECUTOR)
-        self.waiting_tasks = WaitingTasks(tools)
+        self.check_waiting_tasks = partial(check_waiting_tasks, tools)
         self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
         self.memory = memory
         self.coordinator = self.build_coordinator(submitter=self.submitter)

@@ -23,7 +23,6 @@ from fateforger.session.cards import (
 from fateforger.session.day import day_words
 from fateforger.session.queue_commands import (
     ChangeTask,
-    DoTaskNow,
     MoveTask,
     PullTask,
     SettleTask,
@@ -74,15 +73,21 @@ def build_reply(sentence: str, *controls: Control, mode: Mode | None = None) -> 
     return Card(text=sentence, parts=tuple(parts))
 
 
+def build_missing_reply(task_id: str) -> Card:
+    """Return the card about a task that does not exist."""
+    return build_reply(f"There is no task `{task_id}` in your queue.", SHOW)
+
+
 def build_acknowledgment(task: QueuedTask) -> Card:
     """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
     title = format_title(task)
     text = f"I put {title} into your queue."
+    now = DoTaskNow.action.button(task.id)
     parts: list[Part] = [
         Prose(text=text),
         Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
         Prose(text=f"Run `/pull {task.id}` to start it, or just go on; I keep it for you."),
-        Controls(items=(build_pull_button(task, "Pull it now"), _build_now_button(task), SHOW)),
+        Controls(items=(build_pull_button(task, "Pull it now"), now, SHOW)),
         Note(text=MODES[task.mode]),
     ]
     return Card(text=text, parts=tuple(parts))
@@ -266,10 +271,6 @@ def build_pull_button(task: QueuedTask, label: str) -> Button:
     return PullTask.action.button(task.id, label=label, style="primary")
 
 
-def _build_now_button(task: QueuedTask) -> Button:
-    return DoTaskNow.action.button(task.id)
-
-
 PAGE = 20
 """Tasks per page; each takes one of the hundred blocks of App Home."""
 LONGEST_OUTCOME = 160
@@ -300,8 +301,11 @@ def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: 
         )
         for n, task in enumerate(shown, first + 1)
     ]
-    above = (Prose(text=_count_words(tasks, can)), _build_header(can))
-    return (*head, *word, *above, *rows, *_build_pages(page, pages, tasks), _build_edit_select(shown))
+    pull = (PullTask.action.button(task.id, label="Pull the next") for task in can[:1])
+    above = (Prose(text=_count_words(tasks, can)), Controls(items=(*pull, ADD)))
+    choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
+    edit = Controls(items=(Select(action="form.queue_edit", placeholder="Edit a task…", choices=choices),))
+    return (*head, *word, *above, *rows, *_build_pages(page, pages, tasks), edit)
 
 
 def build_unknown_queue() -> tuple[Part, ...]:
@@ -314,11 +318,6 @@ def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
     yours = f" {waiting} wait{'s' if waiting == 1 else ''} for you." if waiting else ""
     following = f" Next: **{plain(can[0].spec.title)}**." if can else " None can be pulled just now."
     return f"{format_count(len(tasks), 'task')}, {len(can)} ready.{yours}{following}"
-
-
-def _build_header(can: Sequence[QueuedTask]) -> Controls:
-    pull = (PullTask.action.button(task.id, label="Pull the next") for task in can[:1])
-    return Controls(items=(*pull, ADD))
 
 
 def _format_blocker(task: QueuedTask) -> str:
@@ -363,8 +362,3 @@ def _build_pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Pa
     after = TurnQueue.action.button(str(page + 1), label="Next page")
     ways = (*((before,) if page > 1 else ()), *((after,) if page < pages else ()))
     return (Note(text=f"Tasks {first} to {last} of {len(tasks)}."), Controls(items=ways))
-
-
-def _build_edit_select(shown: Sequence[QueuedTask]) -> Controls:
-    choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
-    return Controls(items=(Select(action="form.queue_edit", placeholder="Edit a task…", choices=choices),))

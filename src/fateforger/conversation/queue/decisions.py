@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from fateforger.conversation.queue.cards import (
     SHOW,
+    build_missing_reply,
     build_pull_button,
     build_reply,
     build_task_card,
@@ -15,7 +16,8 @@ from fateforger.conversation.queue.cards import (
     format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
-from fateforger.conversation.queue.work import MOST_HANDLED, Asker, Tools, carry_out_work
+from fateforger.conversation.queue.forms import build_envelope, read_lines
+from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.cards import Card, Choice, Prose, plain
 from fateforger.session.day import local_today
@@ -62,7 +64,7 @@ async def settle(tools: Tools, command: SettleTask) -> Card:
     except BadInput as error:
         return build_reply(error.message, SHOW)
     if task is None:
-        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+        return build_missing_reply(command.task_id)
     return build_task_card(task, await read_queue(tools.tasks, command.user_id))
 
 
@@ -73,8 +75,7 @@ def apply_decision(task: QueuedTask, command: SettleTask) -> QueuedTask:
     """
     if command.command_id in task.handled or command.word == "open":
         return task
-    after = _decide(task, command)
-    return replace(after, handled=(*task.handled, command.command_id)[-MOST_HANDLED:])
+    return mark_handled(_decide(task, command), command.command_id)
 
 
 def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
@@ -130,7 +131,7 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
     """Put a block for a task into the plan of a day, once; the task itself does not change. Raises ``StoreError``."""
     task = await tools.tasks.get(command.user_id, command.task_id)
     if task is None:
-        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+        return build_missing_reply(command.task_id)
     work = BlockTime(date=command.date, minutes=command.minutes, start=command.start, task=task.id)
     asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, task.mode)
     spec = TaskSpec(title=task.spec.title, work=work)
@@ -158,7 +159,7 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
     """
     task = await tools.tasks.get(command.user_id, command.task_id)
     if task is None:
-        return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+        return build_missing_reply(command.task_id)
     repeated = command.command_id in task.handled
     if task.state not in _OPEN and not repeated:
         return build_reply(f"{format_title(task)} is {describe_state(task, ())}, so there is nothing to skip.", SHOW)
@@ -191,13 +192,8 @@ async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, s
 
 
 def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
-    return replace(
-        task,
-        state=TaskState.STOPPED,
-        outcome=TAKEN_OUT,
-        mode="direct",
-        handled=(*task.handled, command.command_id)[-MOST_HANDLED:],
-    )
+    taken = replace(task, state=TaskState.STOPPED, outcome=TAKEN_OUT, mode="direct")
+    return mark_handled(taken, command.command_id)
 
 
 def build_done_form(task: QueuedTask) -> Form:
@@ -229,15 +225,7 @@ def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | Form
         complete_task(task, met, did)
     except BadInput as error:
         return FormErrors(errors={"met" if task.spec.acceptance_criteria else "did": error.message})
-    return SettleTask(
-        command_id=submission.command_id,
-        user_id=submission.user_id,
-        at=submission.at,
-        task_id=task.id,
-        word="done",
-        met=met,
-        did=did,
-    )
+    return SettleTask(**build_envelope(submission), task_id=task.id, word="done", met=met, did=did)
 
 
 def build_parts_form(task: QueuedTask) -> Form:
@@ -267,12 +255,12 @@ def build_parts_form(task: QueuedTask) -> Form:
 def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | FormErrors:
     """Return the command with the parts of a filled form, or the message of a violated rule."""
     filled = Filled(submission)
-    known = [Part(title=line) for line in _read_lines(filled, "parts")]
-    unknown = [Part(title=line, tag="TBD") for line in _read_lines(filled, "open")]
+    known = [Part(title=line) for line in read_lines(filled, "parts")]
+    unknown = [Part(title=line, tag="TBD") for line in read_lines(filled, "open")]
     given = {
         "goal": filled.text("goal", 1000),
-        "assumptions": _read_lines(filled, "assumptions"),
-        "probes": _read_lines(filled, "probes"),
+        "assumptions": read_lines(filled, "assumptions"),
+        "probes": read_lines(filled, "probes"),
         "parts": (*known, *unknown),
     }
     if not known and not unknown:
@@ -286,13 +274,7 @@ def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | For
         return FormErrors(errors={"parts": "Please keep it to 20 lines of at most 300 characters each, and 5 probes."})
     except BadInput as error:
         return FormErrors(errors={"parts": error.message})
-    return WriteParts(
-        command_id=submission.command_id, user_id=submission.user_id, at=submission.at, task_id=task.id, parts=parts
-    )
-
-
-def _read_lines(filled: Filled, name: str) -> tuple[str, ...]:
-    return tuple(line.strip() for line in filled.text(name, TEXT_LENGTH).splitlines() if line.strip())
+    return WriteParts(**build_envelope(submission), task_id=task.id, parts=parts)
 
 
 def build_time_form(task: QueuedTask) -> Form:
@@ -326,12 +308,4 @@ def read_time(task: QueuedTask, submission: FormSubmission, tz: str) -> BlockTim
         filled.errors["date"] = "That day is over; choose today or a later one."
     if filled.errors or day is None or minutes is None:
         return FormErrors(errors=filled.errors)
-    return BlockTimeFor(
-        command_id=submission.command_id,
-        user_id=submission.user_id,
-        at=submission.at,
-        task_id=task.id,
-        date=day,
-        minutes=minutes,
-        start=start,
-    )
+    return BlockTimeFor(**build_envelope(submission), task_id=task.id, date=day, minutes=minutes, start=start)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, assert_never
 
-from fateforger.conversation.queue.cards import ADD, SHOW, build_acknowledgment, build_queue_card, build_reply
+from fateforger.conversation.queue.cards import ADD, SHOW, build_reply
 from fateforger.session.cards import Card
 from fateforger.session.commands import Opening
 from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, SettleTask, ShowTasks
@@ -15,26 +15,6 @@ from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
 from fateforger.tasks.task import Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
-
-
-class TaskReader(Protocol):
-    """The read-only part of :class:`fateforger.tasks.ports.Tasks`."""
-
-    async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]: ...
-
-    async def get(self, user_id: str, task_id: str) -> QueuedTask | None: ...
-
-
-async def read_queue(tasks: TaskReader, user_id: str) -> tuple[QueuedTask, ...]:
-    """Return the tasks that have not ended, in order, followed by the ended tasks that they wait for.
-
-    The latter are included because a stopped task still blocks. Raises ``StoreError``.
-    """
-    queue = await tasks.of(user_id)
-    there = {task.id for task in queue}
-    missing = dict.fromkeys(name for task in queue for name in task.blocked_by if name not in there)
-    others = [await tasks.get(user_id, name) for name in missing]
-    return (*queue, *(task for task in others if task is not None))
 
 
 class TaskAccess(Protocol):
@@ -49,29 +29,23 @@ class TaskAccess(Protocol):
     async def get(self, user_id: str, task_id: str) -> QueuedTask | None: ...
 
 
-class Dispositor:
-    """Answers requests about the queue with cards; repeated commands have no effect. Methods raise ``StoreError``."""
+async def read_queue(tasks: TaskAccess, user_id: str) -> tuple[QueuedTask, ...]:
+    """Return the tasks that have not ended, in order, followed by the ended tasks that they wait for.
 
-    def __init__(self, tasks: TaskAccess) -> None:
-        self._tasks = tasks
+    The latter are included because a stopped task still blocks. Raises ``StoreError``.
+    """
+    queue = await tasks.of(user_id)
+    there = {task.id for task in queue}
+    missing = dict.fromkeys(name for task in queue for name in task.blocked_by if name not in there)
+    others = [await tasks.get(user_id, name) for name in missing]
+    return (*queue, *(task for task in others if task is not None))
 
-    async def enqueue(self, command: EnqueueTask) -> Card:
-        """Add a task to the queue and return the acknowledgement (S154, S155)."""
-        return build_acknowledgment(await self.put(command))
 
-    async def list_queued(self, user_id: str) -> tuple[QueuedTask, ...]:
-        """Return the tasks that have not ended, in order."""
-        return await self._tasks.of(user_id)
-
-    async def put(self, command: EnqueueTask) -> QueuedTask:
-        """Add the task of a command to the queue and return it, without a message."""
-        new = NewTask(command.spec, command.origin)
-        (task,) = await self._tasks.add(command.user_id, (new,), cause=command.command_id, now=command.at)
-        return task
-
-    async def show_queue(self, command: ShowTasks) -> Card:
-        """Return the card of the person's queue."""
-        return build_queue_card(await read_queue(self._tasks, command.user_id))
+async def enqueue(tasks: TaskAccess, command: EnqueueTask) -> QueuedTask:
+    """Add the task of a command to the queue, once, and return it (S154). Raises ``StoreError``."""
+    new = NewTask(command.spec, command.origin)
+    (task,) = await tasks.add(command.user_id, (new,), cause=command.command_id, now=command.at)
+    return task
 
 
 PULL, TASKS = "/pull", "/tasks"
@@ -108,7 +82,9 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
         case Purpose.TASKS:
             return ShowTasks(**about)
         case Purpose.DONE:
-            return ShowTasks(**about) if wanted.task_id is None else _settle_done(about, wanted.task_id)
+            if wanted.task_id is None:
+                return ShowTasks(**about)
+            return SettleTask(**about, task_id=wanted.task_id, word="done")
         case Purpose.RULES:
             return DirectWork(TaskSpec(title="Look through my rules", work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
@@ -146,10 +122,6 @@ def route_typed(typed: TypedCommand, opening: Opening) -> Route:
     if typed.rest and task_id is None:
         return build_reply(NOT_A_TASK, SHOW, mode="direct")
     return PullTask(**about, task_id=task_id)
-
-
-def _settle_done(about: dict[str, Any], task_id: str) -> SettleTask:
-    return SettleTask(**about, task_id=task_id, word="done")
 
 
 def _build_envelope(opening: Opening) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from fateforger.conversation.queue.cards import (
     ADD,
     EMPTY,
     SHOW,
+    build_missing_reply,
     build_reply,
     build_task_card,
     describe_state,
@@ -96,9 +97,8 @@ class Puller:
         asker = Asker(command.user_id, command.at, command.channel, command.tz or self._tools.tz)
         try:
             key = f"{task.id}/{len(task.handled)}"
-            carried = await carry_out_work(
-                self._tools, task.spec, asker, key=key, task=_with_claim_step(task, claiming)
-            )
+            claimed = with_steps(task, claiming) if claiming else task
+            carried = await carry_out_work(self._tools, task.spec, asker, key=key, task=claimed)
         except (BadInput, ModelError) as error:
             return TaskResult(TaskState.FAILED, error.message)
         steps = (next_step(task, *claiming),) if claiming else ()
@@ -137,7 +137,7 @@ class Puller:
             return build_reply("Nothing can be pulled just now: what is in your queue waits for something else.", SHOW)
         task = await self._tools.tasks.get(command.user_id, command.task_id)
         if task is None:
-            return build_reply(f"There is no task `{command.task_id}` in your queue.", SHOW)
+            return build_missing_reply(command.task_id)
         first = blockers(task, tasks)
         if task.state is TaskState.ACTIVE and first:
             return build_reply(
@@ -148,48 +148,34 @@ class Puller:
         return build_reply(f"{format_title(task)} is {describe_state(task, tasks)}, so it cannot be pulled.", SHOW)
 
 
-def _with_claim_step(task: QueuedTask, claiming: tuple[str, ...]) -> QueuedTask:
-    return with_steps(task, claiming) if claiming else task
-
-
 def _activate(task: QueuedTask) -> QueuedTask:
     return replace(task, state=TaskState.ACTIVE)
 
 
-class WaitingTasks:
-    """Checks the waiting tasks of all people. It keeps no state: an interrupted check is repeated."""
-
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
-
-    async def run_once(self) -> None:
-        """Check each waiting task once. Raises ``StoreError``."""
-        for task in await self._tools.tasks.waiting():
-            came = await check_completion(self._tools, task)
-            if came is not None:
-                await self._settle(task, came)
-
-    async def _settle(self, task: QueuedTask, came: TaskResult) -> None:
-        """Announce the result once, and then store it, so that no result goes unannounced."""
-        cause = f"{task.id}/{task.version}/{came.state.value}"
-        after = came.on(task, cause, task.mode)
-        session = await self._tools.sessions.load(after.place.partition(" ")[0])
-        now = self._tools.clock.now()
-        if session is not None and session.thread_ts is not None:
-            others = [each for each in await self._tools.tasks.of(task.user_id) if each.id != task.id]
-            card = build_task_card(after, others)
-            news = build_notification_job(
-                card, v=cause, channel=session.channel, thread_ts=session.thread_ts, beside=True
-            )
-            await self._tools.jobs.enqueue(news, now=now)
-        try:
-            await self._tools.tasks.change(
-                task.user_id, task.id, lambda there: _apply_if_waiting(there, came, cause), now=now
-            )
-        except BadInput as error:
-            log.info("the task %s went on by itself: %s", task.id, error.message)
+async def check_waiting_tasks(tools: Tools) -> None:
+    """Check each waiting task of all people once. An interrupted check can be repeated. Raises ``StoreError``."""
+    for task in await tools.tasks.waiting():
+        result = await check_completion(tools, task)
+        if result is not None:
+            await _settle(tools, task, result)
 
 
-def _apply_if_waiting(task: QueuedTask, came: TaskResult, cause: str) -> QueuedTask:
-    """Return the task with the result, if it is still waiting."""
-    return came.on(task, cause, task.mode) if task.state is TaskState.WAITING else task
+async def _settle(tools: Tools, task: QueuedTask, result: TaskResult) -> None:
+    """Announce the result once, and then store it, so that no result goes unannounced."""
+    cause = f"{task.id}/{task.version}/{result.state.value}"
+    after = result.on(task, cause, task.mode)
+    session = await tools.sessions.load(after.place.partition(" ")[0])
+    now = tools.clock.now()
+    if session is not None and session.thread_ts is not None:
+        others = [each for each in await tools.tasks.of(task.user_id) if each.id != task.id]
+        card = build_task_card(after, others)
+        news = build_notification_job(card, v=cause, channel=session.channel, thread_ts=session.thread_ts, beside=True)
+        await tools.jobs.enqueue(news, now=now)
+
+    def apply_if_waiting(there: QueuedTask) -> QueuedTask:
+        return result.on(there, cause, there.mode) if there.state is TaskState.WAITING else there
+
+    try:
+        await tools.tasks.change(task.user_id, task.id, apply_if_waiting, now=now)
+    except BadInput as error:
+        log.info("the task %s went on by itself: %s", task.id, error.message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -50,6 +51,7 @@ OWN = "timeboxing"
 """The workflow of the program itself; it applies to no task."""
 MOST_CRITERIA = 20
 LONGEST_LINE = 300
+PROJECT_LENGTH = 100
 
 
 class Message(BaseModel):
@@ -92,10 +94,6 @@ def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
     minutes = NumberField(
         name="minutes", label="Minutes", optional=kind != "block_time", minimum=1, maximum=MAX_MINUTES
     )
-    context = TextField(
-        name="context", label="What should I know about it?", optional=True, multiline=True, max_length=TEXT_LENGTH,
-        value=said,
-    )  # fmt: skip
     if kind == "plan_day":
         return (day,)
     if kind == "review_constraints":
@@ -103,13 +101,33 @@ def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
     if kind == "block_time":
         return (title, day, minutes, TimeField(name="start", label="Starts at", optional=True))
     if kind == "decompose":
-        return (title, context)
-    criteria = TextField(
-        name="criteria", label="It is done when", optional=True, multiline=True, max_length=TEXT_LENGTH,
-        hint="One thing a line. I ask for each of them before it counts as done.",
-    )  # fmt: skip
+        return (title, _build_context_field(said))
     rules = ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=list_workflows())
-    return (title, minutes, context, criteria, rules, TextField(name="project", label="Project", optional=True))
+    project = TextField(name="project", label="Project", optional=True)
+    return (title, minutes, _build_context_field(said), _build_criteria_field(""), rules, project)
+
+
+def _build_context_field(value: str) -> TextField:
+    return TextField(
+        name="context",
+        label="What should I know about it?",
+        optional=True,
+        multiline=True,
+        value=value,
+        max_length=TEXT_LENGTH,
+    )
+
+
+def _build_criteria_field(value: str) -> TextField:
+    return TextField(
+        name="criteria",
+        label="It is done when",
+        optional=True,
+        multiline=True,
+        value=value,
+        max_length=TEXT_LENGTH,
+        hint="One thing a line. I ask for each of them before it counts as done.",
+    )
 
 
 def list_workflows() -> tuple[Choice, ...]:
@@ -131,7 +149,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
         "title": title,
         "work": work,
         "priority": filled.choice("priority") or NORMAL,
-        "project": filled.text("project", 100),
+        "project": filled.text("project", PROJECT_LENGTH),
         "context": filled.text("context", TEXT_LENGTH),
         "acceptance_criteria": read_criteria(filled),
         "workflow": filled.choice("workflow") or ("decompose" if isinstance(work, Decompose) else ""),
@@ -140,9 +158,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
         return FormErrors(errors=filled.errors or {"kind": "Please choose what kind of task it is."})
     message = _parse_message(submission.target)
     return EnqueueTask(
-        command_id=submission.command_id,
-        user_id=submission.user_id,
-        at=submission.at,
+        **build_envelope(submission),
         spec=TaskSpec.model_validate(spec),
         origin=Origin(door="slack"),
         message_channel=message.channel,
@@ -178,9 +194,19 @@ def _read_work(filled: Filled) -> Work | None:
     return None if minutes is None else BlockTime(date=day, minutes=minutes, start=filled.clock("start"))
 
 
+def read_lines(filled: Filled, name: str) -> tuple[str, ...]:
+    """Return the lines of a field without the empty ones."""
+    return tuple(line.strip() for line in filled.text(name, TEXT_LENGTH).splitlines() if line.strip())
+
+
+def build_envelope(submission: FormSubmission) -> dict[str, Any]:
+    """Return the fields that every command of a form has."""
+    return {"command_id": submission.command_id, "user_id": submission.user_id, "at": submission.at}
+
+
 def read_criteria(filled: Filled) -> tuple[str, ...]:
     """Return the acceptance criteria, one per line of the field."""
-    lines = [line.strip() for line in filled.text("criteria", TEXT_LENGTH).splitlines() if line.strip()]
+    lines = read_lines(filled, "criteria")
     if len(lines) > MOST_CRITERIA or any(len(line) > LONGEST_LINE for line in lines):
         filled.errors["criteria"] = f"Please keep it to {MOST_CRITERIA} lines of at most {LONGEST_LINE} characters."
     return tuple(line[:LONGEST_LINE] for line in lines)
@@ -191,9 +217,6 @@ def _parse_message(target: str) -> Message:
         return Message.model_validate_json(target or "{}")
     except ValidationError:
         return Message()
-
-
-PROJECT_LENGTH = 100
 
 
 def build_edit_form(task: QueuedTask) -> Form:
@@ -210,14 +233,7 @@ def build_edit_form(task: QueuedTask) -> Form:
             ChoiceField(name="priority", label="Priority", choices=list_priorities(), value=str(spec.priority)),
             *_work_fields(task),
             TextField(name="project", label="Project", optional=True, value=spec.project, max_length=PROJECT_LENGTH),
-            TextField(
-                name="context",
-                label="What should I know about it?",
-                optional=True,
-                multiline=True,
-                value=spec.context,
-                max_length=TEXT_LENGTH,
-            ),
+            _build_context_field(spec.context),
         ),
     )
 
@@ -228,15 +244,7 @@ def _work_fields(task: QueuedTask) -> tuple[FormField, ...]:
     if not isinstance(spec.work, Do):
         return ()
     known = list_workflows()
-    criteria = TextField(
-        name="criteria",
-        label="It is done when",
-        optional=True,
-        multiline=True,
-        value="\n".join(spec.acceptance_criteria),
-        max_length=TEXT_LENGTH,
-        hint="One thing a line. I ask for each of them before it counts as done.",
-    )
+    criteria = _build_criteria_field("\n".join(spec.acceptance_criteria))
     rules = spec.workflow if any(choice.value == spec.workflow for choice in known) else None
     return (
         NumberField(
@@ -271,10 +279,4 @@ def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | Fo
             changes["acceptance_criteria"] = read_criteria(filled)
     if filled.errors:
         return FormErrors(errors=filled.errors)
-    return ReviseTask(
-        command_id=submission.command_id,
-        user_id=submission.user_id,
-        at=submission.at,
-        task_id=task.id,
-        spec=task.spec.model_copy(update=changes),
-    )
+    return ReviseTask(**build_envelope(submission), task_id=task.id, spec=task.spec.model_copy(update=changes))

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import assert_never
 
-from fateforger.conversation.queue.cards import build_queue_parts, build_unknown_queue
+from fateforger.conversation.queue.cards import (
+    build_acknowledgment,
+    build_queue_card,
+    build_queue_parts,
+    build_unknown_queue,
+)
 from fateforger.conversation.queue.decisions import (
     block_for,
     build_done_form,
@@ -23,19 +29,18 @@ from fateforger.conversation.queue.decisions import (
 )
 from fateforger.conversation.queue.dispatch import (
     DirectWork,
-    Dispositor,
     RedirectedWork,
     Route,
+    enqueue,
     read_queue,
     route_request,
     route_typed,
 )
 from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
-from fateforger.conversation.queue.work import MOST_HANDLED, Asker, PlannedTasks, Tools, write_parts
+from fateforger.conversation.queue.work import Asker, PlannedTasks, Tools, mark_handled, write_parts
 from fateforger.errors import BadInput, StoreError
 from fateforger.memory.credentials import redact_credentials
-from fateforger.ports.clock import Clock
 from fateforger.session.cards import Card, Part, plain
 from fateforger.session.commands import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
@@ -90,7 +95,7 @@ async def _move(tasks: Tasks, command: MoveTask, before: QueuedTask, now: dateti
         if any(command.command_id in task.handled for task in there):
             return ()
         others = move_task(there, command.task_id, command.where, before=command.other)
-        return [_mark_handled(task, command.command_id) if task.id == command.task_id else task for task in others]
+        return [mark_handled(task, command.command_id) if task.id == command.task_id else task for task in others]
 
     return describe_move(before, await tasks.rearrange(command.user_id, change, now=now))
 
@@ -102,7 +107,7 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
         after = (
             apply_action(task, command.deed) if isinstance(command, ChangeTask) else replace_spec(task, command.spec)
         )
-        return _mark_handled(after, command.command_id)
+        return mark_handled(after, command.command_id)
 
     task = await tasks.change(command.user_id, command.task_id, change, now=now)
     if task is None:
@@ -112,39 +117,8 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
     return describe_action(task, command.deed, await read_queue(tasks, command.user_id))
 
 
-def _mark_handled(task: QueuedTask, command_id: str) -> QueuedTask:
-    return replace(task, handled=(*task.handled, command_id)[-MOST_HANDLED:])
-
-
-class HomeQueue:
-    """The queue in App Home.
-
-    It keeps the current page of each person, and the result of their last action until it was shown, both in memory.
-    """
-
-    def __init__(self, tasks: Tasks, clock: Clock) -> None:
-        self._tasks = tasks
-        self._clock = clock
-        self._pages: dict[str, int] = {}
-        self._said: dict[str, str] = {}
-
-    async def carry_out(self, command: HomeCommandBase) -> None:
-        """Carry out an action, once. Raises ``StoreError``."""
-        if isinstance(command, TurnQueue):
-            self._pages[command.user_id] = command.page
-        elif isinstance(command, MoveTask | ChangeTask | ReviseTask):
-            self._said[command.user_id] = await edit_task(self._tasks, command, now=self._clock.now())
-
-    async def parts(self, user_id: str) -> tuple[Part, ...]:
-        """Return the current queue as parts of a card."""
-        try:
-            tasks = await read_queue(self._tasks, user_id)
-        except StoreError as error:
-            log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
-            return build_unknown_queue()
-        said = self._said.pop(user_id, "")
-        return build_queue_parts(tasks, page=self._pages.get(user_id, 1), said=plain(said, LONGEST_SENTENCE))
-
+_BuildForm = Callable[[QueuedTask], Form]
+_ReadForm = Callable[[QueuedTask, FormSubmission], QueueCommand | FormErrors]
 
 FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit"})
 
@@ -154,15 +128,23 @@ class QueueService:
 
     def __init__(self, tools: Tools, executor: str) -> None:
         self._tools = tools
-        self._front = Dispositor(tools.tasks)
         self._puller = Puller(tools, executor)
         self.planned = PlannedTasks(tools, executor)
-        self._home = HomeQueue(tools.tasks, tools.clock)
+        self._task_forms: dict[str, tuple[_BuildForm, _ReadForm]] = {
+            "queue_done": (build_done_form, read_done),
+            "queue_edit": (build_edit_form, read_edited),
+            "queue_time": (build_time_form, partial(read_time, tz=tools.tz)),
+            "queue_parts": (build_parts_form, read_parts),
+        }
+        self._pages: dict[str, int] = {}
+        """The current page of each person in App Home."""
+        self._said: dict[str, str] = {}
+        """The result of each person's last action in App Home, until it was shown there."""
 
     async def carry_out(self, command: QueueCommand) -> None:
         """Carry out a command, once, and send the answer to its origin; App Home updates itself."""
         if isinstance(command, HomeCommandBase):
-            await self._home.carry_out(command)
+            await self._carry_out_at_home(command)
             return
         card = await self._answer(command)
         answer = build_notification_job(
@@ -170,9 +152,15 @@ class QueueService:
         )
         await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
 
+    async def _carry_out_at_home(self, command: HomeCommandBase) -> None:
+        if isinstance(command, TurnQueue):
+            self._pages[command.user_id] = command.page
+        elif isinstance(command, MoveTask | ChangeTask | ReviseTask):
+            self._said[command.user_id] = await edit_task(self._tools.tasks, command, now=self._tools.clock.now())
+
     async def queue(self, user_id: str) -> tuple[QueuedTask, ...]:
         """Return the tasks that have not ended, in order."""
-        return await self._front.list_queued(user_id)
+        return await self._tools.tasks.of(user_id)
 
     async def handle_typed(self, opening: Opening) -> bool:
         """Carry out a command that was typed as text; ``False`` if the message does not begin with a slash (S147)."""
@@ -196,7 +184,7 @@ class QueueService:
             asker = Asker(opening.user_id, opening.at, opening.channel, opening.tz, "direct")
             card = await do_directly(self._tools, route.spec, asker, key=about, simple=route.simple)
         elif isinstance(route, RedirectedWork):
-            card = redirect(await self._front.put(route.command), route.because)
+            card = redirect(await enqueue(self._tools.tasks, route.command), route.because)
         else:
             card = route
         answer = build_notification_job(card, v=f"{about}/card", channel=opening.channel, thread_ts=opening.thread_ts)
@@ -204,14 +192,20 @@ class QueueService:
 
     async def home(self, user_id: str) -> tuple[Part, ...]:
         """Return the queue in App Home, with the result of the last action there."""
-        return await self._home.parts(user_id)
+        try:
+            tasks = await read_queue(self._tools.tasks, user_id)
+        except StoreError as error:
+            log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
+            return build_unknown_queue()
+        said = self._said.pop(user_id, "")
+        return build_queue_parts(tasks, page=self._pages.get(user_id, 1), said=plain(said, LONGEST_SENTENCE))
 
     async def _answer(self, command: CardCommand) -> Card:
         match command:
             case EnqueueTask():
-                return await self._front.enqueue(command)
+                return build_acknowledgment(await enqueue(self._tools.tasks, command))
             case ShowTasks():
-                return await self._front.show_queue(command)
+                return build_queue_card(await read_queue(self._tools.tasks, command.user_id))
             case PullTask():
                 return await self._puller.pull(command)
             case SettleTask():
@@ -237,35 +231,20 @@ class QueueService:
         if "text" in request.chosen:
             kept, _ = redact_credentials(request.chosen["text"])
             request = replace(request, chosen=request.chosen | {"text": kept})
-        match request.form:
-            case "queue_done":
-                return build_done_form(await self._task(request.user_id, request.target))
-            case "queue_edit":
-                return build_edit_form(await self._task(request.user_id, request.target))
-            case "queue_time":
-                return build_time_form(await self._task(request.user_id, request.target))
-            case "queue_parts":
-                return build_parts_form(await self._task(request.user_id, request.target))
-            case _:
-                return build_add_form(request)
+        if request.form not in self._task_forms:
+            return build_add_form(request)
+        build, _ = self._task_forms[request.form]
+        return build(await self._task(request.user_id, request.target))
 
     async def read_form(self, submission: FormSubmission) -> QueueCommand | FormErrors:
         """Return the command of a filled form in ``FORMS``. Raises the errors of :meth:`open_form`."""
         refused = refuse_values(submission)
         if refused is not None:
             return refused
-        match submission.form:
-            case "queue_done":
-                return read_done(await self._task(submission.user_id, submission.target), submission)
-            case "queue_edit":
-                return read_edited(await self._task(submission.user_id, submission.target), submission)
-            case "queue_time":
-                task = await self._task(submission.user_id, submission.target)
-                return read_time(task, submission, self._tools.tz)
-            case "queue_parts":
-                return read_parts(await self._task(submission.user_id, submission.target), submission)
-            case _:
-                return read_added(submission)
+        if submission.form not in self._task_forms:
+            return read_added(submission)
+        _, read = self._task_forms[submission.form]
+        return read(await self._task(submission.user_id, submission.target), submission)
 
     async def _task(self, user_id: str, task_id: str) -> QueuedTask:
         task = await self._tools.tasks.get(user_id, task_id)

@@ -55,6 +55,11 @@ from fateforger.workflow.trace import Step
 MOST_HANDLED = 20
 
 
+def mark_handled(task: QueuedTask, command_id: str) -> QueuedTask:
+    """Return the task with a command that is not to be carried out on it again."""
+    return replace(task, handled=(*task.handled, command_id)[-MOST_HANDLED:])
+
+
 class Rules(Protocol):
     """All rules of a person. Raises ``StoreError``."""
 
@@ -104,7 +109,7 @@ class TaskResult:
     def on(self, task: QueuedTask, command_id: str, mode: Mode = "executor") -> QueuedTask:
         """Return the task with this result."""
         spec = task.spec if self.context is None else replace(task.spec, context=self.context)
-        return replace(
+        after = replace(
             task,
             spec=spec,
             state=self.state,
@@ -112,8 +117,8 @@ class TaskResult:
             place=self.place or task.place,
             steps=(*task.steps, *self.steps),
             mode=mode,
-            handled=(*task.handled, command_id)[-MOST_HANDLED:],
         )
+        return mark_handled(after, command_id)
 
 
 PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
@@ -367,16 +372,12 @@ async def write_parts(tools: Tools, command: WriteParts) -> Card:
         except BadInput as error:
             return build_reply(error.message, SHOW)
         await tools.tasks.add(command.user_id, new, cause=command.command_id, now=command.at)
-        changes = {
-            "spec": after.spec,
-            "steps": after.steps,
-            "outcome": PROPOSED,
-            "handled": (*task.handled, command.command_id)[-MOST_HANDLED:],
-        }
-        changed = await tools.tasks.change(
-            command.user_id, task.id, lambda now: now.model_copy(update=changes), now=tools.clock.now()
-        )
-        task = changed or task
+
+        def add_parts(now: QueuedTask) -> QueuedTask:
+            with_parts = replace(now, spec=after.spec, steps=after.steps, outcome=PROPOSED)
+            return mark_handled(with_parts, command.command_id)
+
+        task = await tools.tasks.change(command.user_id, task.id, add_parts, now=tools.clock.now()) or task
     return build_task_card(task, await read_queue(tools.tasks, command.user_id))
 
 

@@ -99,7 +99,7 @@ class Desk:
 
     async def looks(self) -> None:
         """A look at what waits."""
-        await self.house.waiting_tasks.run_once()
+        await self.house.check_waiting_tasks()
         await self.read()
 
     # --- reading ---
