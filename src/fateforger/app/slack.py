@@ -36,7 +36,6 @@ from fateforger.slack.handlers import RequestHandler, with_welcome
 from fateforger.slack.home import Home, PersonalDataHandler, with_home_refresh
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.notices import (
-    ProposalCards,
     build_greeting_handler,
     build_notification_handler,
     build_proposal_handler,
@@ -109,14 +108,13 @@ class SlackApp:
             timing=timing,
         )
         personal_data = PersonalDataHandler(services.personal_data, jobs, poster, people, home, client)
-        proposal_cards = ProposalCards(services.approvals, poster, people)
         self.handlers: tuple[Handler, ...] = (
             build_sending_handler(dispatcher.run, wake=dispatcher.wake, halt=dispatcher.halt),
             build_turn_handler(self._presence.handle, jobs, services.sessions, clock),
             build_greeting_handler(door, poster),
             build_notification_handler(poster),
             build_stop_handler(door, ephemeral),
-            build_proposal_handler(services.approvals, proposal_cards, ephemeral),
+            build_proposal_handler(services.approvals, poster, people, ephemeral),
             ERASING.handle(personal_data.perform, personal_data.given_up),
         )
 

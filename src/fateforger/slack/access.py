@@ -101,19 +101,16 @@ async def calendar_refusal(door: CoordinatorPort, user_id: str, *, in_card: bool
 
 async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> str:
     """Try to claim the calendar with a code, and return the answer for the person."""
-    match await door.claim_calendar(user_id, code):
-        case ClaimOutcome.DONE:
-            return phrases.CLAIMED
-        case ClaimOutcome.ALREADY_YOURS:
-            return phrases.ALREADY_YOURS
-        case ClaimOutcome.WRONG:
-            return phrases.WRONG_CODE
-        case ClaimOutcome.TOO_SOON:
-            return phrases.CODE_TOO_SOON
-        case ClaimOutcome.NO_CODE:
-            return phrases.NO_CODE
-        case ClaimOutcome.TAKEN:
-            return await calendar_refusal(door, user_id) or phrases.ALREADY_YOURS
+    outcome = await door.claim_calendar(user_id, code)
+    if outcome is ClaimOutcome.TAKEN:
+        return await calendar_refusal(door, user_id) or phrases.ALREADY_YOURS
+    return {
+        ClaimOutcome.DONE: phrases.CLAIMED,
+        ClaimOutcome.ALREADY_YOURS: phrases.ALREADY_YOURS,
+        ClaimOutcome.WRONG: phrases.WRONG_CODE,
+        ClaimOutcome.TOO_SOON: phrases.CODE_TOO_SOON,
+        ClaimOutcome.NO_CODE: phrases.NO_CODE,
+    }[outcome]
 
 
 def parse_typed_code(typed: str) -> str | None:

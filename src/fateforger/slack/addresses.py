@@ -101,13 +101,6 @@ class Vote(_Compact):
     prompts: tuple[str, ...] = ()
 
 
-class MessageAddress(_Compact):
-    """Message that a form is about."""
-
-    channel: str = ""
-    ts: str = ""
-
-
 class FormAddress(_Compact):
     """State of a form in its ``private_metadata``. ``below`` is the address of the form under it."""
 

@@ -295,12 +295,12 @@ class Rendered:
     blocks: list[Block]
 
 
-def _no_file(_picture: Picture) -> None:
-    return None
+def without_file(_picture: Picture) -> None:
+    """Return no file, so that a picture is left out."""
 
 
 def render(
-    card: Card, *, session: str, v: str, size: Size = MESSAGE, thumbs: bool = True, file_of: FileOf = _no_file
+    card: Card, *, session: str, v: str, size: Size = MESSAGE, thumbs: bool = True, file_of: FileOf = without_file
 ) -> Rendered:
     """Render a card as a message.
 
@@ -313,13 +313,13 @@ def render(
     pieces = [piece for part in card.parts for piece in _pieces(part, address, numbers, limit, file_of, thumbs=thumbs)]
     words = _summary(card)
     if not pieces:
-        pieces = [Piece(_section(words[:limit]))]
+        pieces = [Piece(build_section(words[:limit]))]
     return Rendered(words, fit_pieces(pieces, size.blocks, size.characters, _note))
 
 
 def blocks_of(part: Part, address: Address, numbers: Iterator[int]) -> list[Block]:
     """Return the blocks of a part that appears outside a card, as in a form."""
-    return [piece.block for piece in _pieces(part, address, numbers, MAX_SECTION, _no_file, thumbs=False)]
+    return [piece.block for piece in _pieces(part, address, numbers, MAX_SECTION, without_file, thumbs=False)]
 
 
 def remove_controls(card: Card) -> Card:
@@ -344,7 +344,7 @@ def _pieces(
         case Heading():
             words = strip_marks(part.text)
             if len(words) > MAX_HEADER:
-                return [Piece(_section(f"*{words}*")) for words in split(to_mrkdwn(part.text), limit - 2)]
+                return [Piece(build_section(f"*{words}*")) for words in split(to_mrkdwn(part.text), limit - 2)]
             return [Piece({"type": "header", "text": plain_text(words, MAX_HEADER)})] if words else []
         case Prose():
             return _prose(part, address, numbers, limit)
@@ -373,7 +373,7 @@ def _prose(part: Prose, address: Address, numbers: Iterator[int], limit: int) ->
     words = split(to_mrkdwn(part.text), limit)
     if not words:
         return [] if part.control is None else _controls([part.control], address, numbers)
-    sections = [Piece(_section(one)) for one in words]
+    sections = [Piece(build_section(one)) for one in words]
     if part.control is None:
         return sections
     accessory = element(part.control, address, numbers)
@@ -402,7 +402,8 @@ def _block_id(address: Address, numbers: Iterator[int]) -> str:
     return replace(address, n=next(numbers)).pack()
 
 
-def _section(words: str) -> Block:
+def build_section(words: str) -> Block:
+    """Return a paragraph of mrkdwn."""
     # Verbatim: a calendar title like "@channel" or "#general" must not become a mention.
     return {"type": "section", "text": {"type": "mrkdwn", "text": words, "verbatim": True}}
 

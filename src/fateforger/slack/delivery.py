@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
+from weakref import WeakValueDictionary
 
 from fateforger.errors import FateforgerError, StoreError
 from fateforger.ports.clock import Clock
@@ -41,21 +41,11 @@ class KeyedLocks:
     """Lock per key. Frames of one conversation arrive in order but run as separate tasks; this keeps their order."""
 
     def __init__(self) -> None:
-        self._queues: dict[str, tuple[asyncio.Lock, int]] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    @asynccontextmanager
-    async def turn(self, key: str) -> AsyncIterator[None]:
-        lock, waiting = self._queues.get(key, (asyncio.Lock(), 0))
-        self._queues[key] = (lock, waiting + 1)
-        try:
-            async with lock:
-                yield
-        finally:
-            lock, waiting = self._queues[key]
-            if waiting == 1:
-                del self._queues[key]
-            else:
-                self._queues[key] = (lock, waiting - 1)
+    def turn(self, key: str) -> asyncio.Lock:
+        """Return the lock of a key. It exists while a task holds it or waits for it."""
+        return self._locks.setdefault(key, asyncio.Lock())
 
 
 log = logging.getLogger(__name__)

@@ -34,7 +34,7 @@ from fateforger.session.forms import (
 )
 from fateforger.slack import phrases
 from fateforger.slack.addresses import ACTION_MARK, MORE, VALUE_ACTION, YES, Address, FormAddress, field_block
-from fateforger.slack.blocks import MAX_OPTIONS, MAX_PLACEHOLDER, blocks_of, option, plain_text
+from fateforger.slack.blocks import MAX_OPTIONS, MAX_PLACEHOLDER, blocks_of, build_section, option, plain_text
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.mrkdwn import escape, split, to_mrkdwn
@@ -44,6 +44,7 @@ from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
 MAX_BLOCKS = 100
+NO_ROOM = "There is no room for more fields here. Send these, then open it again."
 MAX_TITLE = 24
 MAX_WORDS = 2000
 MAX_TYPED = 3000
@@ -64,10 +65,13 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
     numbers = count()
     blocks = [block for field in form.fields for block in _blocks(field, here, numbers)]
     if len(form.title) > MAX_TITLE:
-        blocks.insert(0, _words(f"*{escape(form.title)}*"))
+        blocks.insert(0, build_section(f"*{escape(form.title)}*"))
     room = MAX_BLOCKS - 1
     if len(blocks) > room:
-        blocks = [*blocks[: room - 1], _words("There is no room for more fields here. Send these, then open it again.")]
+        blocks = [
+            *blocks[: room - 1],
+            build_section(NO_ROOM),
+        ]
     elif form.more is not None:
         blocks.append(_more(form.more))
     address = FormAddress(form=form.form, session=form.session_id, target=form.target, size=form.size, below=below)
@@ -90,38 +94,38 @@ def _rendering(form: Form) -> str:
 def _blocks(field: FormField, here: Address, numbers: Iterator[int]) -> list[Block]:
     match field:
         case TextPart():
-            return [_words(words) for words in split(to_mrkdwn(field.text), MAX_TYPED)]
+            return [build_section(words) for words in split(to_mrkdwn(field.text), MAX_TYPED)]
         case Prose() | Note() | Divider() | Controls():
             return blocks_of(field, here, numbers)
         case _:
-            return _build_input(field)
+            return [] if isinstance(field, ChoiceField) and not field.choices else [_build_input(field)]
 
 
-def _build_input(field: Input) -> list[Block]:
+def _build_input(field: Input) -> Block:
     match field:
         case TextField():
             hint = field.hint
             if len(field.value) > _longest(field):
                 hint = f"{hint} This is longer than fits here; only its beginning is shown.".strip()
-            return [_input(field, _text(field), hint, optional=field.optional)]
+            return _input(field, _text(field), hint, optional=field.optional)
         case NumberField():
-            return [_input(field, _number(field), field.hint, optional=field.optional)]
+            return _input(field, _number(field), field.hint, optional=field.optional)
         case ChoiceField():
             hint = field.hint
             if len(field.choices) > MAX_OPTIONS:
                 hint = f"{hint} These are the first {MAX_OPTIONS} of {len(field.choices)} choices.".strip()
-            return [_input(field, _choice(field), hint, optional=field.optional)] if field.choices else []
+            return _input(field, _choice(field), hint, optional=field.optional)
         case ManyField():
-            return [_input(field, _many(field), field.hint, optional=True)]
+            return _input(field, _many(field), field.hint, optional=True)
         case DateField():
             initial = {} if field.value is None else {"initial_date": field.value.isoformat()}
-            return [_input(field, {"type": "datepicker"} | initial, "", optional=field.optional)]
+            return _input(field, {"type": "datepicker"} | initial, "", optional=field.optional)
         case TimeField():
             initial = {} if field.value is None else {"initial_time": field.value.strftime("%H:%M")}
-            return [_input(field, {"type": "timepicker"} | initial, field.hint, optional=field.optional)]
+            return _input(field, {"type": "timepicker"} | initial, field.hint, optional=field.optional)
         case FlagField():
             # Slack treats an unticked box as an empty input, so it has to be optional.
-            return [_input(field, _flag(field), "", optional=True)]
+            return _input(field, _flag(field), "", optional=True)
         case _:
             assert_never(field)
 
@@ -192,10 +196,6 @@ def _more(label: str) -> Block:
         "block_id": MORE,
         "elements": [{"type": "button", "action_id": f"{MORE}{ACTION_MARK}0", "text": plain_text(label)}],
     }
-
-
-def _words(words: str) -> Block:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": words, "verbatim": True}}
 
 
 log = logging.getLogger(__name__)

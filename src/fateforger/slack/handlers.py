@@ -53,25 +53,6 @@ MAX_OPENED = 1_000
 log = logging.getLogger(__name__)
 
 
-def build_opening(said: MessageSaid, place: Place, *, tz: str, clock: Clock) -> Opening:
-    """Return the message as a queued command; ``place`` is where its answer may be shown."""
-    text, withheld = redact_credentials(said.text)
-    here = place == Place(said.channel, said.thread_ts)
-    return Opening(
-        command_id=said.command_id,
-        user_id=said.user_id,
-        at=clock.now(),
-        channel=str(place.channel),
-        thread_ts=place.thread_ts,
-        heard_channel=None if here else said.channel,
-        heard_thread_ts=None if here else said.thread_ts,
-        tz=tz,
-        text=text,
-        addressed=said.direct or said.mention,
-        withheld=withheld,
-    )
-
-
 def with_welcome(door: CoordinatorPort, jobs: Jobs, ephemeral: EphemeralMessages, clock: Clock) -> Handle:
     """Return a handler that also welcomes a person whose first message begins no session.
 
@@ -250,14 +231,29 @@ class RequestHandler:
             self.send_ephemeral(said.user_id, Place(said.channel), words)
 
     async def _opening(self, said: MessageSaid) -> Opening | None:
-        zone = await self._people.zone(said.user_id)
+        """Return the message as a queued command, with the place where its answer may be shown."""
+        zone, asked = await self._people.zone(said.user_id), Place(said.channel, said.thread_ts)
         if zone is None:
             return None
         try:
-            place = await find_private_place(self._people, said.user_id, Place(said.channel, said.thread_ts))
+            place = await find_private_place(self._people, said.user_id, asked)
         except SlackCallError:
             return None
-        return build_opening(said, place, tz=zone, clock=self._clock)
+        text, withheld = redact_credentials(said.text)
+        here = place == asked
+        return Opening(
+            command_id=said.command_id,
+            user_id=said.user_id,
+            at=self._clock.now(),
+            channel=str(place.channel),
+            thread_ts=place.thread_ts,
+            heard_channel=None if here else said.channel,
+            heard_thread_ts=None if here else said.thread_ts,
+            tz=zone,
+            text=text,
+            addressed=said.direct or said.mention,
+            withheld=withheld,
+        )
 
     async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> str | None:
         """Handle a slash command about the queue, and return words about it for where it was typed."""

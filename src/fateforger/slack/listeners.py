@@ -19,6 +19,7 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.error import BoltUnhandledRequestError
 from slack_bolt.response import BoltResponse
 
+from fateforger.conversation.queue.forms import Message
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.session.forms import FormRequest, FormSubmission, FormValue
@@ -40,7 +41,6 @@ from fateforger.slack.addresses import (
     TURN_PREFIX,
     VALUE_ACTION,
     WELCOME,
-    MessageAddress,
     action_of,
     field_name,
 )
@@ -189,7 +189,7 @@ class Listeners:
             form="queue_save",
             session_id="",
             user_id=body["user"]["id"],
-            target=MessageAddress(channel=channel, ts=message["ts"]).pack(),
+            target=Message(channel=channel, ts=message["ts"]).model_dump_json(),
             chosen={"text": parse_typed(message.get("text", ""), without_mentions_of=frozenset())},
         )
         return self._forms.open(request, body["trigger_id"], Place(channel, message.get("thread_ts")))

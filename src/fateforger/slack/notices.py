@@ -156,55 +156,13 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
     await poster.post(given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside)
 
 
-class ProposalCards:
-    """Cards of proposals: posted once in the plan's thread or in direct messages, then updated in place."""
+def build_proposal_handler(
+    approvals: Approvals, poster: Poster, people: People, ephemeral: EphemeralMessages
+) -> JobHandler:
+    """Return the handler that shows proposals, expires old ones, and carries out clicks on them.
 
-    def __init__(self, approvals: Approvals, poster: Poster, people: People) -> None:
-        self._approvals = approvals
-        self._poster = poster
-        self._people = people
-
-    async def show(self, proposal: Proposal, *, again: bool) -> None:
-        """Post or update the card of a proposal.
-
-        ``again`` is true if an earlier try may have posted it and died. Raises ``TryLater``.
-        """
-        with retry_transient(f"the proposal {proposal.id} is not shown"):
-            await self._show(proposal, again=again)
-
-    async def _show(self, proposal: Proposal, *, again: bool) -> None:
-        card, session, v = proposal_card(proposal), proposal.session_id, proposal.command_id
-        if proposal.place is not None:
-            where = Sent(*proposal.place)
-            public = not is_private(where.channel)
-            try:
-                await self._poster.change(
-                    where, MOVED if public else card, session=session, v=v, beside=True, for_all=public
-                )
-            except MessageGone as gone:
-                log.info("the card of the proposal %s is gone: %s", proposal.id, gone)
-            if not public:
-                return
-        if proposal.state is not ProposalState.PENDING:
-            return
-        channel, thread_ts = await self._where(proposal)
-        posted = await self._poster.find(channel, thread_ts, v) if again else None
-        if posted is None:
-            posted = await self._poster.post(channel, thread_ts, card, session=session, v=v, beside=True)
-        await self._approvals.record_place(proposal, posted.channel, posted.ts)
-
-    async def _where(self, proposal: Proposal) -> tuple[str, str | None]:
-        if not proposal.session_id:
-            return await self._people.direct_channel(proposal.user_id), None
-        found = await self._approvals.thread(proposal)
-        if found is None or found[1] is None:
-            raise TryLater("the thread of the plan is not there")
-        place = await find_private_place(self._people, proposal.user_id, Place(*found))
-        return str(place.channel), place.thread_ts
-
-
-def build_proposal_handler(approvals: Approvals, showing: ProposalCards, ephemeral: EphemeralMessages) -> JobHandler:
-    """Return the handler that shows proposals, expires old ones, and carries out clicks on them."""
+    A proposal is posted once in the plan's thread or in direct messages, and then updated in place.
+    """
 
     async def perform(wanted: ProposalUpdate | ProposalAnswer, job: Job) -> None:
         if isinstance(wanted, ProposalAnswer):
@@ -214,6 +172,40 @@ def build_proposal_handler(approvals: Approvals, showing: ProposalCards, ephemer
         elif wanted.do == "expire":
             await approvals.expire(wanted.proposal)
         elif (proposal := await approvals.get(wanted.proposal)) is not None:
-            await showing.show(proposal, again=job.attempts > 1)
+            with retry_transient(f"the proposal {proposal.id} is not shown"):
+                await _show_proposal(approvals, poster, people, proposal, again=job.attempts > 1)
 
     return PROPOSAL.handle(perform)
+
+
+async def _show_proposal(
+    approvals: Approvals, poster: Poster, people: People, proposal: Proposal, *, again: bool
+) -> None:
+    card, session, v = proposal_card(proposal), proposal.session_id, proposal.command_id
+    if proposal.place is not None:
+        where = Sent(*proposal.place)
+        public = not is_private(where.channel)
+        shown = MOVED if public else card
+        try:
+            await poster.change(where, shown, session=session, v=v, beside=True, for_all=public)
+        except MessageGone as gone:
+            log.info("the card of the proposal %s is gone: %s", proposal.id, gone)
+        if not public:
+            return
+    if proposal.state is not ProposalState.PENDING:
+        return
+    channel, thread_ts = await _find_place(approvals, people, proposal)
+    posted = await poster.find(channel, thread_ts, v) if again else None
+    if posted is None:
+        posted = await poster.post(channel, thread_ts, card, session=session, v=v, beside=True)
+    await approvals.record_place(proposal, posted.channel, posted.ts)
+
+
+async def _find_place(approvals: Approvals, people: People, proposal: Proposal) -> tuple[str, str | None]:
+    if not proposal.session_id:
+        return await people.direct_channel(proposal.user_id), None
+    found = await approvals.thread(proposal)
+    if found is None or found[1] is None:
+        raise TryLater("the thread of the plan is not there")
+    place = await find_private_place(people, proposal.user_id, Place(*found))
+    return str(place.channel), place.thread_ts

@@ -7,6 +7,8 @@ import hashlib
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -15,7 +17,7 @@ from fateforger.ports.painter import Rasterizer
 from fateforger.session.cards import Card, Feedback, Picture
 from fateforger.session.store import Sent
 from fateforger.slack.access import People, is_private
-from fateforger.slack.blocks import COMPACT, MESSAGE, Rendered, Size, render
+from fateforger.slack.blocks import COMPACT, MESSAGE, Rendered, Size, render, without_file
 from fateforger.slack.client import (
     UPLOAD_SCOPE,
     CallRefused,
@@ -113,7 +115,7 @@ class LatestMessages:
         """Record a message of a thread; one older than the newest known changes nothing."""
         key = (channel, thread_ts)
         known = self._ts.get(key)
-        if known is None or _order(known) < _order(ts):
+        if known is None or Decimal(known) < Decimal(ts):
             self._ts[key] = ts
         self._ts.move_to_end(key)
         if len(self._ts) > MAX_THREADS:
@@ -122,11 +124,6 @@ class LatestMessages:
     def of(self, channel: str, thread_ts: str) -> str | None:
         """Return the newest message known; ``None`` if none of this thread was seen."""
         return self._ts.get((channel, thread_ts))
-
-
-def _order(ts: str) -> tuple[int, int]:
-    seconds, _, fraction = ts.partition(".")
-    return int(seconds), int(fraction or 0)
 
 
 MARK = "fateforger_message"
@@ -194,12 +191,10 @@ class Poster:
         """Replace the content of a message. Raises ``MessageGone`` if it no longer exists."""
         _check_audience(where.channel, for_all=for_all)
 
-        async def send(message: Rendered) -> Mapping[str, Any]:
-            return await self._update(where, message, v, beside=beside)
+        update = partial(self._update, where, v, beside=beside)
+        await self._send_fitting(where.channel, update, card, session, v)
 
-        await self._send_fitting(where.channel, send, card, session, v)
-
-    async def _update(self, where: Sent, message: Rendered, v: str, *, beside: bool) -> Mapping[str, Any]:
+    async def _update(self, where: Sent, v: str, message: Rendered, *, beside: bool) -> Mapping[str, Any]:
         return await call_slack(
             self._client.chat_update(
                 channel=where.channel,
@@ -213,7 +208,7 @@ class Poster:
     async def add_pictures(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
         """Show the uploaded pictures of a card in its message. Raises ``MessageTooLong`` until Slack can."""
         _check_audience(where.channel, for_all=False)
-        await self._update(where, self._render(card, session, v), v, beside=beside)
+        await self._update(where, v, self._render(card, session, v), beside=beside)
 
     async def show(
         self, user_id: str, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str
@@ -328,9 +323,8 @@ class Poster:
         pictures: bool = True,
     ) -> Rendered:
         with_thumbs = self._thumbs if thumbs is None else thumbs
-        if not pictures:
-            return render(card, session=session, v=v, size=size, thumbs=with_thumbs)
-        return render(card, session=session, v=v, size=size, thumbs=with_thumbs, file_of=self._pictures.file_of)
+        file_of = self._pictures.file_of if pictures else without_file
+        return render(card, session=session, v=v, size=size, thumbs=with_thumbs, file_of=file_of)
 
 
 def _check_audience(channel: str, *, for_all: bool) -> None:
