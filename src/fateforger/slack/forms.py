@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, assert_never
 
@@ -73,7 +74,8 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
             build_section(NO_ROOM),
         ]
     elif form.more is not None:
-        blocks.append(_more(form.more))
+        more = {"type": "button", "action_id": f"{MORE}{ACTION_MARK}0", "text": plain_text(form.more)}
+        blocks.append({"type": "actions", "block_id": MORE, "elements": [more]})
     address = FormAddress(form=form.form, session=form.session_id, target=form.target, size=form.size, below=below)
     view = {
         "type": "modal",
@@ -190,14 +192,6 @@ def _flag(field: FlagField) -> Block:
     return element | {"initial_options": [tick]} if field.value else element
 
 
-def _more(label: str) -> Block:
-    return {
-        "type": "actions",
-        "block_id": MORE,
-        "elements": [{"type": "button", "action_id": f"{MORE}{ACTION_MARK}0", "text": plain_text(label)}],
-    }
-
-
 log = logging.getLogger(__name__)
 
 OPEN_SECONDS = 2.5
@@ -206,23 +200,15 @@ _NOWHERE = Place(None)
 """Modals have no channel; further messages go to direct messages."""
 
 
+@dataclass(frozen=True, slots=True)
 class FormHandler:
     """Opens, refreshes and submits forms. All methods raise ``StoreError``."""
 
-    def __init__(
-        self,
-        door: CoordinatorPort,
-        requests: RequestHandler,
-        client: AsyncWebClient,
-        background: BackgroundTasks,
-        *,
-        timing: Timing,
-    ) -> None:
-        self._door = door
-        self._requests = requests
-        self._client = client
-        self._background = background
-        self._timing = timing
+    door: CoordinatorPort
+    requests: RequestHandler
+    client: AsyncWebClient
+    background: BackgroundTasks
+    timing: Timing
 
     async def open(
         self, request: FormRequest, trigger_id: str, place: Place, *, below: FormAddress | None = None
@@ -231,43 +217,43 @@ class FormHandler:
 
         ``trigger_id`` is valid for three seconds.
         """
-        refusal = await self._requests.refusal(request.session_id, request.user_id)
+        refusal = await self.requests.refusal(request.session_id, request.user_id)
         if refusal is None:
             refusal = await self._open(request, trigger_id, below)
         if refusal is not None:
-            self._requests.send_ephemeral(request.user_id, place, refusal)
+            self.requests.send_ephemeral(request.user_id, place, refusal)
 
     async def refresh(self, request: FormRequest, shown: OpenForm) -> None:
         """Refresh a form. Typed values stay, because the fields keep their ids.
 
         A click on a form that has changed since is too late and changes nothing.
         """
-        refusal = await self._requests.refusal(request.session_id, request.user_id)
+        refusal = await self.requests.refusal(request.session_id, request.user_id)
         try:
             if refusal is None:
-                await self._show(await self._door.open_form(request), shown)
+                await self._show(await self.door.open_form(request), shown)
         except UserError as error:
             refusal = error.message
         except SlackCallError as trouble:
             log.info("a form was not shown anew: %s", trouble)
         if refusal is not None:
-            self._requests.send_ephemeral(request.user_id, _NOWHERE, refusal)
+            self.requests.send_ephemeral(request.user_id, _NOWHERE, refusal)
 
     async def press(self, click: Click, form: OpenForm) -> None:
         """Carry out the command of a control in a form, and then refresh the form."""
-        refusal = await self._requests.refusal(click.session_id, click.user_id)
+        refusal = await self.requests.refusal(click.session_id, click.user_id)
         if refusal is None:
             try:
-                command = self._door.read_click(click)
+                command = self.door.read_click(click)
             except UserError as error:
                 refusal = error.message
             else:
-                await self._requests.record(command)
+                await self.requests.record(command)
                 # Whatever the view was meanwhile, it is replaced, so its hash does not count.
                 shown = (replace(form, hash=None), *form.below)
-                self._background.start(self._show_when_done(command, shown), name="an open form")
+                self.background.start(self._show_when_done(command, shown), name="an open form")
         if refusal is not None:
-            self._requests.send_ephemeral(click.user_id, _NOWHERE, refusal)
+            self.requests.send_ephemeral(click.user_id, _NOWHERE, refusal)
 
     async def submit(
         self, submission: FormSubmission, shown: OpenForm, blocks: Mapping[str, str], unreadable: Mapping[str, str]
@@ -277,30 +263,30 @@ class FormHandler:
         ``blocks`` maps each field to its block, in order; ``unreadable`` has a sentence for each invalid value. The
         result is the body of the acknowledgement.
         """
-        refusal = await self._requests.refusal(submission.session_id, submission.user_id)
+        refusal = await self.requests.refusal(submission.session_id, submission.user_id)
         if refusal is not None:
-            self._requests.send_ephemeral(submission.user_id, _NOWHERE, refusal)
+            self.requests.send_ephemeral(submission.user_id, _NOWHERE, refusal)
             return {"response_action": "clear"}
         if unreadable:
             return _build_errors(blocks, unreadable)
         try:
-            read = await self._door.read_form(submission)
+            read = await self.door.read_form(submission)
         except UserError as error:
             return _build_errors(blocks, {"": error.message})
         if isinstance(read, FormErrors):
             return _build_errors(blocks, read.errors)
         if isinstance(read, Form):
             return {"response_action": "update", "view": modal(read, shown.address.below)}
-        await self._requests.record(read)
+        await self.requests.record(read)
         if shown.below:
-            self._background.start(self._show_when_done(read, shown.below), name="an open form")
+            self.background.start(self._show_when_done(read, shown.below), name="an open form")
         return None
 
     async def _open(self, request: FormRequest, trigger_id: str, below: FormAddress | None) -> str | None:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                view = modal(await self._door.open_form(request), below)
-                show = self._client.views_open if below is None else self._client.views_push
+                view = modal(await self.door.open_form(request), below)
+                show = self.client.views_open if below is None else self.client.views_push
                 await call_slack(show(trigger_id=trigger_id, view=view))
         except UserError as error:
             return error.message
@@ -317,9 +303,9 @@ class FormHandler:
         Forms that were closed meanwhile, or whose subject is gone, are skipped.
         """
         try:
-            if not await self._done_within(command, self._timing.form):
+            if not await self._done_within(command, self.timing.form):
                 await self._show_all(command, forms, waiting=True)
-                await self._done_within(command, self._timing.patience)
+                await self._done_within(command, self.timing.patience)
         except StoreError as error:
             log.warning("a form was not shown anew: %s", error.message)
             return
@@ -328,8 +314,8 @@ class FormHandler:
     async def _done_within(self, command: Command, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
-                while not await self._door.is_carried_out(command):  # noqa: ASYNC110  another process may do it
-                    await asyncio.sleep(self._timing.look)
+                while not await self.door.is_carried_out(command):  # noqa: ASYNC110  another process may do it
+                    await asyncio.sleep(self.timing.look)
         except TimeoutError:
             return False
         return True
@@ -337,7 +323,7 @@ class FormHandler:
     async def _show_all(self, command: Command, forms: Sequence[OpenForm], *, waiting: bool = False) -> None:
         for shown in forms:
             try:
-                form = await self._door.open_form(shown.build_request(command.user_id, done=command.command_id))
+                form = await self.door.open_form(shown.build_request(command.user_id, done=command.command_id))
                 if waiting:
                     form = replace(form, fields=(Prose(text=phrases.FORM_WAITS), *form.fields))
                 await self._show(form, shown)
@@ -348,7 +334,7 @@ class FormHandler:
 
     async def _show(self, form: Form, shown: OpenForm) -> None:
         view = modal(form, shown.address.below)
-        await call_slack(self._client.views_update(view_id=shown.view_id, hash=shown.hash, view=view))
+        await call_slack(self.client.views_update(view_id=shown.view_id, hash=shown.hash, view=view))
 
 
 def _build_errors(blocks: Mapping[str, str], errors: Mapping[str, str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, field
 from datetime import date
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -71,38 +72,25 @@ def with_welcome(door: CoordinatorPort, jobs: Jobs, ephemeral: EphemeralMessages
     return handle
 
 
+@dataclass(frozen=True, slots=True)
 class RequestHandler:
     """Records what people ask for. Each method returns once it is recorded; a returned text goes to the person only.
 
     All methods raise ``StoreError`` if the request could not be recorded.
     """
 
-    def __init__(
-        self,
-        door: CoordinatorPort,
-        jobs: Jobs,
-        feedbacks: Feedbacks,
-        people: People,
-        ephemeral: EphemeralMessages,
-        background: BackgroundTasks,
-        latest: LatestMessages,
-        poster: Poster,
-        client: AsyncWebClient,
-        *,
-        clock: Clock,
-    ) -> None:
-        self._door = door
-        self._jobs = jobs
-        self._feedbacks = feedbacks
-        self._people = people
-        self._ephemeral = ephemeral
-        self._background = background
-        self._latest = latest
-        self._poster = poster
-        self._client = client
-        self._clock = clock
-        self._opened: dict[tuple[str, str], None] = {}
-        """Threads that a first message has opened; once a session runs in one, it is no longer needed here."""
+    door: CoordinatorPort
+    jobs: Jobs
+    feedbacks: Feedbacks
+    people: People
+    ephemeral: EphemeralMessages
+    background: BackgroundTasks
+    latest: LatestMessages
+    poster: Poster
+    client: AsyncWebClient
+    clock: Clock
+    _opened: dict[tuple[str, str], None] = field(init=False, default_factory=dict)
+    """Threads that a first message has opened; once a session runs in one, it is no longer needed here."""
 
     async def start(
         self, command_id: str, user_id: str, asked: Place, *, said: str = "", welcome_ts: str | None = None
@@ -114,25 +102,25 @@ class RequestHandler:
         """
         code = parse_typed_code(said)
         if code is not None:
-            return await claim_answer(self._door, user_id, code)
+            return await claim_answer(self.door, user_id, code)
         try:
             day = date.fromisoformat(said) if said else None
         except ValueError:
             return phrases.NOT_A_DATE
-        refusal = await calendar_refusal(self._door, user_id)
+        refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
             return refusal
-        zone = await self._people.zone(user_id)
+        zone = await self.people.zone(user_id)
         if zone is None:
             return phrases.NO_ZONE
         try:
-            place = await find_private_place(self._people, user_id, asked)
+            place = await find_private_place(self.people, user_id, asked)
         except SlackCallError:
             return phrases.NO_ZONE
         command = Start(
             command_id=command_id,
             user_id=user_id,
-            at=self._clock.now(),
+            at=self.clock.now(),
             channel=str(place.channel),
             thread_ts=place.thread_ts,
             tz=zone,
@@ -143,7 +131,7 @@ class RequestHandler:
             return None
         if welcome_ts is not None:
             where = Sent(asked.channel, welcome_ts)
-            self._background.start(retire_welcome(self._poster, self._door, where), name="a used welcome")
+            self.background.start(retire_welcome(self.poster, self.door, where), name="a used welcome")
         return None if place == asked else phrases.PLANNED_ELSEWHERE
 
     async def press_start(self, command_id: str, user_id: str, asked: Place, *, welcome_ts: str | None = None) -> None:
@@ -154,22 +142,22 @@ class RequestHandler:
 
     async def hear(self, said: MessageSaid) -> None:
         """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
-        self._latest.observe(said.channel, said.thread_ts, said.ts)
+        self.latest.observe(said.channel, said.thread_ts, said.ts)
         code = parse_sent_code(said.text) if said.direct else None
         if code is not None:
-            self.send_ephemeral(said.user_id, Place(None), await claim_answer(self._door, said.user_id, code))
+            self.send_ephemeral(said.user_id, Place(None), await claim_answer(self.door, said.user_id, code))
             return
-        session_id = None if said.opens else await self._door.session_in_thread(said.channel, said.thread_ts)
+        session_id = None if said.opens else await self.door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
             await self._handle_first_words(said)
             return
-        owner = await self._door.owner(session_id)
+        owner = await self.door.owner(session_id)
         if owner != said.user_id:
             # The same post arrives as a message and as a mention; only the mention is answered.
             if owner is not None and said.event == "app_mention":
                 self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
-        refusal = await calendar_refusal(self._door, said.user_id)
+        refusal = await calendar_refusal(self.door, said.user_id)
         if refusal is not None:
             if said.event != "app_mention":
                 self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
@@ -181,7 +169,7 @@ class RequestHandler:
         reply = TimeboxingUserReply(
             command_id=said.command_id,
             user_id=said.user_id,
-            at=self._clock.now(),
+            at=self.clock.now(),
             session_id=session_id,
             text=text,
             withheld=withheld,
@@ -195,19 +183,19 @@ class RequestHandler:
         """
         if not self._is_addressed(said):
             return
-        refusal = await calendar_refusal(self._door, said.user_id, in_card=is_private(said.channel))
+        refusal = await calendar_refusal(self.door, said.user_id, in_card=is_private(said.channel))
         if refusal is not None:
             await self._refuse(said, refusal)
             return
         if len(said.text) > LONGEST:
             await self._refuse(said, TOO_LONG)
             return
-        readable = self._door.reads_words or parse_command(said.text) is not None
+        readable = self.door.reads_words or parse_command(said.text) is not None
         first = await self._opening(said) if readable else None
         if first is not None:
             await self.record(first)
         elif said.direct or said.mention:
-            await self._jobs.enqueue(greeting_job(said), now=self._clock.now())
+            await self.jobs.enqueue(greeting_job(said), now=self.clock.now())
 
     def _is_addressed(self, said: MessageSaid) -> bool:
         """Check whether a message outside a session is meant for the bot.
@@ -225,18 +213,18 @@ class RequestHandler:
     async def _refuse(self, said: MessageSaid, words: str) -> None:
         """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
         if is_private(said.channel):
-            await self._jobs.enqueue(greeting_job(said, words), now=self._clock.now())
+            await self.jobs.enqueue(greeting_job(said, words), now=self.clock.now())
         elif said.event != "message" and said.mention:
             # The same post arrives as a message and as a mention; only the mention is answered.
             self.send_ephemeral(said.user_id, Place(said.channel), words)
 
     async def _opening(self, said: MessageSaid) -> Opening | None:
         """Return the message as a queued command, with the place where its answer may be shown."""
-        zone, asked = await self._people.zone(said.user_id), Place(said.channel, said.thread_ts)
+        zone, asked = await self.people.zone(said.user_id), Place(said.channel, said.thread_ts)
         if zone is None:
             return None
         try:
-            place = await find_private_place(self._people, said.user_id, asked)
+            place = await find_private_place(self.people, said.user_id, asked)
         except SlackCallError:
             return None
         text, withheld = redact_credentials(said.text)
@@ -244,7 +232,7 @@ class RequestHandler:
         return Opening(
             command_id=said.command_id,
             user_id=said.user_id,
-            at=self._clock.now(),
+            at=self.clock.now(),
             channel=str(place.channel),
             thread_ts=place.thread_ts,
             heard_channel=None if here else said.channel,
@@ -257,11 +245,11 @@ class RequestHandler:
 
     async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> str | None:
         """Handle a slash command about the queue, and return words about it for where it was typed."""
-        refusal = await calendar_refusal(self._door, user_id)
+        refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
             return refusal
         task_id = read_task_id(said) if said else None
-        about = {"command_id": command_id, "user_id": user_id, "at": self._clock.now()}
+        about = {"command_id": command_id, "user_id": user_id, "at": self.clock.now()}
         if name != PULL_COMMAND:
             command: QueueCommand = ShowTasks.model_validate(about)
         elif said and task_id is None:
@@ -269,7 +257,7 @@ class RequestHandler:
         else:
             command = PullTask.model_validate({**about, "task_id": task_id})
         try:
-            direct = await self._people.direct_channel(user_id)
+            direct = await self.people.direct_channel(user_id)
         except SlackCallError:
             return phrases.NO_ZONE
         await self.record(command)
@@ -277,10 +265,10 @@ class RequestHandler:
 
     async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
-        refusal = await calendar_refusal(self._door, user_id, in_card=True)
-        await self._jobs.enqueue(first_greeting_job(user_id, channel, refusal), now=self._clock.now())
-        if self._door.reads_words and refusal is None:
-            self._background.start(suggest(self._client, channel), name="suggestions")
+        refusal = await calendar_refusal(self.door, user_id, in_card=True)
+        await self.jobs.enqueue(first_greeting_job(user_id, channel, refusal), now=self.clock.now())
+        if self.door.reads_words and refusal is None:
+            self.background.start(suggest(self.client, channel), name="suggestions")
 
     async def click(self, click: Click, place: Place, replaced: str | None) -> None:
         """Handle a control of a card, for the session's owner only.
@@ -292,7 +280,7 @@ class RequestHandler:
             self.send_ephemeral(click.user_id, place, refusal)
             return
         try:
-            command = self._door.read_click(click)
+            command = self.door.read_click(click)
         except UserError as error:
             self.send_ephemeral(click.user_id, place, error.message)
             return
@@ -303,7 +291,7 @@ class RequestHandler:
     async def stop(self, command_id: str, user_id: str, place: Place, session_id: str | None = None) -> None:
         """Handle Stop on a session's card, or Slack's own in a thread, whose session is looked up."""
         if session_id is None and place.thread_ts is not None:
-            session_id = await self._door.session_in_thread(str(place.channel), place.thread_ts)
+            session_id = await self.door.session_in_thread(str(place.channel), place.thread_ts)
         if session_id is None:
             self.send_ephemeral(user_id, place, phrases.STOP_TOO_LATE)
             return
@@ -311,35 +299,35 @@ class RequestHandler:
         if refusal is not None:
             self.send_ephemeral(user_id, place, refusal)
             return
-        now = self._clock.now()
+        now = self.clock.now()
         payload = StopTurn(
             session_id=session_id, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, at=now
         )
         job = STOP_TURN.build_job(payload, key=f"{session_id} {command_id}", dedupe=command_id)
-        await self._jobs.enqueue(job, now=now)
+        await self.jobs.enqueue(job, now=now)
 
     async def answer(self, command_id: str, user_id: str, place: Place, proposal_id: str, answer: str) -> None:
         """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
-        refusal = await calendar_refusal(self._door, user_id)
+        refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
             self.send_ephemeral(user_id, place, refusal)
             return
         job = build_answer_job(
             proposal_id, answer, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, cause=command_id
         )
-        await self._jobs.enqueue(job, now=self._clock.now())
+        await self.jobs.enqueue(job, now=self.clock.now())
 
     async def about(self, command_id: str, user_id: str, wish: str) -> None:
         """Handle a request to export or erase the person's data; ``wish`` is the action of the control."""
         payload = PersonalDataRequest(user_id=user_id, wish=wish)
         # Erasure deletes the job last, because it names the person.
-        await self._jobs.enqueue(ERASING.build_job(payload, key=user_id, dedupe=command_id), now=self._clock.now())
+        await self.jobs.enqueue(ERASING.build_job(payload, key=user_id, dedupe=command_id), now=self.clock.now())
 
     async def rate(self, rating: Rating, place: Place) -> None:
         """Handle a vote by the session's owner."""
         refusal = await self._check_owner(rating.session_id, rating.user_id)
         if refusal is None:
-            await self._feedbacks.rate(rating)
+            await self.feedbacks.rate(rating)
         self.send_ephemeral(rating.user_id, place, refusal or phrases.THANKS)
 
     async def refusal(self, session_id: str, user_id: str) -> str | None:
@@ -347,12 +335,12 @@ class RequestHandler:
 
         Without a session only the calendar is checked.
         """
-        return await self._check_owner(session_id, user_id) or await calendar_refusal(self._door, user_id)
+        return await self._check_owner(session_id, user_id) or await calendar_refusal(self.door, user_id)
 
     async def _check_owner(self, session_id: str, user_id: str) -> str | None:
         if not session_id:
             return None
-        owner = await self._door.owner(session_id)
+        owner = await self.door.owner(session_id)
         if owner is None:
             return phrases.SESSION_LOST
         return None if owner == user_id else phrases.not_yours(owner)
@@ -364,7 +352,7 @@ class RequestHandler:
                 command = await self._add_place(command)
             except SlackCallError as trouble:
                 raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
-        await self._jobs.enqueue(build_command_job(command, key=_key(command)), now=self._clock.now())
+        await self.jobs.enqueue(build_command_job(command, key=_key(command)), now=self.clock.now())
 
     async def _add_place(self, command: QueueCommand) -> QueueCommand:
         """Add everything that only Slack knows to a command. Raises ``SlackCallError``.
@@ -376,9 +364,9 @@ class RequestHandler:
             return command
         changes: dict[str, object] = {}
         if not command.channel:
-            changes["channel"] = await self._people.direct_channel(command.user_id)
+            changes["channel"] = await self.people.direct_channel(command.user_id)
         if not command.tz:
-            changes["tz"] = await self._people.zone(command.user_id) or ""
+            changes["tz"] = await self.people.zone(command.user_id) or ""
         if isinstance(command, EnqueueTask) and command.message_ts:
             link = await self._permalink(command.message_channel, command.message_ts)
             changes["origin"] = replace(command.origin, reference=link)
@@ -386,7 +374,7 @@ class RequestHandler:
 
     async def _permalink(self, channel: str, ts: str) -> str:
         try:
-            answer = await call_slack(self._client.chat_getPermalink(channel=channel, message_ts=ts))
+            answer = await call_slack(self.client.chat_getPermalink(channel=channel, message_ts=ts))
         except SlackCallError as trouble:
             log.warning("a message has no link: %s", trouble)
             return f"{channel} {ts}"
@@ -394,7 +382,7 @@ class RequestHandler:
 
     def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         """Tell a person something after the acknowledgement."""
-        self._background.start(self._ephemeral.send_ephemeral(user_id, place, words), name="a hint")
+        self.background.start(self.ephemeral.send_ephemeral(user_id, place, words), name="a hint")
 
 
 def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -47,11 +48,13 @@ def with_home_refresh(home: Home, handle: Handle) -> Handle:
     return handle_and_refresh
 
 
+@dataclass(frozen=True, slots=True)
 class Home:
-    def __init__(self, door: CoordinatorPort, client: AsyncWebClient, background: BackgroundTasks) -> None:
-        self._door = door
-        self._client = client
-        self._background = background
+    """Publishes App Home."""
+
+    door: CoordinatorPort
+    client: AsyncWebClient
+    background: BackgroundTasks
 
     async def open(self, user_id: str) -> None:
         """Handle a visit to App Home."""
@@ -59,16 +62,16 @@ class Home:
 
     def show(self, user_id: str) -> None:
         """Publish App Home after the acknowledgement. Opening it again retries."""
-        self._background.start(self._publish(user_id), name="App Home")
+        self.background.start(self._publish(user_id), name="App Home")
 
     async def _publish(self, user_id: str) -> None:
         try:
-            refusal = await calendar_refusal(self._door, user_id, in_card=True)
-            card = await self._door.home(user_id) if refusal is None else refused_home_card(refusal)
+            refusal = await calendar_refusal(self.door, user_id, in_card=True)
+            card = await self.door.home(user_id) if refusal is None else refused_home_card(refusal)
             # Each publication is a new rendering, so a start button works again tomorrow.
             message = render(card, session="", v=uuid4().hex, size=HOME)
             await call_slack(
-                self._client.views_publish(user_id=user_id, view={"type": "home", "blocks": message.blocks})
+                self.client.views_publish(user_id=user_id, view={"type": "home", "blocks": message.blocks})
             )
         except StoreError as error:
             log.warning("the home of %s is not published: %s", user_id, error.message)
@@ -81,24 +84,16 @@ BUSY_TRIES = 8
 """Tries while the calendar is being written to, before the person is told."""
 
 
+@dataclass(frozen=True, slots=True)
 class PersonalDataHandler:
     """Answers personal data requests in direct messages, and refreshes App Home."""
 
-    def __init__(
-        self,
-        dossiers: PersonalData,
-        jobs: Jobs,
-        poster: Poster,
-        people: People,
-        home: Home,
-        client: AsyncWebClient,
-    ) -> None:
-        self._dossiers = dossiers
-        self._jobs = jobs
-        self._poster = poster
-        self._people = people
-        self._home = home
-        self._client = client
+    dossiers: PersonalData
+    jobs: Jobs
+    poster: Poster
+    people: People
+    home: Home
+    client: AsyncWebClient
 
     async def perform(self, request: PersonalDataRequest, job: Job) -> None:
         """Carry out a request once. Raises like :data:`~fateforger.workers.lanes.Perform`."""
@@ -110,7 +105,7 @@ class PersonalDataHandler:
                 await self._erase(user_id, job)
             else:
                 raise InternalError(f"job {job.id} wishes for nothing known")
-        self._home.show(user_id)
+        self.home.show(user_id)
 
     async def given_up(self, job: Job, _error: str) -> None:
         """Tell the person that the request failed, if possible."""
@@ -120,7 +115,7 @@ class PersonalDataHandler:
             log.warning("nobody could be told: %s", trouble)
 
     async def _export(self, user_id: str, job: Job) -> None:
-        document = await self._dossiers.export(user_id)
+        document = await self.dossiers.export(user_id)
         entries = sum(map(len, document["held"].values()))
         if not entries:
             await self._say(user_id, phrases.NOTHING_KNOWN, job)
@@ -135,25 +130,25 @@ class PersonalDataHandler:
 
     async def _send(self, user_id: str, document: dict[str, Any], words: str) -> None:
         content = json.dumps(document, ensure_ascii=False, indent=1).encode()
-        channel = await self._people.direct_channel(user_id)
-        await upload(self._client, EXPORT_FILE_NAME, content, channel=channel, words=words)
+        channel = await self.people.direct_channel(user_id)
+        await upload(self.client, EXPORT_FILE_NAME, content, channel=channel, words=words)
 
     async def _erase(self, user_id: str, job: Job) -> None:
         try:
-            await self._dossiers.erase(user_id)
+            await self.dossiers.erase(user_id)
         except CalendarBusy as busy:
             if job.attempts < BUSY_TRIES:
                 raise TryLater(busy.message, 1.0) from busy
             await self._say(user_id, phrases.NOT_FORGOTTEN, job)
             return
-        closed = (await self._dossiers.ownership.owner()).closed
+        closed = (await self.dossiers.ownership.owner()).closed
         await self._say(user_id, f"{phrases.FORGOTTEN} {phrases.CLOSED_NOW if closed else phrases.AFRESH}", job)
         # The job names the person as well, so it is finished before the files are scrubbed.
-        await self._jobs.finish(job)
-        await self._dossiers.people.scrub()
+        await self.jobs.finish(job)
+        await self.dossiers.people.scrub()
 
     async def _say(self, user_id: str, words: str, job: Job) -> None:
-        channel, v = await self._people.direct_channel(user_id), f"about-{job.id}"
-        if job.attempts > 1 and await self._poster.find(channel, None, v) is not None:
+        channel, v = await self.people.direct_channel(user_id), f"about-{job.id}"
+        if job.attempts > 1 and await self.poster.find(channel, None, v) is not None:
             return
-        await self._poster.post(channel, None, Card(text=words, parts=(Prose(text=words),)), session="", v=v)
+        await self.poster.post(channel, None, Card(text=words, parts=(Prose(text=words),)), session="", v=v)

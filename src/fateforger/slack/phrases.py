@@ -113,13 +113,3 @@ def describe_progress(progress: Progress | None) -> str:
             return f"writing to your calendar…{counted}{',' if counted and waiting else ''}{waiting}"
         case _:
             assert_never(progress.doing)
-
-
-def to_status(words: str) -> str:
-    """Return the words as a status, which Slack shows after the bot's name."""
-    return f"is {words}"
-
-
-def to_card_line(words: str) -> str:
-    """Return the words as a line under a card."""
-    return f"_{words[:1].capitalize()}{words[1:]}_"

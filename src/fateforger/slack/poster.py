@@ -7,6 +7,7 @@ import hashlib
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -341,22 +342,22 @@ def _is_beside(message: Mapping[str, Any]) -> bool:
     return metadata.get("event_type") == MARK and bool(metadata.get("event_payload", {}).get("beside"))
 
 
+@dataclass(frozen=True, slots=True)
 class EphemeralMessages:
     """Sends short messages to one person. They are not stored; a failure is only logged."""
 
-    def __init__(self, client: AsyncWebClient, people: People) -> None:
-        self._client = client
-        self._people = people
+    client: AsyncWebClient
+    people: People
 
     async def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         """Send an ephemeral message to the thread, or a direct message if there is no channel."""
         try:
             if place.channel is None:
-                channel = await self._people.direct_channel(user_id)
-                await call_slack(self._client.chat_postMessage(channel=channel, text=words))
+                channel = await self.people.direct_channel(user_id)
+                await call_slack(self.client.chat_postMessage(channel=channel, text=words))
             else:
                 await call_slack(
-                    self._client.chat_postEphemeral(
+                    self.client.chat_postEphemeral(
                         channel=place.channel, user=user_id, thread_ts=place.thread_ts, text=words
                     )
                 )

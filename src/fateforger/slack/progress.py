@@ -49,6 +49,7 @@ class Line:
     busy: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+@dataclass(frozen=True, slots=True)
 class StatusLines:
     """Shows and removes statuses.
 
@@ -56,11 +57,10 @@ class StatusLines:
     cosmetic.
     """
 
-    def __init__(self, client: AsyncWebClient, outbox: Outbox, poster: Poster) -> None:
-        self._client = client
-        self._outbox = outbox
-        self._poster = poster
-        self._without: set[str] = set()
+    client: AsyncWebClient
+    outbox: Outbox
+    poster: Poster
+    _without: set[str] = field(init=False, default_factory=set)
 
     def has_stop(self, line: Line) -> bool:
         """Check whether Slack shows its own Stop button at the status, as it does in direct messages with an agent."""
@@ -70,7 +70,7 @@ class StatusLines:
         """Show a status. ``stops`` is the command that a Stop button would end, once it is time to offer one."""
         async with line.busy:
             if line.channel not in self._without:
-                await self._say(line, phrases.to_status(words))
+                await self._say(line, f"is {words}")  # Slack shows it after the bot's name.
             without = line.channel in self._without
             if without or (stops is not None and not self.has_stop(line)):
                 await self._under_the_card(line, words, stops)
@@ -88,9 +88,7 @@ class StatusLines:
     async def _say(self, line: Line, words: str) -> None:
         try:
             await call_slack(
-                self._client.assistant_threads_setStatus(
-                    channel_id=line.channel, thread_ts=line.thread_ts, status=words
-                )
+                self.client.assistant_threads_setStatus(channel_id=line.channel, thread_ts=line.thread_ts, status=words)
             )
         except SlackLoginError as trouble:
             self._do_without(line, trouble)
@@ -109,11 +107,11 @@ class StatusLines:
     async def _under_the_card(self, line: Line, words: str, stops: str | None) -> None:
         if line.session_id is None:
             return
-        shown = line.under or await self._outbox.latest(line.session_id)
+        shown = line.under or await self.outbox.latest(line.session_id)
         if shown is None:
             return
         line.under = shown
-        parts = (*shown.card.parts, Note(text=phrases.to_card_line(words)))
+        parts = (*shown.card.parts, Note(text=f"_{words[:1].capitalize()}{words[1:]}_"))
         if stops is not None:
             parts = (*parts, Controls(items=(Button(label=phrases.STOP_LABEL, action=STOP, target=stops),)))
         await self._change(shown, replace(shown.card, parts=parts))
@@ -121,16 +119,16 @@ class StatusLines:
     async def _off_the_card(self, line: Line, under: Outgoing) -> None:
         """Remove the line from its card, unless a later card has replaced that already."""
         line.under = None
-        stands = await self._outbox.find_shown(under.session_id, under.slot)
+        stands = await self.outbox.find_shown(under.session_id, under.slot)
         if stands is not None and stands.id == under.id:
             await self._change(under, under.card)
 
     async def _change(self, shown: Outgoing, card: Card) -> None:
-        where = await self._outbox.slot(shown.session_id, shown.slot)
+        where = await self.outbox.slot(shown.session_id, shown.slot)
         if where is None:
             return
         try:
-            await self._poster.change(where, card, session=shown.session_id, v=shown.id, beside=shown.beside)
+            await self.poster.change(where, card, session=shown.session_id, v=shown.id, beside=shown.beside)
         except SlackCallError as trouble:
             log.info("a line under the card of %s was not shown: %s", shown.session_id, trouble)
 
