@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from weakref import WeakValueDictionary
 
@@ -56,6 +57,7 @@ PUT_SECONDS = 3.0
 """Time that a message may delay the next one of its session while its picture is added."""
 
 
+@dataclass(slots=True)
 class PictureUpdater:
     """Adds the latest picture of each session.
 
@@ -63,26 +65,17 @@ class PictureUpdater:
     shown is left out and logged; if Slack rejects it, it is not tried again.
     """
 
-    def __init__(
-        self,
-        pictures: Pictures,
-        poster: Poster,
-        outbox: Outbox,
-        turns: KeyedLocks,
-        *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._pictures = pictures
-        self._poster = poster
-        self._outbox = outbox
-        self._turns = turns
-        self._sleep = sleep
-        self._tasks = BackgroundTasks()
-        self._adding: dict[str, asyncio.Task[None]] = {}
+    pictures: Pictures
+    poster: Poster
+    outbox: Outbox
+    turns: KeyedLocks
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    _tasks: BackgroundTasks = field(init=False, default_factory=BackgroundTasks)
+    _adding: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)
 
     def add_pictures(self, item: Outgoing) -> None:
         """Add the picture of a posted message, if it has one that is not uploaded yet."""
-        if item.ephemeral_to is not None or not self._pictures.missing(item.card):
+        if item.ephemeral_to is not None or not self.pictures.missing(item.card):
             return
         if (earlier := self._adding.get(item.session_id)) is not None:
             earlier.cancel()
@@ -97,14 +90,14 @@ class PictureUpdater:
     async def _upload_and_show(self, item: Outgoing) -> None:
         why = ""
         for pause in PAUSES:
-            await self._sleep(pause)
+            await self.sleep(pause)
             try:
-                for picture in self._pictures.missing(item.card):
-                    await self._pictures.upload(picture)
+                for picture in self.pictures.missing(item.card):
+                    await self.pictures.upload(picture)
                 await self._add_to_message(item)
             except SlackLoginError as trouble:
                 if lacks_scope(trouble):
-                    self._pictures.switch_off()
+                    self.pictures.switch_off()
                     return
                 why = str(trouble)
                 break
@@ -112,9 +105,9 @@ class PictureUpdater:
                 why = str(trouble)
             except TransientSlackError as trouble:
                 why = str(trouble)
-                await self._sleep(trouble.retry_after or 0.0)
+                await self.sleep(trouble.retry_after or 0.0)
             except (SlackCallError, FateforgerError) as trouble:
-                self._pictures.give_up(item.card)
+                self.pictures.give_up(item.card)
                 why = str(trouble)
                 break
             else:
@@ -123,14 +116,14 @@ class PictureUpdater:
 
     async def _add_to_message(self, item: Outgoing) -> None:
         """Put the picture into the message, if it still shows this card."""
-        async with self._turns.turn(item.session_id):
-            shown = await self._outbox.find_shown(item.session_id, item.slot)
-            where = await self._outbox.slot(item.session_id, item.slot)
+        async with self.turns.turn(item.session_id):
+            shown = await self.outbox.find_shown(item.session_id, item.slot)
+            where = await self.outbox.slot(item.session_id, item.slot)
             if where is None or shown is None or shown.id != item.id:
                 return
             try:
                 async with asyncio.timeout(PUT_SECONDS):
-                    await self._poster.add_pictures(
+                    await self.poster.add_pictures(
                         where, item.card, session=item.session_id, v=item.id, beside=item.beside
                     )
             except TimeoutError as error:

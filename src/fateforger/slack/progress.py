@@ -206,6 +206,8 @@ class Presence:
         self._timing = timing
         self._began = clock.now()
         self._places: dict[tuple[str, str], Line] = {}
+        self._cleared: set[str] = set()
+        """Sessions whose thread shows no status of a previous process any more."""
 
     async def handle(self, command: InboxCommand) -> None:
         """Handle a command. The status is removed even if the handler raises."""
@@ -248,8 +250,7 @@ class Presence:
         try:
             await showing
             line = turn.line
-            if line is None and self._clock.now() - self._began < SLACK_FORGETS:
-                # A previous process may have died in this turn, leaving its status.
+            if line is None and self._may_show_old_status(turn.command):
                 line = turn.line = await self._begin_line(turn.command)
                 if line is not None:
                     line.lit = True
@@ -261,6 +262,19 @@ class Presence:
             line = turn.line
         if line is not None:
             await self._leave(line)
+
+    def _may_show_old_status(self, command: InboxCommand) -> bool:
+        """Check whether a previous process may have died in a turn of this thread, leaving its status.
+
+        The first turn of a session removes it, so the next ones need not.
+        """
+        if self._clock.now() - self._began >= SLACK_FORGETS:
+            return False
+        if isinstance(command, Opening | Start | QueueCommandBase):
+            return True
+        first = command.session_id not in self._cleared
+        self._cleared.add(command.session_id)
+        return first
 
     async def _wait_for_card(self, line: Line) -> None:
         """Wait, up to a limit, until the card of the turn has been sent."""
