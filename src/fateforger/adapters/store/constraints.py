@@ -6,18 +6,18 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import cached_property
 from threading import Lock
-from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Index, Row, Text, UniqueConstraint, bindparam, delete, exists, func, insert, select
-from sqlmodel import Field
+from sqlalchemy import Connection, Index, Text, UniqueConstraint, delete, exists, func
+from sqlmodel import Field, select
+from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import CONSTRAINT_VERSION, expect_version, parse
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, table
+from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.errors import ConstraintUnreadable, InternalError, StoreUnavailable, VersionConflict
 from fateforger.memory.documents import check_person, check_version, write_record
 from fateforger.memory.ports import IndexTask
@@ -72,6 +72,7 @@ class ConstraintUnindexed(Base, table=True):
 
 
 VERSION = table(ConstraintVersion)
+UNINDEXED = table(ConstraintUnindexed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,30 +86,30 @@ class Damaged:
     why: str
 
 
-def build_version_values(version: Version, cause: str, place: int) -> dict[str, Any]:
+def _to_row(version: Version, cause: str, place: int) -> ConstraintVersion:
     """Return the row of the ``place``-th version written for ``cause``."""
     record = version.record
-    return {
-        "user_id": version.user_id,
-        "uid": version.uid,
-        "cause": cause,
-        "place": place,
-        "created_at": version.created_at,
-        "written_at": version.updated_at,
-        "action": version.event.action.value,
-        "reason": version.event.reason,
-        "session_id": version.session_id,
-        "name": record.name.replace("\x00", "\ufffd"),
-        "status": record.status.value,
-        "scope": record.scope.value,
-        "valid_from": record.applicability.start_date,
-        "valid_until": record.applicability.end_date,
-        "schema_version": CONSTRAINT_VERSION,
-        "record": json.dumps(write_record(record), separators=(",", ":")),  # ASCII only, so that any database takes it
-    }
+    return ConstraintVersion(
+        user_id=version.user_id,
+        uid=version.uid,
+        cause=cause,
+        place=place,
+        created_at=version.created_at,
+        written_at=version.updated_at,
+        action=version.event.action.value,
+        reason=version.event.reason,
+        session_id=version.session_id,
+        name=record.name.replace("\x00", "\ufffd"),
+        status=record.status.value,
+        scope=record.scope.value,
+        valid_from=record.applicability.start_date,
+        valid_until=record.applicability.end_date,
+        schema_version=CONSTRAINT_VERSION,
+        record=json.dumps(write_record(record), separators=(",", ":")),  # ASCII only, so that any database takes it
+    )
 
 
-def read_version_row(row: Row[Any]) -> Version | Damaged:
+def read_version_row(row: ConstraintVersion) -> Version | Damaged:
     """Return the version, or the reason it cannot be read."""
     what = f"The constraint “{row.name}” ({row.uid})"
     try:
@@ -117,10 +118,10 @@ def read_version_row(row: Row[Any]) -> Version | Damaged:
         why = error.message
     except ValidationError:
         why = f"{what} cannot be read from the database: its columns do not go together."
-    return Damaged(row.uid, row.name, row.written_at, row.seq, why)
+    return Damaged(row.uid, row.name, row.written_at, row.seq or 0, why)
 
 
-def _parse_version(row: Row[Any], what: str) -> Version:
+def _parse_version(row: ConstraintVersion, what: str) -> Version:
     expect_version(what, row.schema_version, CONSTRAINT_VERSION)
     record = parse(ConstraintRecord, row.record, what)
     if record.lifecycle.uid != row.uid:
@@ -130,91 +131,65 @@ def _parse_version(row: Row[Any], what: str) -> Version:
         record=record,
         created_at=row.created_at,
         updated_at=row.written_at,
-        event=Event(action=row.action, reason=row.reason),
+        event=Event.model_validate({"action": row.action, "reason": row.reason}),
         session_id=row.session_id,
-        seq=row.seq,
+        seq=row.seq or 0,
     )
-
-
-UNINDEXED = table(ConstraintUnindexed)
-
-_UNINDEXED_OF_USER = UNINDEXED.c.user_id == bindparam("of_user")
-_UNINDEXED_SAME = _UNINDEXED_OF_USER & (UNINDEXED.c.uid == bindparam("of_uid"))
-_INSERT_UNINDEXED = insert(UNINDEXED)
-_REMOVE_UNINDEXED = delete(UNINDEXED).where(_UNINDEXED_SAME, UNINDEXED.c.place <= bindparam("up_to"))
-_FORGET_UNINDEXED = delete(UNINDEXED).where(_UNINDEXED_OF_USER)
-_ALL_UIDS = select(VERSION.c.uid).where(VERSION.c.user_id == bindparam("of_user")).distinct().order_by(VERSION.c.uid)
-
-_twin = UNINDEXED.alias("twin")
-_twins = (_twin.c.user_id == UNINDEXED.c.user_id) & (_twin.c.uid == UNINDEXED.c.uid)
-_NEXT_UNINDEXED = (
-    select(
-        UNINDEXED.c.place,
-        UNINDEXED.c.user_id,
-        UNINDEXED.c.uid,
-        select(func.max(_twin.c.place)).where(_twins).scalar_subquery().label("latest"),
-    )
-    .where(UNINDEXED.c.place > bindparam("after"), ~exists().where(_twins, _twin.c.place < UNINDEXED.c.place))
-    .order_by(UNINDEXED.c.place)
-    .limit(bindparam("at_most"))
-)
-_NEWEST_VERSION = (
-    select(VERSION)
-    .where(VERSION.c.user_id == bindparam("of_user"), VERSION.c.uid == bindparam("of_uid"))
-    .order_by(VERSION.c.written_at.desc(), VERSION.c.seq.desc())
-    .limit(1)
-)
 
 
 def put_on_list(connection: Connection, user_id: str, uids: Iterable[str]) -> None:
     """List constraints that the index has to process again."""
-    rows = [{"user_id": user_id, "uid": uid} for uid in uids]
-    if rows:
-        connection.execute(_INSERT_UNINDEXED, rows)
+    with open_rows(connection) as rows:
+        rows.add_all(ConstraintUnindexed(user_id=user_id, uid=uid) for uid in uids)
 
 
-def put_all_on_list(connection: Connection, user_id: str) -> int:
-    """List all constraints of a person once each; return their number."""
-    uids = connection.execute(_ALL_UIDS, {"of_user": user_id}).scalars().all()
-    connection.execute(_FORGET_UNINDEXED, {"of_user": user_id})
-    put_on_list(connection, user_id, uids)
-    return len(uids)
+def put_all_on_list(connection: Connection, user_id: str, *, again: bool = False) -> int:
+    """List all constraints of a person; return their number. With ``again``, each is listed once."""
+    uids = select(VERSION.c.uid).where(VERSION.c.user_id == user_id).distinct().order_by(VERSION.c.uid)
+    found = connection.execute(uids).scalars().all()
+    if again:
+        connection.execute(delete(UNINDEXED).where(UNINDEXED.c.user_id == user_id))
+    put_on_list(connection, user_id, found)
+    return len(found)
 
 
-def list_waiting(connection: Connection, limit: int) -> tuple[IndexTask, ...]:
+def _list_waiting(connection: Connection, limit: int) -> tuple[IndexTask, ...]:
     """Return the tasks that have waited longest.
 
     A constraint that cannot be read keeps its place and blocks no other.
     """
+    twin = UNINDEXED.alias("twin")
+    is_same = (twin.c.user_id == UNINDEXED.c.user_id) & (twin.c.uid == UNINDEXED.c.uid)
+    latest = select(func.max(twin.c.place)).where(is_same).scalar_subquery().label("latest")
+    first = select(UNINDEXED.c.place, UNINDEXED.c.user_id, UNINDEXED.c.uid, latest).where(
+        ~exists().where(is_same, twin.c.place < UNINDEXED.c.place)
+    )
     found: list[IndexTask] = []
     after = 0
     while len(found) < limit:
-        rows = connection.execute(_NEXT_UNINDEXED, {"after": after, "at_most": limit}).all()
-        found += (task for row in rows if (task := _to_task(connection, row)) is not None)
+        rows = connection.execute(first.where(UNINDEXED.c.place > after).order_by(UNINDEXED.c.place).limit(limit)).all()
+        for row in rows:
+            newest = next(iter(find_rows(connection, _select_newest(row.user_id, row.uid))), None)
+            version = None if newest is None else read_version_row(newest)
+            if not isinstance(version, Damaged):
+                found.append(IndexTask(row.user_id, row.uid, row.latest, version))
         if len(rows) < limit:
             break
         after = rows[-1].place
     return tuple(found[:limit])
 
 
-def remove_from_list(connection: Connection, tasks: Sequence[IndexTask]) -> None:
+def _remove_from_list(connection: Connection, tasks: Sequence[IndexTask]) -> None:
     """Remove tasks from the list, unless the constraint was listed again since."""
     for task in tasks:
-        connection.execute(_REMOVE_UNINDEXED, {"of_user": task.user_id, "of_uid": task.uid, "up_to": task.seq})
+        is_same = (UNINDEXED.c.user_id == task.user_id) & (UNINDEXED.c.uid == task.uid)
+        connection.execute(delete(UNINDEXED).where(is_same, UNINDEXED.c.place <= task.seq))
 
 
-def _to_task(connection: Connection, row: Row[Any, Any, Any, Any]) -> IndexTask | None:
-    newest = connection.execute(_NEWEST_VERSION, {"of_user": row.user_id, "of_uid": row.uid}).first()
-    version = None if newest is None else read_version_row(newest)
-    return None if isinstance(version, Damaged) else IndexTask(row.user_id, row.uid, row.latest, version)
-
-
-_MINE = VERSION.c.user_id == bindparam("of_user")
-_ENDS = select(
-    select(func.min(VERSION.c.seq)).where(_MINE).scalar_subquery().label("first"),
-    select(func.max(VERSION.c.seq)).where(_MINE).scalar_subquery().label("last"),
-)
-_SINCE = select(VERSION).where(_MINE, VERSION.c.seq > bindparam("known")).order_by(VERSION.c.seq)
+def _select_newest(user_id: str, uid: str) -> SelectOfScalar[ConstraintVersion]:
+    """Return the query for the newest version of a constraint."""
+    query = select(ConstraintVersion).where(VERSION.c.user_id == user_id, VERSION.c.uid == uid)
+    return query.order_by(VERSION.c.written_at.desc(), VERSION.c.seq.desc()).limit(1)
 
 
 @dataclass(frozen=True)
@@ -265,7 +240,12 @@ class ConstraintCache:
         """Return the current rows, as ``connection`` sees them."""
         with self._lock:
             before = self._known.get(user_id, KnownRows())
-        ends = connection.execute(_ENDS, {"of_user": user_id}).one()
+        # Two subqueries, each of which reads one entry of the index.
+        first, last = (
+            select(end(VERSION.c.seq)).where(VERSION.c.user_id == user_id).scalar_subquery()
+            for end in (func.min, func.max)
+        )
+        ends = connection.execute(select(first.label("first"), last.label("last"))).one()
         if (ends.first, ends.last) == (before.first, before.last):
             return before
         if ends.last is None:
@@ -283,8 +263,8 @@ class ConstraintCache:
 
 
 def _extend(before: KnownRows, connection: Connection, user_id: str, last: int) -> KnownRows:
-    rows = connection.execute(_SINCE, {"of_user": user_id, "known": before.last or 0})
-    found = [read_version_row(row) for row in rows]
+    query = select(ConstraintVersion).where(VERSION.c.user_id == user_id, VERSION.c.seq > (before.last or 0))
+    found = [read_version_row(row) for row in find_rows(connection, query.order_by(VERSION.c.seq))]
     return KnownRows(
         before.first,
         last,
@@ -305,19 +285,6 @@ def build_unreadable_error(rows: Iterable[Damaged]) -> ConstraintUnreadable:
 
 
 MAX_CAUSE = 400
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-_INSERT = insert(VERSION)
-_BY_CAUSE = select(VERSION).where(_MINE, VERSION.c.cause == bindparam("of_cause")).order_by(VERSION.c.place)
-_NEWEST_SEQ = (
-    select(VERSION.c.seq, VERSION.c.written_at)
-    .where(_MINE, VERSION.c.uid == bindparam("of_uid"))
-    .order_by(VERSION.c.written_at.desc(), VERSION.c.seq.desc())
-    .limit(1)
-)
-_PEOPLE = select(VERSION.c.user_id).distinct()
-_UIDS = select(VERSION.c.uid).where(_MINE).distinct().order_by(VERSION.c.uid)
-_FORGET = delete(VERSION).where(_MINE)
 
 
 class SqlConstraints:
@@ -362,7 +329,8 @@ class SqlConstraints:
         return await self._database.read(lambda connection: _find_written(connection, user_id, cause))
 
     async def people(self) -> tuple[str, ...]:
-        found = await self._database.read(lambda connection: connection.execute(_PEOPLE).scalars().all())
+        people = select(VERSION.c.user_id).distinct()
+        found = await self._database.read(lambda connection: connection.execute(people).scalars().all())
         return tuple(sorted(found))
 
     async def forget(self, user_id: str) -> int:
@@ -373,12 +341,12 @@ class SqlConstraints:
         return count
 
     async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
-        return await self._database.read(lambda connection: list_waiting(connection, limit))
+        return await self._database.read(lambda connection: _list_waiting(connection, limit))
 
     async def mark_indexed(self, tasks: Sequence[IndexTask]) -> None:
         if not tasks:
             return
-        await self._database.write(lambda connection: remove_from_list(connection, tasks))
+        await self._database.write(lambda connection: _remove_from_list(connection, tasks))
         if any(task.version is None for task in tasks):
             await self._database.scrub()
 
@@ -387,7 +355,9 @@ class SqlConstraints:
         return sum([await self._put_on_list(person) for person in people])
 
     async def _put_on_list(self, user_id: str) -> int:
-        count = await self._database.write_alone(user_id, lambda connection: put_all_on_list(connection, user_id))
+        count = await self._database.write_alone(
+            user_id, lambda connection: put_all_on_list(connection, user_id, again=True)
+        )
         self._after()
         return count
 
@@ -410,37 +380,32 @@ def _write(
     before = _find_written(connection, user_id, cause)
     if before:
         return before
-    newest = {uid: _find_newest(connection, user_id, uid) for uid in expected}
+    newest = {uid: next(iter(find_rows(connection, _select_newest(user_id, uid))), None) for uid in expected}
     for uid, seq in expected.items():
-        if newest[uid][0] != seq:
+        found = newest[uid]
+        if (0 if found is None else found.seq) != seq:
             raise VersionConflict("This constraint was changed in the meantime.", where=uid)
-    later = [
-        _postpone_to(version, newest[version.uid][1]) if version.uid in newest else version for version in versions
-    ]
-    done = tuple(_insert(connection, version, cause, place) for place, version in enumerate(later))
+    done = tuple(_insert(connection, version, newest.get(version.uid), cause, n) for n, version in enumerate(versions))
     put_on_list(connection, user_id, dict.fromkeys(version.uid for version in done))
     return done
 
 
-def _find_newest(connection: Connection, user_id: str, uid: str) -> tuple[int, datetime]:
-    """Return the seq of the newest version, 0 for none, and the time it was written."""
-    row = connection.execute(_NEWEST_SEQ, {"of_user": user_id, "of_uid": uid}).first()
-    return (0, _LONG_AGO) if row is None else (row.seq, row.written_at)
-
-
-def _postpone_to(version: Version, instant: datetime) -> Version:
-    """Return the version with a time no earlier than ``instant``, so that order holds even if the clock is behind."""
-    return version if version.updated_at >= instant else replace(version, updated_at=instant)
-
-
-def _insert(connection: Connection, version: Version, cause: str, place: int) -> Version:
-    key = connection.execute(_INSERT, build_version_values(version, cause, place)).inserted_primary_key
-    assert key is not None  # noqa: S101  for the type checker: an insert of one row has one
-    return replace(version, seq=key.seq)
+def _insert(
+    connection: Connection, version: Version, newest: ConstraintVersion | None, cause: str, place: int
+) -> Version:
+    """Insert a version, with a time no earlier than the newest one's, so that order holds if the clock is behind."""
+    if newest is not None and version.updated_at < newest.written_at:
+        version = replace(version, updated_at=newest.written_at)
+    row = _to_row(version, cause, place)
+    with open_rows(connection) as rows:
+        rows.add(row)
+        rows.flush()
+        return replace(version, seq=row.seq or 0)
 
 
 def _find_written(connection: Connection, user_id: str, cause: str) -> tuple[Version, ...]:
-    rows = [read_version_row(row) for row in connection.execute(_BY_CAUSE, {"of_user": user_id, "of_cause": cause})]
+    query = select(ConstraintVersion).where(VERSION.c.user_id == user_id, VERSION.c.cause == cause)
+    rows = [read_version_row(row) for row in find_rows(connection, query.order_by(VERSION.c.place))]
     damaged = [row for row in rows if isinstance(row, Damaged)]
     if damaged:
         raise build_unreadable_error(damaged)
@@ -448,6 +413,5 @@ def _find_written(connection: Connection, user_id: str, cause: str) -> tuple[Ver
 
 
 def _forget(connection: Connection, user_id: str) -> int:
-    mine = {"of_user": user_id}
-    put_on_list(connection, user_id, connection.execute(_UIDS, mine).scalars().all())
-    return connection.execute(_FORGET, mine).rowcount
+    put_all_on_list(connection, user_id)
+    return connection.execute(delete(VERSION).where(VERSION.c.user_id == user_id)).rowcount

@@ -31,7 +31,14 @@ from sqlmodel import Field
 
 from fateforger.adapters.store.agents import CLIENT, PROPOSAL, AgentCall
 from fateforger.adapters.store.calendars import OWNER, close_calendar
-from fateforger.adapters.store.constraints import UNINDEXED, VERSION, Damaged, put_on_list, read_version_row
+from fateforger.adapters.store.constraints import (
+    UNINDEXED,
+    VERSION,
+    ConstraintVersion,
+    Damaged,
+    put_all_on_list,
+    read_version_row,
+)
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import parse_mapping
 from fateforger.adapters.store.jobs import JOB, RECEIPT
@@ -287,7 +294,9 @@ def _match_pairs(
 
 def to_values(share: Share, row: Row[Any]) -> dict[str, Any]:
     """Return a row as plain JSON values. A readable constraint becomes the line of an export."""
-    if share.table is VERSION and not isinstance(version := read_version_row(row), Damaged):
+    if share.table is VERSION and not isinstance(
+        version := read_version_row(ConstraintVersion(**row._asdict())), Damaged
+    ):
         return write_version(version)
     return {name: _to_plain(name, value) for name, value in row._asdict().items() if name not in _WITHHELD}
 
@@ -381,8 +390,7 @@ def _erase(
         raise CalendarBusy(UNFINISHED)
     if whole.jobs.at_work:
         raise StillAtWork(AT_WORK)
-    uids = select(VERSION.c.uid).where(VERSION.c.user_id == user_id).distinct().order_by(VERSION.c.uid)
-    put_on_list(connection, user_id, connection.execute(uids).scalars().all())
+    put_all_on_list(connection, user_id)
     counts = _drop_zeros({share.kind: _delete(connection, share) for share in whole.shares})
     if closing is not None:
         close_calendar(connection, closing, now)
