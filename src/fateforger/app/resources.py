@@ -136,7 +136,7 @@ async def open_state(settings: Settings) -> Store:
     """Open the database with all its ports. Raises ``StoreUnavailable``."""
     from fateforger.adapters.store.store import Store  # noqa: PLC0415  heavy
 
-    return Store.on(await _open_database(settings))
+    return Store(await _open_database(settings))
 
 
 async def _open_database(settings: Settings) -> Database:

@@ -6,14 +6,13 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-import sqlmodel
-from sqlalchemy import Connection, Index, Text, bindparam, func, insert, select, update
-from sqlmodel import Field
+from sqlalchemy import Connection, Index, Text, func, update
+from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import PROPOSAL_VERSION, dump_mapping, expect_version, parse
 from fateforger.adapters.store.jobs import enqueue
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, open_rows, table
+from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.agents.clients import Call, Client
 from fateforger.agents.ports import build_expire_job, build_show_job
 from fateforger.agents.proposals import MAX_PENDING, Proposal, ProposalState, can_become
@@ -78,15 +77,6 @@ class AgentProposal(Base, table=True):
 CALL = table(AgentCall)
 TOO_MANY_CALLS = "refused: too many calls"
 
-_SINCE = select(func.count()).where(CALL.c.client == bindparam("of_client"), CALL.c.at > bindparam("after"))
-_LATEST = select(CALL).order_by(CALL.c.number.desc()).limit(bindparam("at_most"))
-_OF_CLIENT = _LATEST.where(CALL.c.client == bindparam("of_client"))
-_END = (
-    update(CALL)
-    .where(CALL.c.number == bindparam("of_number"))
-    .values(outcome=bindparam("what"), ended_at=bindparam("now"))
-)
-
 
 class SqlCalls:
     """Implements :class:`fateforger.agents.ports.Calls` over a :class:`Database`."""
@@ -101,26 +91,31 @@ class SqlCalls:
         )
 
     async def end(self, number: int, outcome: str, *, now: datetime) -> None:
-        values = {"of_number": number, "what": outcome.replace("\x00", "\ufffd"), "now": now}
-        await self._database.write(lambda connection: connection.execute(_END, values))
+        values = {"outcome": outcome.replace("\x00", "\ufffd"), "ended_at": now}
+        ended = update(CALL).where(CALL.c.number == number).values(values)
+        await self._database.write(lambda connection: connection.execute(ended))
 
     async def latest(self, *, limit: int = 100, client: str | None = None) -> tuple[Call, ...]:
-        statement = _LATEST if client is None else _OF_CLIENT
-        values = {"at_most": limit} | ({} if client is None else {"of_client": client})
-        return await self._database.read(
-            lambda connection: tuple(map(Call.model_validate, connection.execute(statement, values).mappings()))
-        )
+        query = select(AgentCall).order_by(CALL.c.number.desc()).limit(limit)
+        if client is not None:
+            query = query.where(CALL.c.client == client)
+        rows = await self._database.read(lambda connection: find_rows(connection, query))
+        return tuple(Call.model_validate(row.model_dump()) for row in rows)
 
 
 def _begin(connection: Connection, asked: Call, since: datetime, most: int) -> int | None:
-    count = connection.execute(_SINCE, {"of_client": asked.client, "after": since}).scalar_one()
+    lately = select(func.count()).where(CALL.c.client == asked.client, CALL.c.at > since)
+    count = connection.execute(lately).scalar_one()
     if count > most:
         return None
-    refused = {"outcome": TOO_MANY_CALLS, "ended_at": asked.at} if count == most else {}
-    key = connection.execute(insert(CALL), asked.model_dump(exclude={"number"}) | refused).inserted_primary_key
-    assert key is not None  # noqa: S101  for the type checker: an insert of one row has one
-    number: int = key.number
-    return None if refused else number
+    call = AgentCall(**asked.model_dump(exclude={"number"}))
+    with open_rows(connection) as rows:
+        rows.add(call)
+        if count == most:
+            call.outcome, call.ended_at = TOO_MANY_CALLS, asked.at
+            return None
+        rows.flush()
+        return call.number
 
 
 PROPOSAL = table(AgentProposal)
@@ -231,8 +226,7 @@ def _update(connection: Connection, proposal_id: str, values: Mapping[str, objec
 
 def _list_waiting(connection: Connection, **of: str) -> list[Proposal]:
     """Return the pending proposals of a client or of a person."""
-    with open_rows(connection) as rows:
-        return list(map(_to_proposal, rows.exec(sqlmodel.select(AgentProposal).filter_by(state="pending", **of))))
+    return list(map(_to_proposal, find_rows(connection, select(AgentProposal).filter_by(state="pending", **of))))
 
 
 def _get(connection: Connection, proposal_id: str) -> Proposal | None:
@@ -272,18 +266,16 @@ class SqlClients:
         await self._database.write(lambda connection: _add(connection, client, token_hash))
 
     async def all(self) -> tuple[Client, ...]:
-        return await self._database.read(_list_clients)
+        query = select(AgentClient).order_by(CLIENT.c.name)
+        return tuple(map(_to_client, await self._database.read(lambda connection: find_rows(connection, query))))
 
     async def get(self, name: str) -> Client | None:
         return await self._database.read(lambda connection: _find_by_name(connection, name))
 
     async def with_key(self, key: str) -> tuple[Client, str] | None:
-        def look(connection: Connection) -> tuple[Client, str] | None:
-            with open_rows(connection) as rows:
-                row = rows.exec(sqlmodel.select(AgentClient).where(AgentClient.key == key)).first()
-                return None if row is None else (_to_client(row), row.token_hash)
-
-        return await self._database.read(look)
+        query = select(AgentClient).where(AgentClient.key == key)
+        rows = await self._database.read(lambda connection: find_rows(connection, query))
+        return (_to_client(rows[0]), rows[0].token_hash) if rows else None
 
     async def revoke(self, name: str, *, now: datetime) -> Client | None:
         return await self._database.write_alone(
@@ -301,11 +293,6 @@ def _add(connection: Connection, client: Client, token_hash: str) -> None:
     with open_rows(connection) as rows:
         values = client.model_dump(exclude={"scopes"})
         rows.add(AgentClient(**values, scopes=json.dumps(client.scopes), token_hash=token_hash))
-
-
-def _list_clients(connection: Connection) -> tuple[Client, ...]:
-    with open_rows(connection) as rows:
-        return tuple(map(_to_client, rows.exec(sqlmodel.select(AgentClient).order_by(CLIENT.c.name))))
 
 
 def _find_by_name(connection: Connection, name: str) -> Client | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Index, Text, bindparam, delete, insert, text, update
+from sqlalchemy import Connection, Index, Text, delete, insert, text, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
@@ -120,17 +120,6 @@ USE = table(QuotaUse)
 Now = Callable[[], datetime]
 
 _SERVER_CLOCK = text("SELECT clock_timestamp()")
-_EXPIRED = delete(USE).where(USE.c.server == bindparam("of_server"), USE.c.counts_until <= bindparam("now"))
-_BRING_BACK = (
-    update(USE)
-    .where(USE.c.server == bindparam("of_server"), USE.c.counts_until > bindparam("latest"))
-    .values(counts_until=bindparam("latest"))
-)
-_SETTLE = (
-    update(USE)
-    .where(USE.c.id == bindparam("of_id"))
-    .values(requests=bindparam("cost"), counts_until=bindparam("until"))
-)
 
 
 class SqlQuota:
@@ -172,16 +161,16 @@ class SqlQuota:
 def _settle(connection: Connection, limit: RequestLimit, settled: Sequence[Settlement], now: datetime) -> None:
     for each in settled:
         until = now + timedelta(seconds=limit.seconds - each.ago)
-        connection.execute(_SETTLE, {"of_id": each.id, "cost": each.requests, "until": until})
+        connection.execute(update(USE).where(USE.c.id == each.id).values(requests=each.requests, counts_until=until))
 
 
 def _reserve(connection: Connection, login: Login, wanted: Reservation, limit: RequestLimit, now: datetime) -> float:
     until = now + timedelta(seconds=limit.seconds + limit.call_seconds)
-    server, account = {"of_server": login.server}, _hash_account(login.account)
-    connection.execute(_EXPIRED, {**server, "now": now})
+    of_server, account = USE.c.server == login.server, _hash_account(login.account)
+    connection.execute(delete(USE).where(of_server, USE.c.counts_until <= now))
     # Nothing counts longer than this; a row that does was written before the clock was set back.
-    connection.execute(_BRING_BACK, {**server, "latest": until})
-    statement = select(QuotaUse).where(USE.c.server == login.server).order_by(USE.c.counts_until)
+    connection.execute(update(USE).where(of_server, USE.c.counts_until > until).values(counts_until=until))
+    statement = select(QuotaUse).where(of_server).order_by(USE.c.counts_until)
     with open_rows(connection) as rows:
         uses = rows.exec(statement.where(USE.c.account.in_((account, ""))) if account else statement).all()
         wait = _compute_wait(wanted, limit, uses, now)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
 from fateforger.adapters.store.calendars import SqlOwners, SqlQuota
@@ -22,46 +20,25 @@ metadata = Base.metadata
 """All tables, because every module that declares one is imported above."""
 
 
-@dataclass(frozen=True, slots=True)
 class Store:
     """The ports that one database serves."""
 
-    database: Database
-    journal: SqlJournal
-    sessions: SqlSessions
-    outbox: SqlOutbox
-    jobs: SqlJobs
-    feedbacks: SqlFeedbacks
-    usage: SqlUsage
-    constraints: SqlConstraints
-    tasks: SqlTasks
-    clients: SqlClients
-    calls: SqlCalls
-    proposals: SqlProposals
-    people: SqlPeople
-    quota: SqlQuota
-    owners: SqlOwners
-
-    @classmethod
-    def on(cls, database: Database) -> Self:
-        """Return the ports on an open database."""
-        return cls(
-            database=database,
-            journal=SqlJournal(database),
-            sessions=SqlSessions(database),
-            outbox=SqlOutbox(database),
-            jobs=SqlJobs(database),
-            feedbacks=SqlFeedbacks(database),
-            usage=SqlUsage(database),
-            constraints=SqlConstraints(database),
-            tasks=SqlTasks(database),
-            clients=SqlClients(database),
-            calls=SqlCalls(database),
-            proposals=SqlProposals(database),
-            people=SqlPeople(database),
-            quota=SqlQuota(database),
-            owners=SqlOwners(database),
-        )
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.journal = SqlJournal(database)
+        self.sessions = SqlSessions(database)
+        self.outbox = SqlOutbox(database)
+        self.jobs = SqlJobs(database)
+        self.feedbacks = SqlFeedbacks(database)
+        self.usage = SqlUsage(database)
+        self.constraints = SqlConstraints(database)
+        self.tasks = SqlTasks(database)
+        self.clients = SqlClients(database)
+        self.calls = SqlCalls(database)
+        self.proposals = SqlProposals(database)
+        self.people = SqlPeople(database)
+        self.quota = SqlQuota(database)
+        self.owners = SqlOwners(database)
 
     async def aclose(self) -> None:
         """Finish running transactions and close the database. Calling it again does nothing."""
@@ -70,4 +47,4 @@ class Store:
 
 def open_store(where: str | Path) -> Store:
     """Open the database; see :func:`~fateforger.adapters.store.database.open_database`."""
-    return Store.on(open_database(where))
+    return Store(open_database(where))

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Connection, Text
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
 from fateforger.ports.model import Role, Spent
 from fateforger.session.store import Rating
 
@@ -75,8 +75,7 @@ def _add(connection: Connection, spent: Spent) -> None:
 
 def _list_since(connection: Connection, day: date) -> tuple[Spent, ...]:
     statement = select(ModelUsage).where(ModelUsage.day >= day).order_by(*table(ModelUsage).primary_key)
-    with open_rows(connection) as rows:
-        return tuple(map(_to_spent, rows.exec(statement)))
+    return tuple(map(_to_spent, find_rows(connection, statement)))
 
 
 def _to_spent(row: ModelUsage) -> Spent:
@@ -108,6 +107,5 @@ def _rate(connection: Connection, rating: Rating) -> None:
 
 def _list_ratings(connection: Connection) -> tuple[Rating, ...]:
     of = table(FeedbackRow).c
-    with open_rows(connection) as rows:
-        found = rows.exec(select(FeedbackRow).order_by(of.at, of.session_id, of.turn, of.user_id))
-        return tuple(Rating.model_validate(row.model_dump() | {"prompts": json.loads(row.prompts)}) for row in found)
+    found = find_rows(connection, select(FeedbackRow).order_by(of.at, of.session_id, of.turn, of.user_id))
+    return tuple(Rating.model_validate(row.model_dump() | {"prompts": json.loads(row.prompts)}) for row in found)

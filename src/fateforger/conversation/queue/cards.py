@@ -23,6 +23,7 @@ from fateforger.session.cards import (
 from fateforger.session.day import day_words
 from fateforger.session.queue_commands import (
     ChangeTask,
+    DoTaskNow,
     MoveTask,
     PullTask,
     SettleTask,
