@@ -21,9 +21,9 @@ from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.ports.jobs import Jobs
-from fateforger.ports.painter import Rasterizer
 from fateforger.session.store import Outbox
 from fateforger.slack.client import SlackLogin, app_manifest
+from fateforger.slack.poster import Render
 from fateforger.slack.progress import DEFAULT_TIMING, Timing
 from fateforger.values import replace
 from fateforger.workers.lanes import FOREVER, LANES, SENDING, TURN, Backoff, LanePolicy, Row
@@ -101,7 +101,7 @@ class Chat:
 
 
 def build_services(
-    store: Store, door: ScriptedDoor, *, jobs: Jobs, outbox: Outbox, painter: Rasterizer | None = None
+    store: Store, door: ScriptedDoor, *, jobs: Jobs, outbox: Outbox, render: Render | None = None
 ) -> Services:
     """What the chat side needs, over one store and a scripted coordinator."""
     clock = SystemClock()
@@ -125,7 +125,7 @@ def build_services(
         approvals=approvals,
         personal_data=PersonalData(store.people, None, clock, owners),
         clock=clock,
-        painter=painter,
+        render=render,
     )
 
 
@@ -146,7 +146,7 @@ async def chat_at(
     prepare: Callable[[ScriptedDoor], None] = lambda _door: None,
     replica: str = "one",
     timing: Timing | None = None,
-    painter: Rasterizer | None = None,
+    render: Render | None = None,
     personal_data: Callable[[Store], PersonalData] | None = None,
 ) -> AsyncIterator[Chat]:
     """The chat side over a database, or the one in a folder, connected until the block ends."""
@@ -154,7 +154,7 @@ async def chat_at(
     door = ScriptedDoor(store.sessions)
     prepare(door)
     try:
-        services = build_services(store, door, jobs=jobs(store), outbox=outbox(store), painter=painter)
+        services = build_services(store, door, jobs=jobs(store), outbox=outbox(store), render=render)
         if personal_data is not None:
             services = replace(services, personal_data=personal_data(store))
         room = SlackApp(login(workspace), services, timing=timing or DEFAULT_TIMING)

@@ -13,7 +13,7 @@ import pytest
 from tests.factories.pictures import before_and_after
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Chat, Person, chat_at, eventually, workspace_at
 
-from fateforger.adapters.painter import ResvgRasterizer
+from fateforger.adapters.painter import render_in_thread
 from fateforger.app.health import run_checks
 from fateforger.config import Settings, read_settings
 from fateforger.slack.client import app_manifest
@@ -31,10 +31,10 @@ class WaitingPainter:
         self.may = asyncio.Event()
         self.asked = 0
 
-    async def render_png(self, svg: str) -> bytes:
+    async def render(self, svg: str) -> bytes:
         self.asked += 1
         await self.may.wait()
-        return await ResvgRasterizer().render_png(svg)
+        return await render_in_thread(svg)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
 
 @pytest.fixture
 async def chat(workspace: Workspace, tmp_path: Path, painter: WaitingPainter) -> AsyncIterator[Chat]:
-    async with chat_at(workspace, tmp_path, painter=painter) as running:
+    async with chat_at(workspace, tmp_path, render=painter.render) as running:
         running.door.day = before_and_after()
         yield running
 
@@ -165,7 +165,10 @@ async def test_without_the_scope_there_are_no_pictures_and_one_line_says_so(
     """An app that was installed before the scope was in the manifest."""
     manifest = copy.deepcopy(app_manifest())
     manifest["oauth_config"]["scopes"]["bot"].remove("files:write")
-    async with workspace_at(tmp_path, manifest) as workspace, chat_at(workspace, tmp_path, painter=painter) as chat:
+    async with (
+        workspace_at(tmp_path, manifest) as workspace,
+        chat_at(workspace, tmp_path, render=painter.render) as chat,
+    ):
         chat.door.day = before_and_after()
         alex = Person(workspace)
         ts = await alex.start()

@@ -18,15 +18,13 @@ _TALL = 2400
 _FONTS = [str(path) for path in FONT_FILES]
 
 
-class ResvgRasterizer:
-    """Implements :class:`fateforger.ports.Painter`; each picture is drawn in a thread, outside the interpreter lock."""
-
-    async def render_png(self, svg: str) -> bytes:
-        return await asyncio.to_thread(render_png, svg)
+async def render_in_thread(svg: str) -> bytes:
+    """Return the image, drawn in a thread, outside the interpreter lock. Raises ``InternalError``."""
+    return await asyncio.to_thread(render_png, svg)
 
 
 def render_png(svg: str) -> bytes:
-    """Return the image.
+    """Return the image: two pixels for each of the picture's own, or one for a very tall picture.
 
     The machine's fonts are used only for characters that the bundled ones lack, which is logged. Raises
     ``InternalError``.

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from fateforger.adapters.painter import ResvgRasterizer
+from fateforger.adapters.painter import render_in_thread
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store
 from fateforger.app.health import build_external_list
@@ -427,7 +427,7 @@ def _build_slack_services(resources: _Resources, planner: _Services, engine: Cal
         approvals=approvals,
         personal_data=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
         clock=clock,
-        painter=ResvgRasterizer() if settings.picture == "on" else None,
+        render=render_in_thread if settings.picture == "on" else None,
     )
 
 

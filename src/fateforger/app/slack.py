@@ -14,7 +14,6 @@ from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import WorldError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
-from fateforger.ports.painter import Rasterizer
 from fateforger.session.store import Feedbacks, Outbox, Sessions
 from fateforger.slack.access import People
 from fateforger.slack.client import (
@@ -40,7 +39,7 @@ from fateforger.slack.notices import (
     build_notification_handler,
     build_proposal_handler,
 )
-from fateforger.slack.poster import EphemeralMessages, LatestMessages, Pictures, Poster
+from fateforger.slack.poster import EphemeralMessages, LatestMessages, Pictures, Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
 from fateforger.workers.lanes import ERASING, Handler
 from fateforger.workers.people import PersonalData
@@ -52,7 +51,7 @@ from fateforger.workers.turns import build_turn_handler
 class Services:
     """Parts of the program that the chat side uses.
 
-    ``clock`` has to tick, because retries and leases depend on it. ``painter`` renders pictures of days; it is ``None``
+    ``clock`` has to tick, because retries and leases depend on it. ``render`` renders pictures of days; it is ``None``
     where the settings switch them off.
     """
 
@@ -64,7 +63,7 @@ class Services:
     approvals: Approvals
     personal_data: PersonalData
     clock: Clock
-    painter: Rasterizer | None
+    render: Render | None
 
 
 class SlackApp:
@@ -84,7 +83,7 @@ class SlackApp:
         self._background = background = BackgroundTasks()
         people = People(client, clock)
         ephemeral, latest = EphemeralMessages(client, people), LatestMessages()
-        self._pictures = pictures = Pictures(client, services.painter)
+        self._pictures = pictures = Pictures(client, services.render)
         pace = pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED)
         poster = Poster(client, Pace(pace), latest, pictures)
         requests = RequestHandler(

@@ -14,7 +14,6 @@ from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.ports.painter import Rasterizer
 from fateforger.session.cards import Card, Feedback, Picture
 from fateforger.session.store import Sent
 from fateforger.slack.access import People, is_private
@@ -42,12 +41,16 @@ NO_SCOPE = (
 MAX_KEPT = 500
 
 
-class Pictures:
-    """File id of each uploaded picture, in memory. Without a ``painter`` there are no pictures."""
+Render = Callable[[str], Awaitable[bytes]]
+"""Return a PNG of an SVG text, never drawn on the event loop. Raises ``InternalError`` if it is not a picture."""
 
-    def __init__(self, client: AsyncWebClient, painter: Rasterizer | None) -> None:
+
+class Pictures:
+    """File id of each uploaded picture, in memory. Without ``render`` there are no pictures."""
+
+    def __init__(self, client: AsyncWebClient, render_picture: Render | None) -> None:
         self._client = client
-        self._painter = painter
+        self._render = render_picture
         self._files: OrderedDict[str, str] = OrderedDict()
         self._refused: set[str] = set()
 
@@ -57,7 +60,7 @@ class Pictures:
 
     def missing(self, card: Card) -> tuple[Picture, ...]:
         """Return the pictures of a card that are not uploaded and could be."""
-        if self._painter is None:
+        if self._render is None:
             return ()
         pictures = (part for part in card.parts if isinstance(part, Picture))
         return tuple(p for p in pictures if self.file_of(p) is None and _digest(p) not in self._refused)
@@ -77,22 +80,22 @@ class Pictures:
 
     def apply_scopes(self, scopes: frozenset[str] | None) -> None:
         """Switch pictures off if the app's scopes, where known, do not allow files."""
-        if self._painter is not None and scopes is not None and UPLOAD_SCOPE not in scopes:
+        if self._render is not None and scopes is not None and UPLOAD_SCOPE not in scopes:
             self.switch_off()
 
     def switch_off(self) -> None:
         """Switch pictures off, and log that once."""
         log.warning(NO_SCOPE)
-        self._painter = None
+        self._render = None
 
     async def upload(self, picture: Picture) -> None:
         """Render and upload a picture, unless it is uploaded.
 
         Raises :class:`~fateforger.slack.client.SlackCallError` or ``InternalError``.
         """
-        if self._painter is None or self.file_of(picture) is not None:
+        if self._render is None or self.file_of(picture) is not None:
             return
-        png = await self._painter.render_png(await asyncio.to_thread(draw, picture.day))
+        png = await self._render(await asyncio.to_thread(draw, picture.day))
         name = f"{picture.day.date.isoformat()}.png"
         self._files[_digest(picture)] = await upload(self._client, name, png)
         if len(self._files) > MAX_KEPT:

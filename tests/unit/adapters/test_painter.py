@@ -8,7 +8,7 @@ import pytest
 from tests.factories.days import DAY, TZ, block, plan_of
 from tests.factories.pictures import before_and_after
 
-from fateforger.adapters.painter import ResvgRasterizer, render_png
+from fateforger.adapters.painter import render_in_thread, render_png
 from fateforger.errors import InternalError
 from fateforger.session.cards import DayView, planned_blocks
 from fateforger.ui.font_metrics import split_by_font, width
@@ -22,7 +22,7 @@ def titled(title: str) -> str:
 
 async def test_a_picture_has_two_pixels_for_each_of_its_own() -> None:
     scene = lay_out(before_and_after())
-    png = await ResvgRasterizer().render_png(draw(before_and_after()))
+    png = await render_in_thread(draw(before_and_after()))
     assert png.startswith(b"\x89PNG")
     assert struct.unpack(">II", png[16:24]) == (round(2 * scene.width), round(2 * scene.height))
     assert png == render_png(draw(before_and_after()))
