@@ -187,7 +187,7 @@ def judge_meetings(day: Day) -> Findings:
         if entry.task is None and entry.type == "M":
             row.append(entry)
             continue
-        if len(row) > 1 and not entry.is_rest:
+        if len(row) > 1 and not entry.is_rest and entry.type != "PR":
             yield f"“{entry.title}” begins at {day.clock(entry.start)} without a pause after {len(row)} meetings in a row"
         row = []
 

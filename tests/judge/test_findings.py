@@ -137,6 +137,7 @@ GOOD: dict[str, list[Day]] = {
     "meetings": [
         build_day("11:10-12:00 DW thesis", events=["09:00-10:00 M one", "10:00-11:00 M two"]),
         build_day("11:00-11:30 R lunch-1", events=["09:00-10:00 M one", "10:00-11:00 M two"]),
+        build_day("11:00-11:30 PR shutdown-1", events=["09:00-10:00 M one", "10:00-11:00 M two"]),
         build_day("10:00-11:00 DW thesis", events=["09:00-10:00 M one"]),
         build_day("10:15-11:00 DW thesis", events=["09:00-09:30 M one", "09:40-10:15 M two"]),
     ],
