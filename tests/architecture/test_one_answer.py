@@ -9,7 +9,7 @@ import pytest
 from tests.architecture.test_structure import calls_of, modules
 
 from fateforger.session import gate
-from fateforger.session.commands import SessionCommandBase
+from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.stages import Move
 from fateforger.workflow.definition import load_shipped
 

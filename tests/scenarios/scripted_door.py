@@ -26,20 +26,9 @@ from fateforger.session.cards import (
     ignore_progress,
     plain,
 )
-from fateforger.session.commands import (
-    AddTasks,
-    BackgroundCommand,
-    ChooseDate,
-    Command,
-    InboxCommand,
-    Opening,
-    SessionCommand,
-    SetFrame,
-    StageAction,
-    Start,
-    TimeboxingCommitDate,
-    TimeboxingUserReply,
-)
+from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand
+from fateforger.session.commands.day import AddTasks, ChooseDate, SetFrame, TimeboxingCommitDate
+from fateforger.session.commands.thread import Opening, StageAction, Start, TimeboxingUserReply
 from fateforger.session.forms import (
     ChoiceField,
     Form,

@@ -13,7 +13,8 @@ from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventuall
 from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.session.cards import Activity, Progress
-from fateforger.session.commands import InboxCommand, Start
+from fateforger.session.commands import InboxCommand
+from fateforger.session.commands.thread import Start
 from fateforger.slack.phrases import STOP_TOO_LATE
 from fateforger.slack.progress import Timing
 from localslack import Fault, Workspace

@@ -28,7 +28,8 @@ from tests.scenarios.store_faults import Failing
 from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
-from fateforger.session.commands import InboxCommand, Start
+from fateforger.session.commands import InboxCommand
+from fateforger.session.commands.thread import Start
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
 from fateforger.slack import phrases

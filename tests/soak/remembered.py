@@ -19,7 +19,7 @@ from fateforger.memory.applicability import Context
 from fateforger.memory.documents import read_record
 from fateforger.memory.record import ConstraintRecord, compute_uid, means_the_same
 from fateforger.memory.versions import Version, select_newest
-from fateforger.session.commands import AddExtracted, JudgeConstraint, SettleConstraints, UndoMemory
+from fateforger.session.commands.rules import AddExtracted, JudgeConstraint, SettleConstraints, UndoMemory
 from fateforger.session.model import Session
 from fateforger.session.rulebook import rules_in_force
 from fateforger.session.stages import Move

@@ -17,13 +17,9 @@ from fateforger.errors import UserError
 from fateforger.memory.versions import Version
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs, NewJob
-from fateforger.session.commands import (
-    ApplyPatch,
-    ApprovedChange,
-    RememberConstraint,
-    SessionCommand,
-    UndoMemory,
-)
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.plan import ApplyPatch, ApprovedChange
+from fateforger.session.commands.rules import RememberConstraint, UndoMemory
 from fateforger.session.model import Session
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.proposals import describe_constraint, preview_constraint, preview_patch

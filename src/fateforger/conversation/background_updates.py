@@ -20,7 +20,9 @@ from fateforger.conversation.turn_log import log_constraint_events
 from fateforger.conversation.turn_values import Effect, apply_reading, with_memory
 from fateforger.errors import StoreError, VersionConflict
 from fateforger.ports.clock import Clock
-from fateforger.session.commands import AddExtracted, EndAbandoned, RefreshCalendar
+from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.rules import AddExtracted
+from fateforger.session.commands.thread import EndAbandoned
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
 from fateforger.session.model import Session, SessionStatus

@@ -18,7 +18,7 @@ from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import Card
-from fateforger.session.commands import RefreshCalendar
+from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.day import Meeting, on_calendar, own_key
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus

@@ -25,21 +25,11 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback, ignore_progress
-from fateforger.session.commands import (
-    AddExtracted,
-    BackgroundCommand,
-    Command,
-    EndAbandoned,
-    InboxCommand,
-    Opening,
-    RefreshCalendar,
-    SessionCommand,
-    StageAction,
-    Start,
-    TimeboxingCommitDate,
-    TimeboxingUserReply,
-    read_click,
-)
+from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand, read_click
+from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.day import TimeboxingCommitDate
+from fateforger.session.commands.rules import AddExtracted
+from fateforger.session.commands.thread import EndAbandoned, Opening, StageAction, Start, TimeboxingUserReply
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import CalendarWrite, Session

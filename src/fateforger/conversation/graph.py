@@ -28,7 +28,9 @@ from fateforger.conversation.turn_values import (
     present_outcome,
 )
 from fateforger.ports.model import Model
-from fateforger.session.commands import ExplainBlock, SessionCommand, TimeboxingUserReply
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.plan import ExplainBlock
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import MOST_STEPS
 from fateforger.session.gate import find_refusal, get_requested_move
 from fateforger.session.messages import LastWords, Notice

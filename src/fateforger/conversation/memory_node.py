@@ -21,13 +21,13 @@ from fateforger.memory.record import ConstraintRecord, compute_content_key, comp
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Action
 from fateforger.planning.plan import ET
-from fateforger.session.commands import (
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.rules import (
     AddExtracted,
     HideMemory,
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
-    SessionCommand,
     SettleConstraints,
     ShowMemory,
     UndoMemory,

@@ -23,17 +23,17 @@ from fateforger.memory.retrieval import NEAREST, NO_INDEX, select_current
 from fateforger.memory.versions import Version
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
-from fateforger.session.commands import (
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.rules import (
     AddExtracted,
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
-    SessionCommand,
     SettleConstraints,
     ShowMemory,
-    TimeboxingUserReply,
     UndoMemory,
 )
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
 from fateforger.session.memory import MemoryView, unstored_versions
 from fateforger.session.model import Session

@@ -33,14 +33,10 @@ from fateforger.session.checks import (
     overlaps_with,
     overrun_key,
 )
-from fateforger.session.commands import (
-    JudgeConstraint,
-    Replan,
-    ResolveConflict,
-    ReviseConstraint,
-    SettleConstraints,
-    mint_key,
-)
+from fateforger.session.commands.base import mint_key
+from fateforger.session.commands.calendar import ResolveConflict
+from fateforger.session.commands.plan import Replan
+from fateforger.session.commands.rules import JudgeConstraint, ReviseConstraint, SettleConstraints
 from fateforger.session.conflicts import (
     answered_questions,
     open_questions,

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback
-from fateforger.session.commands import Command, InboxCommand, Opening
+from fateforger.session.commands import Command, InboxCommand
+from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.workers.people import CalendarOwner, ClaimOutcome
 

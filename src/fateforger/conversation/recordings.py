@@ -16,7 +16,7 @@ from fateforger.errors import BadInput, ModelBusy, ModelError, ModelTimedOut, Mo
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.validation import first_mistake
 from fateforger.ports.model import Completion, Model, Prompt, Role
-from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session, Sketch
 from fateforger.tasks.task import QueuedTask
 

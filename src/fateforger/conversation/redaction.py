@@ -25,7 +25,7 @@ from fateforger.conversation.turn_values import TurnInput
 from fateforger.errors import BadInput
 from fateforger.planning.timing import zone
 from fateforger.ports.model import Completion, Prompt
-from fateforger.session.commands import ResolveConflict
+from fateforger.session.commands.calendar import ResolveConflict
 from fateforger.session.conflicts import question_token
 from fateforger.session.draft import carry_basis
 from fateforger.session.model import Question, Session

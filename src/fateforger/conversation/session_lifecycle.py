@@ -10,7 +10,8 @@ from fateforger.conversation.session_messages import build_messages
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
-from fateforger.session.commands import EndAbandoned, Start, mint_key
+from fateforger.session.commands.base import mint_key
+from fateforger.session.commands.thread import EndAbandoned, Start
 from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
 from fateforger.session.edits import is_okay
 from fateforger.session.messages import Notice, Outgoing

@@ -18,7 +18,7 @@ from fateforger.conversation.turn_values import TurnInput
 from fateforger.conversation.turns import Turns
 from fateforger.ports.model import Model
 from fateforger.session.cards import ignore_progress
-from fateforger.session.commands import Opening, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.session.store import Sessions
 from fateforger.tasks.intent import HydratedMessage

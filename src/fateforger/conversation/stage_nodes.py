@@ -34,34 +34,33 @@ from fateforger.errors import BadInput, PlanInvalid, UserError
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.checks import current_inputs, explain_redraft
-from fateforger.session.commands import (
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.calendar import (
+    HideHistory,
+    HidePreview,
+    RedoWrite,
+    SetCalendarWrite,
+    ShowHistory,
+    ShowPreview,
+    UndoWrite,
+)
+from fateforger.session.commands.day import (
     AddTasks,
     AdjustFrame,
-    AnswerProposal,
     BringAlong,
     ChooseDate,
     DeferTask,
-    ExplainBlock,
-    HideHistory,
-    HideMemory,
-    HidePreview,
-    LeaveAsIs,
-    LeftAsIs,
     MarkOneThing,
-    RedoWrite,
     RemoveTask,
     ResizeTask,
-    SessionCommand,
-    SetCalendarWrite,
     SetFrame,
-    ShowHistory,
-    ShowMemory,
-    ShowPreview,
     SplitTask,
     UndoCatchUp,
-    UndoWrite,
     UpdateTask,
 )
+from fateforger.session.commands.plan import ExplainBlock
+from fateforger.session.commands.rules import HideMemory, ShowMemory
+from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today, with_start
 from fateforger.session.draft import basis_of, draft_day, grade_session, is_current, option_words, room_words

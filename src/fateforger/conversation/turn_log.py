@@ -30,7 +30,9 @@ from fateforger.errors import FateforgerError
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model, Prompt, Recordings
-from fateforger.session.commands import SessionCommand, StageAction, TimeboxingUserReply, mint_key
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.base import mint_key
+from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.draft import basis_of
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import ConstraintEvent, uids_of

@@ -49,31 +49,27 @@ from fateforger.errors import VersionConflict
 from fateforger.memory.credentials import LEFT_OUT
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback
-from fateforger.session.commands import (
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.calendar import ResolveConflict
+from fateforger.session.commands.day import AddTasks, AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
+from fateforger.session.commands.plan import (
     AddBlock,
-    AddTasks,
-    AdjustFrame,
     ApplyFix,
     ApplyPatch,
-    DeferTask,
     EditBlock,
+    RemoveBlock,
+    Replan,
+    ShiftBlock,
+    SwapBlock,
+)
+from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
-    RemoveBlock,
-    RemoveTask,
-    Replan,
-    ResizeTask,
-    ResolveConflict,
     ReviseConstraint,
-    SessionCommand,
     SettleConstraints,
-    ShiftBlock,
-    SplitTask,
-    StageAction,
-    SwapBlock,
-    TimeboxingUserReply,
     UndoMemory,
 )
+from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
 from fateforger.session.gate import close_turn, refuse_by_rules

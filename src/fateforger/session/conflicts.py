@@ -22,15 +22,15 @@ from fateforger.errors import UserError
 from fateforger.planning.patch import MoveBlock, ReplaceAll, UpdateBlock
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
-from fateforger.session.commands import (
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.calendar import Side
+from fateforger.session.commands.plan import (
     AddBlock,
     ApplyFix,
     ApplyPatch,
     EditBlock,
     RemoveBlock,
-    SessionCommand,
     ShiftBlock,
-    Side,
     SwapBlock,
 )
 from fateforger.session.edits import apply_edit

@@ -20,9 +20,10 @@ from fateforger.planning.patch import AddBlocks, Patch, RemoveBlock, UpdateBlock
 from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, overlaps, resolve
 from fateforger.planning.timing import FixedStart
 from fateforger.planning.validation import first_mistake
-from fateforger.session import commands
 from fateforger.session.checks import broken_constraints, day_with, new_violations
-from fateforger.session.commands import (
+from fateforger.session.commands import plan as commands
+from fateforger.session.commands.base import mint_key
+from fateforger.session.commands.plan import (
     AddBlock,
     ApplyFix,
     ApplyPatch,
@@ -30,7 +31,6 @@ from fateforger.session.commands import (
     EditBlock,
     ShiftBlock,
     SwapBlock,
-    mint_key,
 )
 from fateforger.session.day import Meeting, busy_meetings, frame_mistake, instant_in
 from fateforger.session.draft import pick_fix

@@ -14,14 +14,10 @@ from typing import NamedTuple, assert_never
 from fateforger.errors import PlanInvalid
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.session.checks import broken_musts, double_bookings
-from fateforger.session.commands import (
-    PLANNED,
-    SessionCommand,
-    SessionCommandBase,
-    StageAction,
-    TimeboxingCommitDate,
-    TimeboxingUserReply,
-)
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.base import PLANNED, SessionCommandBase
+from fateforger.session.commands.day import TimeboxingCommitDate
+from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus

@@ -33,7 +33,7 @@ from fateforger.memory.record import (
 )
 from fateforger.memory.versions import Event, Version, find_successors, select_newest, still_replaces
 from fateforger.memory.vocabulary import Action, Scope, Status
-from fateforger.session.commands import ConstraintVerdict
+from fateforger.session.commands.rules import ConstraintVerdict
 from fateforger.session.day import local_today
 from fateforger.session.memory import MemoryQuestion
 from fateforger.text import format_date, join_words, quote_title

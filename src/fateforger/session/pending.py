@@ -21,20 +21,17 @@ from fateforger.planning.timing import zone
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Button
 from fateforger.session.checks import rule_clashes, unconfirmed_rules
-from fateforger.session.commands import (
-    AnswerProposal,
-    ApplyFix,
-    BringAlong,
+from fateforger.session.commands.calendar import ResolveConflict
+from fateforger.session.commands.day import BringAlong
+from fateforger.session.commands.plan import ApplyFix, Replan
+from fateforger.session.commands.rules import (
     ConstraintVerdict,
     JudgeConstraint,
-    LeaveAsIs,
-    Replan,
-    ResolveConflict,
     RuleChoice,
     SettleConstraints,
-    StageAction,
     format_rule_target,
 )
+from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, StageAction
 from fateforger.session.conflicts import open_questions, question_target
 from fateforger.session.gate import is_offered, move_token
 from fateforger.session.model import OfferedInput, Question, Session, SessionStatus

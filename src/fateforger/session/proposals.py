@@ -11,7 +11,7 @@ from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity, Scope, Status
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import Resolved, TBPlan, resolve
-from fateforger.session.commands import ApplyPatch, ApprovedChange
+from fateforger.session.commands.plan import ApplyPatch, ApprovedChange
 from fateforger.session.day import local_today
 from fateforger.session.edits import EditResult, apply_edit
 from fateforger.session.gate import find_refusal

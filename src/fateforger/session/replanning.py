@@ -15,7 +15,8 @@ from fateforger.planning.block_times import fix_starts, keys_before, start_at, s
 from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
-from fateforger.session.commands import AdjustFrame, DeferTask, RemoveTask, Replan, ResizeTask, SplitTask
+from fateforger.session.commands.day import AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
+from fateforger.session.commands.plan import Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
 from fateforger.session.draft import carry_basis, instance_in, options_for, work_of
 from fateforger.session.model import Depth, Facts, InputFacts, Session, Task, Unplaced

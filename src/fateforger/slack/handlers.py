@@ -16,7 +16,8 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import ProgressCallback
-from fateforger.session.commands import InboxCommand, Opening, SessionCommand, Start, TimeboxingUserReply
+from fateforger.session.commands import InboxCommand, SessionCommand
+from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
 from fateforger.session.queue_commands import (
     EnqueueTask,
     HomeCommandBase,

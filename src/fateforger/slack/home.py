@@ -14,7 +14,8 @@ from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import CalendarBusy, InternalError, StoreError
 from fateforger.ports.jobs import Job, Jobs
 from fateforger.session.cards import Card, ProgressCallback, Prose
-from fateforger.session.commands import InboxCommand, Opening
+from fateforger.session.commands import InboxCommand
+from fateforger.session.commands.thread import Opening
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.slack import phrases
 from fateforger.slack.access import People, calendar_refusal

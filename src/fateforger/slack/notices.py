@@ -13,7 +13,7 @@ from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.cards import Button, Card, Controls, Prose
-from fateforger.session.commands import Opening
+from fateforger.session.commands.thread import Opening
 from fateforger.session.store import Sent
 from fateforger.slack import phrases
 from fateforger.slack.access import People, find_private_place, is_private

@@ -15,7 +15,8 @@ from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
 from fateforger.session.cards import Button, Card, Controls, Note, Progress, ProgressCallback, ignore_progress
-from fateforger.session.commands import BackgroundCommand, InboxCommand, Opening, Start
+from fateforger.session.commands import BackgroundCommand, InboxCommand
+from fateforger.session.commands.thread import Opening, Start
 from fateforger.session.messages import Outgoing
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.store import Outbox, Sessions

@@ -20,7 +20,7 @@ from fateforger.session.cards import (
     plain,
     planned_blocks,
 )
-from fateforger.session.commands import StageAction
+from fateforger.session.commands.thread import StageAction
 from fateforger.session.day import frame_mistake, frame_of, on_calendar, weekday
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.messages import CHANGE

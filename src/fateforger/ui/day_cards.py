@@ -20,7 +20,7 @@ from fateforger.session.cards import (
     TimePick,
     plain,
 )
-from fateforger.session.commands import AdjustFrame, ChooseDate, TimeboxingCommitDate
+from fateforger.session.commands.day import AdjustFrame, ChooseDate, TimeboxingCommitDate
 from fateforger.session.day import (
     Meeting,
     busy_meetings,

@@ -8,7 +8,7 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.planning.grid import in_words
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, plain
-from fateforger.session.commands import AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
+from fateforger.session.commands.day import AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
 from fateforger.session.day import day_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Offer, Session, Unplaced

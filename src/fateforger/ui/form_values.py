@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from fateforger.errors import BadInput
 from fateforger.memory.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
-from fateforger.session.commands import SessionCommand, SessionCommandBase
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook

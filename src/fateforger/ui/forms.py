@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fateforger.errors import BadInput, UserError
-from fateforger.session.commands import (
-    AddBlock,
-    AddTasks,
-    BringAlong,
-    ChooseDate,
-    EditBlock,
-    RememberConstraint,
-    Replan,
-    SessionCommand,
-    SetFrame,
-    UpdateTask,
-)
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.day import AddTasks, BringAlong, ChooseDate, SetFrame, UpdateTask
+from fateforger.session.commands.plan import AddBlock, EditBlock, Replan
+from fateforger.session.commands.rules import RememberConstraint
 from fateforger.session.edits import apply_edit
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.gate import find_refusal

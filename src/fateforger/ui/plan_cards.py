@@ -17,7 +17,8 @@ from fateforger.session.cards import (
     Select,
     plain,
 )
-from fateforger.session.commands import ExplainBlock, RemoveBlock, Replan, SetCalendarWrite, ShiftBlock, SwapBlock
+from fateforger.session.commands.calendar import SetCalendarWrite
+from fateforger.session.commands.plan import ExplainBlock, RemoveBlock, Replan, ShiftBlock, SwapBlock
 from fateforger.session.conflicts import open_questions
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar

@@ -9,15 +9,9 @@ from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor,
 from fateforger.planning.plan import Resolved
 from fateforger.planning.timing import zone
 from fateforger.session.cards import Choice
-from fateforger.session.commands import (
-    AddBlock,
-    ChooseDate,
-    EditBlock,
-    RemoveBlock,
-    Replan,
-    SessionCommand,
-    SetFrame,
-)
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.day import ChooseDate, SetFrame
+from fateforger.session.commands.plan import AddBlock, EditBlock, RemoveBlock, Replan
 from fateforger.session.day import (
     busy_meetings,
     day_words,

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from fateforger.agents.proposals import ConstraintChange, PlanChange, Proposal, ProposalState
 from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, plain
-from fateforger.session.commands import AnswerProposal
+from fateforger.session.commands.thread import AnswerProposal
 from fateforger.session.day import day_words
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message

@@ -12,7 +12,7 @@ from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity, Scope, Source
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, localize_row, plain
 from fateforger.session.checks import broken_day_rules
-from fateforger.session.commands import HideMemory, ShowMemory, UndoMemory, format_rule_target
+from fateforger.session.commands.rules import HideMemory, ShowMemory, UndoMemory, format_rule_target
 from fateforger.session.day import day_words
 from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryRow, MemoryView
 from fateforger.session.model import Session

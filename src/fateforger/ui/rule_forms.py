@@ -12,11 +12,11 @@ from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Scope, Status
 from fateforger.session.cards import Button, Choice, Controls, Divider, Note, Prose, Select, localize_row, plain
-from fateforger.session.commands import (
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
-    SessionCommand,
     format_rule_target,
     parse_rule_target,
 )

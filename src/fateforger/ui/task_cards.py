@@ -21,7 +21,7 @@ from fateforger.session.cards import (
     Select,
     plain,
 )
-from fateforger.session.commands import BringAlong, DeferTask, MarkOneThing, RemoveTask, UndoCatchUp
+from fateforger.session.commands.day import BringAlong, DeferTask, MarkOneThing, RemoveTask, UndoCatchUp
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, weekday
 from fateforger.session.gate import is_offered

@@ -7,7 +7,9 @@ from itertools import groupby
 from fateforger.errors import BadInput
 from fateforger.planning.grid import in_words
 from fateforger.session.cards import Choice
-from fateforger.session.commands import AddTasks, BringAlong, RemoveTask, SessionCommand, UpdateTask, mint_key
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.base import mint_key
+from fateforger.session.commands.day import AddTasks, BringAlong, RemoveTask, UpdateTask
 from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,

@@ -18,7 +18,8 @@ from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.ports.people import ERASING_LANE
 from fateforger.session.cards import Card
-from fateforger.session.commands import COMMAND, InboxCommand, TimeboxingUserReply
+from fateforger.session.commands import COMMAND, InboxCommand
+from fateforger.session.commands.thread import TimeboxingUserReply
 
 P = TypeVar("P")
 

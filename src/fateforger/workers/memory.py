@@ -16,7 +16,8 @@ from fateforger.memory.versions import Version
 from fateforger.planning.timing import zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
-from fateforger.session.commands import AddExtracted, TimeboxingUserReply
+from fateforger.session.commands.rules import AddExtracted
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.store import Sessions
 from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, JobHandler, TidyUp, WriteVersions

@@ -13,7 +13,8 @@ from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.cards import Card, Prose
-from fateforger.session.commands import BackgroundCommand, InboxCommand, RefreshCalendar
+from fateforger.session.commands import BackgroundCommand, InboxCommand
+from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.messages import Outgoing
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.store import Sessions

@@ -34,7 +34,8 @@ from fateforger.memory.ports import Constraints
 from fateforger.ports.model import Model
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
-from fateforger.session.commands import Command, Start, TimeboxingUserReply
+from fateforger.session.commands import Command
+from fateforger.session.commands.thread import Start, TimeboxingUserReply
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.messages import Outgoing

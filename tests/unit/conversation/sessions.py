@@ -12,7 +12,8 @@ from fateforger.calendar.event import EventFields, EventImage
 from fateforger.calendar.model import Snapshot
 from fateforger.conversation.turn_values import TurnInput
 from fateforger.planning.timing import instant_of, zone
-from fateforger.session.commands import COMMAND, StageAction
+from fateforger.session.commands import COMMAND
+from fateforger.session.commands.thread import StageAction
 from fateforger.session.draft import draft_day, grade_session
 from fateforger.session.model import DayInputs, Question, Session, Task
 from fateforger.session.stages import Move, TimeboxingStage

@@ -26,7 +26,8 @@ from fateforger.errors import ModelRejected
 from fateforger.memory.documents import read_record
 from fateforger.memory.versions import select_newest
 from fateforger.ports.jobs import Job
-from fateforger.session.commands import COMMAND, RememberConstraint, ReviseConstraint
+from fateforger.session.commands import COMMAND
+from fateforger.session.commands.rules import RememberConstraint, ReviseConstraint
 from fateforger.workers.lanes import TURN
 
 AFTERNOON = {"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}

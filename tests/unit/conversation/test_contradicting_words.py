@@ -16,7 +16,7 @@ from tests.unit.conversation.sessions import said, session, turn
 from fateforger.conversation.language.rule_extraction import build_records, interpret
 from fateforger.conversation.memory_node import apply_understood
 from fateforger.conversation.turn_runs import run_turn
-from fateforger.session.commands import AddExtracted
+from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.model import Session
 from fateforger.session.rulebook import rules_in_force
 

@@ -19,7 +19,7 @@ from fateforger.errors import ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.planning.plan import resolve
 from fateforger.ports.model import Completion, Prompt
 from fateforger.session.cards import Activity, Progress
-from fateforger.session.commands import StageAction
+from fateforger.session.commands.thread import StageAction
 from fateforger.session.model import Session
 from fateforger.session.stages import Move, TimeboxingStage
 

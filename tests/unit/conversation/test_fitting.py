@@ -12,7 +12,7 @@ from tests.unit.conversation.person import House, Person, meeting
 from fateforger.memory.record import ConstraintRecord
 from fateforger.planning.plan import resolve
 from fateforger.session.cards import Button
-from fateforger.session.commands import RememberConstraint
+from fateforger.session.commands.rules import RememberConstraint
 
 FREE = ["09:00 Report", "10:10 Review", "11:20 Mail", "12:30 Lunch"]
 KINDS: dict[str, tuple[dict[str, Any], list[str]]] = {

@@ -20,7 +20,7 @@ from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import DraftDay, ReadCalendar, TurnOutcome, WriteCalendar
 from fateforger.planning.plan import overlaps, resolve
 from fateforger.ports.model import Prompt
-from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.day import day_window
 from fateforger.session.messages import Notice
 from fateforger.session.model import InputFacts, Session

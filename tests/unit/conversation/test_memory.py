@@ -23,7 +23,7 @@ from fateforger.memory.documents import read_record
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version, select_newest
 from fateforger.ports.model import Prompt
-from fateforger.session.commands import JudgeConstraint, RememberConstraint, UndoMemory
+from fateforger.session.commands.rules import JudgeConstraint, RememberConstraint, UndoMemory
 from fateforger.session.model import Session
 from fateforger.session.rulebook import rules_in_force, unsaved_versions
 from fateforger.workers.memory import UNREAD
@@ -353,7 +353,7 @@ async def test_a_secret_in_words_is_kept_nowhere(tmp_path: Path) -> None:
 
 
 async def test_a_message_with_something_taken_out_is_not_read_for_rules(tmp_path: Path) -> None:
-    from fateforger.session.commands import TimeboxingUserReply
+    from fateforger.session.commands.thread import TimeboxingUserReply
 
     extractor = extracting()
     house, anna = await spoken(tmp_path, extractor)

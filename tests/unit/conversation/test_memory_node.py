@@ -18,7 +18,7 @@ from fateforger.memory.documents import read_record
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Action, Status
-from fateforger.session.commands import AddExtracted
+from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.draft import draft_day
 from fateforger.session.model import Session
 from fateforger.session.rulebook import rules_in_force, unsaved_versions

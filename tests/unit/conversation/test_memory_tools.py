@@ -21,7 +21,7 @@ from fateforger.conversation.language.memory_tools import (
 from fateforger.memory.documents import write_record
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Status
-from fateforger.session.commands import JudgeConstraint, RememberConstraint, ReviseConstraint
+from fateforger.session.commands.rules import JudgeConstraint, RememberConstraint, ReviseConstraint
 from fateforger.session.recall import followed_constraints
 from fateforger.session.stages import TimeboxingStage
 

@@ -17,7 +17,7 @@ from fateforger.conversation.language.message_reader import ONE_AT_A_TIME
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, WriteMemory
 from fateforger.memory.vocabulary import Necessity, Scope, Status, WindowKind
-from fateforger.session.commands import JudgeConstraint, RememberConstraint, ReviseConstraint, UndoMemory
+from fateforger.session.commands.rules import JudgeConstraint, RememberConstraint, ReviseConstraint, UndoMemory
 from fateforger.session.memory import MemoryWrite
 from fateforger.session.model import Session
 from fateforger.session.recall import nameable_constraints, recall

@@ -13,7 +13,7 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, open_house_at
 
 from fateforger.errors import ModelUnreachable
-from fateforger.session.commands import Opening
+from fateforger.session.commands.thread import Opening
 
 TUESDAY = date(2026, 3, 3)
 

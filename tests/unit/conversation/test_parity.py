@@ -18,7 +18,8 @@ from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Status
 from fateforger.session.card_actions import Click, list_actions
 from fateforger.session.cards import Button, Menu
-from fateforger.session.commands import ACTIONS, UNKNOWN, AnswerProposal, SessionCommand, read_click
+from fateforger.session.commands import ACTIONS, UNKNOWN, SessionCommand, read_click
+from fateforger.session.commands.thread import AnswerProposal
 from fateforger.session.gate import offered_moves
 from fateforger.session.pending import LEAVE_PLAN
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage

@@ -20,7 +20,7 @@ from fateforger.conversation.language.rule_extraction import interpret
 from fateforger.conversation.language.tables import list_tasks, list_upcoming_days
 from fateforger.errors import ModelUnreachable
 from fateforger.ports.model import Prompt, Role
-from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.draft import with_fixes
 from fateforger.session.memory import MemoryView, RecalledConstraints
 from fateforger.session.messages import LastWords

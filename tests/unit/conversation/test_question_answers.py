@@ -15,7 +15,8 @@ from fateforger.conversation.plan_nodes import ASKED_ANEW, NOT_ASKED, resolve_co
 from fateforger.planning.timing import zone
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Controls, Note, Prose
-from fateforger.session.commands import ResolveConflict, read_click
+from fateforger.session.commands import read_click
+from fateforger.session.commands.calendar import ResolveConflict
 from fateforger.session.conflicts import choices_of, question_token, settle_questions, subject_of, update_questions
 from fateforger.session.model import Question, Session
 from fateforger.session.stages import TimeboxingStage

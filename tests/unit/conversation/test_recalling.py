@@ -18,7 +18,7 @@ from fateforger.conversation.memory_service import TOO_LONG, ConstraintRetriever
 from fateforger.conversation.turn_values import MemoryReading, with_memory
 from fateforger.errors import ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
 from fateforger.memory.versions import Version
-from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.recall import MOST_NAMED, nameable_constraints
 from fateforger.session.stages import TimeboxingStage

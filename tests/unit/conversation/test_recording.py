@@ -24,7 +24,7 @@ from fateforger.conversation.redaction import SECRET, Redaction
 from fateforger.conversation.turn_log import RecordingSink
 from fateforger.conversation.turn_runs import replay
 from fateforger.errors import ModelUnreachable
-from fateforger.session.commands import Opening
+from fateforger.session.commands.thread import Opening
 
 HIDING = b"only for this test"
 Open = Callable[..., Awaitable[House]]

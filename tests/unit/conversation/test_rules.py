@@ -15,7 +15,7 @@ from fateforger.errors import BadInput, StoreUnavailable
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity, RuleKind, Scope, Source, Status, Weekday, WindowKind
 from fateforger.planning.plan import ET
-from fateforger.session.commands import RememberConstraint, ShowMemory
+from fateforger.session.commands.rules import RememberConstraint, ShowMemory
 from fateforger.session.forms import Form, FormErrors, FormSubmission
 from fateforger.session.rulebook import NOT_ALL
 from fateforger.ui.rule_forms import CHANGED, PAGE

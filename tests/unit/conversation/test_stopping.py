@@ -16,7 +16,7 @@ from fateforger.adapters.model import ChatModel, Endpoint
 from fateforger.conversation.running_turns import NOT_TORN, STOPPED
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Progress, ignore_progress
-from fateforger.session.commands import TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session
 from fateforger.values import replace

@@ -13,7 +13,7 @@ from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, P
 
 from fateforger.calendar.ports import Rejected
 from fateforger.errors import CalendarNotFound, CalendarUnreachable, StoreUnavailable, VersionConflict
-from fateforger.session.commands import Start
+from fateforger.session.commands.thread import Start
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage

@@ -212,7 +212,8 @@ async def test_the_entry_points_by_name(house: House, anna: Person) -> None:
     """S58: start, commit date, user reply and stage action, each a typed message."""
     from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING
 
-    from fateforger.session.commands import StageAction, Start, TimeboxingCommitDate, TimeboxingUserReply
+    from fateforger.session.commands.day import TimeboxingCommitDate
+    from fateforger.session.commands.thread import StageAction, Start, TimeboxingUserReply
     from fateforger.session.stages import Move
 
     door = house.coordinator

@@ -15,7 +15,7 @@ from tests.unit.conversation.test_person_edits import drag
 from fateforger.conversation.language.message_reader import ONE_AT_A_TIME
 from fateforger.errors import ModelRejected
 from fateforger.ports.model import Prompt
-from fateforger.session.commands import Opening, Start
+from fateforger.session.commands.thread import Opening, Start
 from fateforger.session.conflicts import open_questions
 
 LINES: list[dict[str, Any]] = []

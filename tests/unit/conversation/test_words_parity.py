@@ -24,14 +24,10 @@ from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import MemoryReading, TurnOutcome
 from fateforger.memory.documents import write_record
 from fateforger.session.card_actions import Click
-from fateforger.session.commands import (
-    ACTIONS,
-    ApplyPatch,
-    SessionCommand,
-    SessionCommandBase,
-    TimeboxingUserReply,
-    read_click,
-)
+from fateforger.session.commands import ACTIONS, SessionCommand, read_click
+from fateforger.session.commands.base import SessionCommandBase
+from fateforger.session.commands.plan import ApplyPatch
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_target, question_token
 from fateforger.session.draft import with_fixes
 from fateforger.session.edits import apply_edit

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.conversation.sessions import at, event, planned, session, task
 
 from fateforger.session.cards import Picture
-from fateforger.session.commands import EditBlock
+from fateforger.session.commands.plan import EditBlock
 from fateforger.session.edits import apply_edit
 from fateforger.session.messages import CHANGE, Notice
 from fateforger.session.model import FrameFacts, RefineUpdate, Session

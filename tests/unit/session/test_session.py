@@ -15,7 +15,7 @@ from fateforger.errors import BadInput
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
 from fateforger.quality.model import Criterion, Fix
-from fateforger.session.commands import mint_key
+from fateforger.session.commands.base import mint_key
 from fateforger.session.gate import describe_stage
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import LastWords, Notice, SyncReport

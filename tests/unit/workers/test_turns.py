@@ -12,7 +12,9 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob
-from fateforger.session.commands import COMMAND, InboxCommand, Opening, RefreshCalendar, Start, TimeboxingUserReply
+from fateforger.session.commands import COMMAND, InboxCommand
+from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import QueueCommandBase, ShowTasks
 from fateforger.values import replace

@@ -25,17 +25,17 @@ from fateforger.memory.reminders import describe_days, describe_times, needs_con
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity, Scope, Source, Status
 from fateforger.planning.validation import first_mistake
-from fateforger.session.commands import (
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.rules import (
     ConstraintVerdict,
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
-    SessionCommand,
     SettleConstraints,
     ShowMemory,
-    TimeboxingUserReply,
     UndoMemory,
 )
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.recall import followed_constraints
 from fateforger.values import replace

@@ -21,38 +21,37 @@ from fateforger.conversation.language.answers import (
 from fateforger.errors import BadInput
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button
-from fateforger.session.commands import (
+from fateforger.session.commands import SessionCommand, read_click
+from fateforger.session.commands.base import SessionCommandBase, mint_key
+from fateforger.session.commands.calendar import (
+    HideHistory,
+    HidePreview,
+    RedoWrite,
+    ResolveConflict,
+    SetCalendarWrite,
+    ShowHistory,
+    ShowPreview,
+    Side,
+    UndoWrite,
+)
+from fateforger.session.commands.day import (
     AddTasks,
     AdjustFrame,
     BringAlong,
     ChooseDate,
     DeferTask,
-    HideHistory,
-    HideMemory,
-    HidePreview,
     MarkOneThing,
-    RedoWrite,
     RemoveTask,
-    Replan,
     ResizeTask,
-    ResolveConflict,
-    SessionCommand,
-    SessionCommandBase,
-    SetCalendarWrite,
     SetFrame,
-    ShowHistory,
-    ShowPreview,
-    Side,
     SplitTask,
-    StageAction,
     TimeboxingCommitDate,
-    TimeboxingUserReply,
     UndoCatchUp,
-    UndoWrite,
     UpdateTask,
-    mint_key,
-    read_click,
 )
+from fateforger.session.commands.plan import Replan
+from fateforger.session.commands.rules import HideMemory
+from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_token
 from fateforger.session.gate import is_offered
 from fateforger.session.model import Depth, FrameFacts, Session, Task

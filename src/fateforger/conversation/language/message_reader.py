@@ -60,7 +60,9 @@ from fateforger.conversation.language.tables import (
 from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable, UserError
 from fateforger.memory.versions import Version
 from fateforger.ports.model import Model, Role
-from fateforger.session.commands import ApplyPatch, ExplainBlock, SessionCommand, TimeboxingUserReply
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.plan import ApplyPatch, ExplainBlock
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session

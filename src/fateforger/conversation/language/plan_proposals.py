@@ -46,7 +46,8 @@ from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
 from fateforger.planning.wire import AddEvents, ReplaceEvents, TBOp, TBPatch, to_keys
 from fateforger.ports.model import Model, Role
 from fateforger.session.checks import day_meetings
-from fateforger.session.commands import ApplyPatch, mint_key
+from fateforger.session.commands.base import mint_key
+from fateforger.session.commands.plan import ApplyPatch
 from fateforger.session.constants import DRAFT_LIMIT, PATCH_LIMIT, PATCH_TRIES
 from fateforger.session.day import instant_in, local_today
 from fateforger.session.draft import basis_of, day_of, draft_constraints, own_draft, to_unplaced

@@ -30,7 +30,8 @@ from fateforger.memory.vocabulary import (
 from fateforger.planning.plan import ET
 from fateforger.planning.validation import first_mistake
 from fateforger.ports.model import Model, Role
-from fateforger.session.commands import AddExtracted, TimeboxingUserReply
+from fateforger.session.commands.rules import AddExtracted
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_LIMIT, UNDERSTAND_LIMIT
 from fateforger.session.model import Session
 from fateforger.workers.lanes import TryLater

@@ -9,7 +9,7 @@ from typing import Any, Protocol, assert_never
 
 from fateforger.conversation.queue.cards import ADD, SHOW, build_reply
 from fateforger.session.cards import Card
-from fateforger.session.commands import Opening
+from fateforger.session.commands.thread import Opening
 from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, SettleTask, ShowTasks
 from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask

@@ -42,7 +42,7 @@ from fateforger.conversation.queue.work import Asker, PlannedTasks, Tools, mark_
 from fateforger.errors import BadInput, StoreError
 from fateforger.memory.credentials import redact_credentials
 from fateforger.session.cards import Card, Part, plain
-from fateforger.session.commands import Opening
+from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.queue_commands import (
     BlockTimeFor,

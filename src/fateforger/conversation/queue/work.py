@@ -20,7 +20,10 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.model import Model
 from fateforger.session.cards import Card
-from fateforger.session.commands import AddBlock, AddTasks, Start, mint_key
+from fateforger.session.commands.base import mint_key
+from fateforger.session.commands.day import AddTasks
+from fateforger.session.commands.plan import AddBlock
+from fateforger.session.commands.thread import Start
 from fateforger.session.day import day_words, local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.model import Session, SessionStatus, Task

@@ -11,7 +11,7 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, House, open_house_at
 from tests.unit.conversation.queue.desk import DM, Desk, labels
 
-from fateforger.session.commands import Opening
+from fateforger.session.commands.thread import Opening
 from fateforger.tasks.task import BlockTime, Decompose, TaskState
 
 Begin = Callable[..., Awaitable["Talk"]]

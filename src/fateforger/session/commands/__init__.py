@@ -1,0 +1,54 @@
+"""Commands of a person as typed messages (S58, S99, S107), and their unions.
+
+Each command has one meaning and one executor, whether it came from a button, a form, a slash command, or, with a
+model, from words.
+
+``command_id`` is unique to the click, submission, or message and the same for its repetitions, so a command is
+carried out once. ``at`` is the aware instant at which the person acted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Annotated, get_args
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from fateforger.errors import BadInput
+from fateforger.session.card_actions import CardAction, Click, list_actions
+from fateforger.session.commands.calendar import CalendarCommand, RefreshCalendar
+from fateforger.session.commands.day import DayCommand
+from fateforger.session.commands.plan import PlanCommand
+from fateforger.session.commands.rules import AddExtracted, RuleCommand
+from fateforger.session.commands.thread import EndAbandoned, Opening, Start, ThreadCommand
+from fateforger.session.queue_commands import QueueCommand
+
+SessionCommand = ThreadCommand | DayCommand | PlanCommand | CalendarCommand | RuleCommand
+Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
+BackgroundCommand = RefreshCalendar | AddExtracted | EndAbandoned
+"""Commands that no person gave."""
+InboxCommand = Start | Opening | SessionCommand | QueueCommand | BackgroundCommand
+"""Commands of the durable inbox."""
+COMMAND: TypeAdapter[InboxCommand] = TypeAdapter(Annotated[InboxCommand, Field(discriminator="kind")])
+"""Reads and writes any command as JSON."""
+
+ACTIONS: Mapping[str, tuple[type[SessionCommand | QueueCommand], CardAction]] = {
+    action.id: (kind, action)
+    for kind in chain(get_args(SessionCommand), get_args(QueueCommand))
+    for action in list_actions(kind)
+}
+"""Actions of cards, with the commands that declare them; others open a form, start a session, or turn a page."""
+UNKNOWN = "I don't know that button any more; please use the newest card in this thread."
+
+
+def read_click(click: Click) -> SessionCommand | QueueCommand:
+    """Return the command of a control. Raises :class:`BadInput` for an unknown or unreadable one."""
+    if click.action not in ACTIONS:
+        raise BadInput(UNKNOWN, where=click.action)
+    kind, action = ACTIONS[click.action]
+    envelope = {"command_id", "user_id", "at", "session_id"} & kind.model_fields.keys()
+    try:
+        return kind.model_validate({**click.model_dump(include=envelope), **action.read(click)})
+    except ValidationError:
+        raise BadInput(UNKNOWN, where=click.action) from None

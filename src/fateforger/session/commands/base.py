@@ -1,0 +1,42 @@
+"""The base of all commands to a session, and the stages that accept them."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.session.stages import TimeboxingStage
+
+
+def mint_key(prefix: str, *parts: object) -> str:
+    """Return a short id for these parts: ``prefix`` and twelve hexadecimal digits."""
+    text = "|".join(str(p) for p in parts)
+    return f"{prefix}{hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:12]}"
+
+
+ALL_STAGES = frozenset(TimeboxingStage)
+PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
+
+
+class SessionCommandBase(BaseModel):
+    """A command to a running session.
+
+    A class declares where it is accepted, and the actions of the controls that give it
+    (:mod:`fateforger.session.card_actions`).
+
+    ``command_id`` is unique to the click, submission, or message and the same for its repetitions. ``at`` is the
+    aware instant at which the person acted.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    home: ClassVar[TimeboxingStage | None] = None
+    """Stage that the command belongs to; ``None`` if it fits any."""
+    accepted: ClassVar[frozenset[TimeboxingStage]] = ALL_STAGES
+    """Stages that accept the command."""
+    command_id: str
+    user_id: str
+    at: datetime
+    session_id: str

@@ -1,0 +1,177 @@
+"""Commands about the day, its frame and its tasks."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import time
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from fateforger.session.card_actions import (
+    CardAction,
+    Click,
+    Fields,
+    read_chosen,
+    read_target,
+)
+from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase
+from fateforger.session.model import FrameFacts, Task
+from fateforger.session.stages import TimeboxingStage
+
+
+class ChooseDate(SessionCommandBase):
+    """Stage 0: choose another day or zone, not confirmed yet."""
+
+    home = TimeboxingStage.DATE
+    accepted = frozenset({TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS})
+    pick: ClassVar = CardAction("choose_date", read=read_chosen("date", Date))
+    other_day: ClassVar = CardAction("plan_day", read=read_target("date"))
+    kind: Literal["choose_date"] = "choose_date"
+    date: Date | None = None
+    tz: str | None = None
+
+
+class TimeboxingCommitDate(SessionCommandBase):
+    """Stage 0: confirm the day and zone."""
+
+    home = TimeboxingStage.DATE
+    accepted = frozenset({TimeboxingStage.DATE})
+    action: ClassVar = CardAction("commit_date", "Plan this day")
+    kind: Literal["commit_date"] = "commit_date"
+
+
+class SetFrame(SessionCommandBase):
+    """Stage 1: set the frame of the day."""
+
+    home = TimeboxingStage.COLLECT_CONSTRAINTS
+    accepted = ALL_STAGES - PLANNED
+    kind: Literal["set_frame"] = "set_frame"
+    frame: FrameFacts
+
+
+class AdjustFrame(SessionCommandBase):
+    """Stage 1: change the start or end of the day; ``None`` leaves it as it is."""
+
+    home = TimeboxingStage.COLLECT_CONSTRAINTS
+    start: ClassVar = CardAction("set_day_start", read=read_chosen("day_start", time))
+    end: ClassVar = CardAction("set_day_end", read=read_chosen("day_end", time))
+    until: ClassVar = CardAction("frame.until", read=read_target("day_end"))
+    kind: Literal["adjust_frame"] = "adjust_frame"
+    day_start: time | None = None
+    day_end: time | None = None
+
+
+class TaskCommandBase(SessionCommandBase):
+    """A change of the tasks; they are accepted until the plan is refined."""
+
+    home = TimeboxingStage.CAPTURE_INPUTS
+    accepted = ALL_STAGES - PLANNED
+
+
+class UnplacedCommandBase(TaskCommandBase):
+    """A change of a task, which may be without room in a plan; it is accepted at any stage."""
+
+    accepted = ALL_STAGES
+
+
+class AddTasks(TaskCommandBase):
+    """Stage 2: add tasks.
+
+    ``proceed`` also moves on to the skeleton.
+    """
+
+    kind: Literal["add_tasks"] = "add_tasks"
+    tasks: tuple[Task, ...] = Field(min_length=1)
+    proceed: bool = False
+
+
+class UpdateTask(TaskCommandBase):
+    """Stage 2: replace the task with the same id."""
+
+    kind: Literal["update_task"] = "update_task"
+    task: Task
+
+
+def _read_size(click: Click) -> Fields:
+    minutes, _, task_id = click.target.partition(" ")
+    return {"task_id": task_id, "minutes": minutes}
+
+
+class ResizeTask(UnplacedCommandBase):
+    """Stages 2 and 3: change the minutes of a task."""
+
+    action: ClassVar = CardAction("task.resize", read=_read_size)
+    kind: Literal["resize_task"] = "resize_task"
+    task_id: str
+    minutes: int = Field(gt=0, le=24 * 60)
+
+
+class RemoveTask(UnplacedCommandBase):
+    action: ClassVar = CardAction("task.remove", "Remove", read_target("task_id"))
+    kind: Literal["remove_task"] = "remove_task"
+    task_id: str
+
+
+class MarkOneThing(TaskCommandBase):
+    """Stage 2: mark the one thing."""
+
+    action: ClassVar = CardAction("task.one_thing", "Make it the one thing", read_target("task_id"))
+    kind: Literal["mark_one_thing"] = "mark_one_thing"
+    task_id: str
+
+
+class DeferTask(UnplacedCommandBase):
+    """Stages 2 and 3: leave a task for another day.
+
+    The task is kept, and offered when the person plans another day.
+    """
+
+    action: ClassVar = CardAction("task.defer", "Leave it for another day", read_target("task_id"))
+    kind: Literal["defer_task"] = "defer_task"
+    task_id: str
+
+
+class BringAlong(TaskCommandBase):
+    """Stages 2 and 3: take on work that earlier days left open or that was deferred.
+
+    Without ``task_ids`` it takes all that is offered, or nothing if there is ``settled`` work. Work in ``settled`` is
+    done, or not wanted any more.
+    """
+
+    action: ClassVar = CardAction("task.bring", "Add", lambda click: {"task_ids": tuple(click.target.split())})
+    kind: Literal["bring_along"] = "bring_along"
+    task_ids: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
+
+
+class UndoCatchUp(TaskCommandBase):
+    """Stages 2 and 3: undo the last catch-up with missed days as a whole."""
+
+    action: ClassVar = CardAction("task.undo_catch_up", "Undo")
+    kind: Literal["undo_catch_up"] = "undo_catch_up"
+
+
+class SplitTask(UnplacedCommandBase):
+    """Stages 2 and 3: allow a task to be done in pieces."""
+
+    action: ClassVar = CardAction("task.split", "In pieces", read_target("task_id"))
+    kind: Literal["split_task"] = "split_task"
+    task_id: str
+
+
+DayCommand = (
+    ChooseDate
+    | TimeboxingCommitDate
+    | SetFrame
+    | AdjustFrame
+    | AddTasks
+    | UpdateTask
+    | ResizeTask
+    | RemoveTask
+    | DeferTask
+    | BringAlong
+    | UndoCatchUp
+    | SplitTask
+    | MarkOneThing
+)

@@ -1,0 +1,166 @@
+"""Commands about the person's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fateforger.errors import BadInput
+from fateforger.memory.record import ConstraintRecord
+from fateforger.session.card_actions import (
+    CardAction,
+    Click,
+    Fields,
+    read_target,
+)
+from fateforger.session.commands.base import SessionCommandBase
+from fateforger.text import mark_message
+
+ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_aside", "use_again"]
+"""Judgment of a constraint: right, not wanted, over, or wanted again; or (not) counting in this session."""
+
+
+class RememberConstraint(SessionCommandBase):
+    """Remember a new constraint, optionally in place of the one with the uid ``supersedes``."""
+
+    kind: Literal["remember_constraint"] = "remember_constraint"
+    record: ConstraintRecord
+    supersedes: str | None = None
+
+
+class ReviseConstraint(SessionCommandBase):
+    """Replace a constraint's record; its uid stays.
+
+    ``seen`` is the ``seq`` of the version that was edited. If there is a newer one by now, nothing is done.
+    """
+
+    kind: Literal["revise_constraint"] = "revise_constraint"
+    uid: str
+    record: ConstraintRecord
+    seen: int | None = None
+
+
+_VERDICTS: Mapping[ConstraintVerdict, str] = {
+    "accept": mark_message("Confirm"),
+    "decline": mark_message("Decline"),
+    "archive": mark_message("Archive"),
+    "restore": mark_message("Restore"),
+    "set_aside": mark_message("Not for this day"),
+    "use_again": mark_message("Use it for this day again"),
+}
+
+
+def format_rule_target(seq: int, uid: str) -> str:
+    """Return the target of a control: a rule, and its version when it was shown."""
+    return f"{seq} {uid}"
+
+
+def parse_rule_target(target: str) -> tuple[int, str]:
+    """Return the version and the rule of a control's target. Raises :class:`BadInput`."""
+    seq, _, uid = target.partition(" ")
+    if not seq.isdecimal() or not uid:
+        raise BadInput("I don't know that rule any more; please look at the list again.")
+    return int(seq), uid
+
+
+def _read_verdict(verdict: ConstraintVerdict, click: Click) -> Fields:
+    seen, uid = parse_rule_target(click.target)
+    return {"uid": uid, "verdict": verdict, "seen": seen}
+
+
+class JudgeConstraint(SessionCommandBase):
+    """Judge one constraint.
+
+    ``seen`` is as in :class:`ReviseConstraint`.
+    """
+
+    verdicts: ClassVar[Mapping[ConstraintVerdict, CardAction]] = {
+        verdict: CardAction(f"memory.{verdict}", label, partial(_read_verdict, verdict))
+        for verdict, label in _VERDICTS.items()
+    }
+    kind: Literal["judge_constraint"] = "judge_constraint"
+    uid: str
+    verdict: ConstraintVerdict
+    reason: str | None = None
+    seen: int | None = None
+
+
+class RuleChoice(BaseModel):
+    """Two rules, and the one that counts; ``None`` keeps both."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    uids: tuple[str, str]
+    keep: str | None = None
+
+
+def _read_settled(click: Click) -> Fields:
+    try:
+        return RuleChoice.model_validate_json(click.target).model_dump()
+    except ValidationError:
+        raise BadInput("I can't tell any more which rules that was about; please open your rules again.") from None
+
+
+class SettleConstraints(SessionCommandBase):
+    """Choose between two constraints that contradict, replace, or repeat each other.
+
+    ``keep`` is the one that counts; ``None`` keeps both.
+    """
+
+    action: ClassVar = CardAction("memory.keep", read=_read_settled)
+    kind: Literal["settle_constraints"] = "settle_constraints"
+    uids: tuple[str, str]
+    keep: str | None = None
+
+
+class UndoMemory(SessionCommandBase):
+    """Undo what a command wrote into memory; ``write`` is its id."""
+
+    action: ClassVar = CardAction("undo_memory", "Undo", read_target("write"))
+    kind: Literal["undo_memory"] = "undo_memory"
+    write: str
+
+
+class ShowMemory(SessionCommandBase):
+    """Show the constraints of the person.
+
+    ``uids`` and ``search`` restrict the list to these constraints and to matches of the words. ``more`` lists more of
+    it.
+    """
+
+    action: ClassVar = CardAction("show_memory", "Your rules")
+    kind: Literal["show_memory"] = "show_memory"
+    more: bool = False
+    uids: tuple[str, ...] = ()
+    search: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=8)] = ()
+
+
+class HideMemory(SessionCommandBase):
+    action: ClassVar = CardAction("hide_memory", "Close")
+    kind: Literal["hide_memory"] = "hide_memory"
+
+
+class AddExtracted(BaseModel):
+    """Constraints that were extracted from a reply in the background.
+
+    It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and
+    ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: Literal["understood"] = "understood"
+    command_id: str
+    session_id: str
+    of: str
+    at: datetime
+    records: tuple[ConstraintRecord, ...] = ()
+    question: str | None = None
+    trouble: str | None = None
+
+
+RuleCommand = (
+    RememberConstraint | ReviseConstraint | JudgeConstraint | SettleConstraints | UndoMemory | ShowMemory | HideMemory
+)

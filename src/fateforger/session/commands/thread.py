@@ -1,0 +1,153 @@
+"""Commands that begin a session, move through its stages, answer it or end it."""
+
+from __future__ import annotations
+
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from datetime import datetime
+from functools import partial
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from fateforger.session.card_actions import (
+    CardAction,
+    Click,
+    Fields,
+    read_target,
+)
+from fateforger.session.commands.base import SessionCommandBase
+from fateforger.session.model import Task
+from fateforger.session.stages import Move
+from fateforger.tasks.task import Mode
+from fateforger.text import mark_message
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class Start(BaseModel):
+    """Begin planning in a channel, or in an existing thread.
+
+    ``tz`` is the person's IANA zone. ``mode`` tells how the planning came about. ``inputs`` are tasks for that day,
+    and ``note`` is shown on its first card.
+    """
+
+    model_config = _FROZEN
+    kind: Literal["start"] = "start"
+    command_id: str
+    user_id: str
+    at: datetime
+    channel: str
+    thread_ts: str | None = None
+    tz: str
+    date: Date | None = None
+    mode: Mode = "direct"
+    inputs: tuple[Task, ...] = ()
+    note: str = ""
+
+
+class Opening(BaseModel):
+    """A message where no session ran yet, in which a model may read the wish to plan a day.
+
+    Only a message ``addressed`` to the bot is read; any other counts once a session runs in its thread. ``tz`` is as
+    in :class:`Start`, ``withheld`` as in :class:`TimeboxingUserReply`. If others can read the message, ``channel`` is
+    the person's direct messages without a ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` tell where it
+    was written.
+    """
+
+    model_config = _FROZEN
+    kind: Literal["opening"] = "opening"
+    command_id: str
+    user_id: str
+    at: datetime
+    channel: str
+    thread_ts: str | None
+    tz: str
+    text: str
+    addressed: bool = True
+    withheld: bool = False
+    heard_channel: str | None = None
+    heard_thread_ts: str | None = None
+
+    @property
+    def is_moved(self) -> bool:
+        """True when the answer goes to another place than the message."""
+        return self.heard_channel is not None
+
+
+class TimeboxingUserReply(SessionCommandBase):
+    """A message of the person in the thread.
+
+    ``withheld`` tells that a key or a password was removed from it.
+    """
+
+    kind: Literal["user_reply"] = "user_reply"
+    text: str
+    withheld: bool = False
+
+
+def _read_move(move: Move, click: Click) -> Fields:
+    return {"move": move, "seen": click.target or None}
+
+
+class StageAction(SessionCommandBase):
+    """A stage button: proceed, back, redo, cancel, undo last update, undo sync, retry.
+
+    ``seen`` is the token of the button (:func:`fateforger.session.gate.move_token`). A move from an outdated card is
+    not carried out, so the second half of a double click does nothing.
+    """
+
+    moves: ClassVar = {
+        move: CardAction(move.value, label, partial(_read_move, move))
+        for move, label in {
+            Move.PROCEED: mark_message("Proceed"),
+            Move.BACK: mark_message("Back"),
+            Move.REDO: mark_message("Redo step"),
+            Move.CANCEL: mark_message("Cancel"),
+            Move.UNDO_LAST_UPDATE: mark_message("Undo last update"),
+            Move.UNDO_SYNC: mark_message("Undo"),
+            Move.RETRY: mark_message("Try again"),
+        }.items()
+    }
+    kind: Literal["stage_action"] = "stage_action"
+    move: Move
+    seen: str | None = None
+
+
+LeftAsIs = Literal["held", "brakes"]
+
+
+class LeaveAsIs(SessionCommandBase):
+    """Decline a question of the card.
+
+    ``held`` leaves a change undone that violates a rule; ``brakes`` leaves unwritten what needs approval.
+    """
+
+    action: ClassVar = CardAction("leave_as_is", read=read_target("about"))
+    kind: Literal["leave_as_is"] = "leave_as_is"
+    about: LeftAsIs
+
+
+class AnswerProposal(SessionCommandBase):
+    """Accept or deny another agent's proposal for the plan of the session."""
+
+    apply: ClassVar = CardAction("proposal.apply", "Apply", read_target("proposal", answer="apply"))
+    deny: ClassVar = CardAction("proposal.deny", "Deny", read_target("proposal", answer="deny"))
+    kind: Literal["answer_proposal"] = "answer_proposal"
+    proposal: str
+    answer: Literal["apply", "deny"]
+
+
+class EndAbandoned(BaseModel):
+    """End of an abandoned session, due at the instant ``at``.
+
+    No person asked for it. It queues with the person's commands, but does not count as activity of theirs.
+    """
+
+    model_config = _FROZEN
+    kind: Literal["left_alone"] = "left_alone"
+    command_id: str
+    session_id: str
+    at: datetime
+
+
+ThreadCommand = TimeboxingUserReply | StageAction | LeaveAsIs | AnswerProposal
