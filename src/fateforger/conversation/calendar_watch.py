@@ -25,13 +25,14 @@ from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import clip_span, outside_words, overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
-from fateforger.text import quote_title
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, ngettext, quote_title
 from fateforger.ui.session_cards import root_line, stage_card
 from fateforger.workers.turns import build_look_job
 
 MOST_LINES = 4
 """Changes announced one by one; the rest is counted."""
-ANSWERS_AGAIN = "Your calendar answers again."
+ANSWERS_AGAIN = mark_message("Your calendar answers again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def notice_changes(session: Session, look: Look) -> NoticedChanges | None:
     lost = _describe_lost(session, after)
     if after.planning.plan == session.planning.plan and _visible_state(after) == _visible_state(session) and not lost:
         return None
-    again = (ANSWERS_AGAIN,) if session.day.snapshot_error is not None else ()
+    again = (_(ANSWERS_AGAIN),) if session.day.snapshot_error is not None else ()
     lines = (*again, *reading.noticed, *lost, *_describe_meetings(session, after))
     notice = Notice(lines=_limit_lines(lines)) if lines else session.thread.notice
     return NoticedChanges(after.with_thread(notice=notice), reading)
@@ -80,7 +81,10 @@ def _limit_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
     more = len(lines) - MOST_LINES
     if more <= 1:
         return lines
-    return (*lines[:MOST_LINES], f"And {more} more changes on your calendar.")
+    return (
+        *lines[:MOST_LINES],
+        ngettext("And {count} more change on your calendar.", "And {count} more changes on your calendar.", more),
+    )
 
 
 def _describe_lost(before: Session, after: Session) -> tuple[str, ...]:
@@ -96,8 +100,12 @@ def _describe_lost(before: Session, after: Session) -> tuple[str, ...]:
     count = len((_written_keys(before) - _written_keys(after)) & kept)
     if not count:
         return ()
-    what = "A block of this plan is" if count == 1 else f"{count} blocks of this plan are"
-    return (f"{what} no longer on your calendar. I kept the plan as it was.",)
+    text = ngettext(
+        "A block of this plan is no longer on your calendar. I kept the plan as it was.",
+        "{count} blocks of this plan are no longer on your calendar. I kept the plan as it was.",
+        count,
+    )
+    return (text,)
 
 
 def _written_keys(session: Session) -> set[str]:
@@ -119,31 +127,50 @@ def _describe_meetings(before: Session, after: Session) -> tuple[str, ...]:
     ]
     lines += [_describe_removed(was, after) for k, was in old.items() if k not in new]
     lines += [
-        f"New on your calendar: {quote_title(title)}, all day." for title in _subtract(shown.all_day, known.all_day)
+        _("New on your calendar: {title}, all day.", title=quote_title(title))
+        for title in _subtract(shown.all_day, known.all_day)
     ]
     lines += [
-        f"{quote_title(title)}, all day, is off your calendar." for title in _subtract(known.all_day, shown.all_day)
+        _("{title}, all day, is off your calendar.", title=quote_title(title))
+        for title in _subtract(known.all_day, shown.all_day)
     ]
     return tuple(lines)
 
 
 def _describe_added(meeting: Meeting, session: Session) -> str:
-    return f"New on your calendar: {quote_title(meeting.title)}, {_format_time(meeting, session)}."
+    return _(
+        "New on your calendar: {title}, {time}.", title=quote_title(meeting.title), time=_format_time(meeting, session)
+    )
 
 
 def _describe_removed(meeting: Meeting, session: Session) -> str:
-    return f"{quote_title(meeting.title)}, {_format_time(meeting, session)}, is off your calendar."
+    return _(
+        "{title}, {time}, is off your calendar.", title=quote_title(meeting.title), time=_format_time(meeting, session)
+    )
 
 
 def _describe_changed(was: Meeting, now: Meeting, session: Session) -> str | None:
     title = quote_title(was.title)
     if was.title != now.title:
-        title += f", now called {quote_title(now.title)},"
+        title = _("{old}, now called {new},", old=title, new=quote_title(now.title))
     if (was.start, was.end) != (now.start, now.end):
-        return f"{title} is now {_format_time(now, session)} (was {_format_time(was, session)})."
+        return _(
+            "{title} is now {time} (was {before}).",
+            title=title,
+            time=_format_time(now, session),
+            before=_format_time(was, session),
+        )
     if was.busy != now.busy:
-        return f"{title} is shown as {'busy' if now.busy else 'free'} now."
-    return f"{quote_title(was.title)} is now called {quote_title(now.title)}." if was.title != now.title else None
+        return (
+            _("{title} is shown as busy now.", title=title)
+            if now.busy
+            else _("{title} is shown as free now.", title=title)
+        )
+    return (
+        _("{old} is now called {new}.", old=quote_title(was.title), new=quote_title(now.title))
+        if was.title != now.title
+        else None
+    )
 
 
 def _format_time(meeting: Meeting, session: Session) -> str:

@@ -27,9 +27,11 @@ from fateforger.session.messages import Notice
 from fateforger.session.model import MORE_LISTED, MOST_LISTED, Facts, HistoryView, Session
 from fateforger.session.replanning import facts_of, with_facts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
-NOT_ALL = "I could not take all of it back; press the button again in a moment."
+NOT_ALL = mark_message("I could not take all of it back; press the button again in a moment.")
 
 
 class Historian(Protocol):
@@ -95,7 +97,7 @@ class HistoryService:
         except NotUndoable as error:
             return _add_notice(before, (error.message,), refused=True)
         except (UserError, CalendarError) as error:
-            lines = (f"I could not take that back: {error.message}", "Nothing has changed.")
+            lines = (_("I could not take that back: {message}", message=error.message), _("Nothing has changed."))
             return _add_notice(before, lines, refused=True)
         finally:
             self._looker.forget(session.date, session.tz)
@@ -106,7 +108,7 @@ class HistoryService:
         shown = predict_snapshot(session.day.snapshot, result)
         if report.status in {"partial", "failed"}:
             kept = before.with_day(snapshot=predict_snapshot(before.day.snapshot, result)).with_sync(last_sync=report)
-            return _add_notice(kept, (NOT_ALL, *report.sentences), refused=True)
+            return _add_notice(kept, (_(NOT_ALL), *report.sentences), refused=True)
         history = await self._submitter.history(session.date)
         ids = () if result.transaction is None else list_undone(result.transaction)
         gone_back = [t for t in history if t.id in ids]

@@ -66,11 +66,12 @@ from fateforger.session.replanning import (
     with_put_in_past,
 )
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.values import replace
 
-NOT_ASKED = "That is not a question any more, so I changed nothing."
-ASKED_ANEW = "Your calendar or the plan changed again since that card, so I ask anew."
+NOT_ASKED = mark_message("That is not a question any more, so I changed nothing.")
+ASKED_ANEW = mark_message("Your calendar or the plan changed again since that card, so I ask anew.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,9 @@ def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: boo
     waiting = open_questions(session)
     chosen = tuple(q for q in waiting if command.key is None or subject_of(q) == (command.key, command.topic))
     if not chosen:
-        return ResolvedConflict(session.say(NOT_ASKED))
+        return ResolvedConflict(session.say(_(NOT_ASKED)))
     if command.seen is not None and command.seen != question_token(chosen):
-        return ResolvedConflict(session.say(ASKED_ANEW))
+        return ResolvedConflict(session.say(_(ASKED_ANEW)))
     if session.planning.plan is None:
         return ResolvedConflict(session)
     lines = tuple(_describe_answer(q, command, session, at_once=at_once) for q in chosen)
@@ -111,32 +112,42 @@ def _describe_answer(question: Question, command: ResolveConflict, session: Sess
     conflict, tz = question.conflict, zone(session.tz)
     title = quote_title(conflict.title)
     if command.keep == "plan":
-        when = "your calendar gets that now" if at_once else "your calendar gets that when you commit"
-        return f"As planned, {title} {_describe_planned(question, session, tz)}; {when}."
+        planned = _describe_planned(question, session, tz)
+        if at_once:
+            return _("As planned, {title} {planned}; your calendar gets that now.", title=title, planned=planned)
+        return _(
+            "As planned, {title} {planned}; your calendar gets that when you commit.", title=title, planned=planned
+        )
     if conflict.calendar is None:
-        return f"{title} stays deleted, and is out of the plan."
-    return f"As on your calendar, {title} {describe_value(conflict.topic, conflict.calendar, session.date, tz)}."
+        return _("{title} stays deleted, and is out of the plan.", title=title)
+    return _(
+        "As on your calendar, {title} {value}.",
+        title=title,
+        value=describe_value(conflict.topic, conflict.calendar, session.date, tz),
+    )
 
 
 def _describe_planned(question: Question, session: Session, tz: ZoneInfo) -> str:
     return describe_value(question.conflict.topic, question.conflict.plan, session.date, tz)
 
 
-CHANGED = "I changed your plan{because}."
-TAKE_BACK = "Undo last update takes that back."
-UNMENDED = "Your plan does not fit any more{because}. In the way: {blocks}."
-NO_WAY = "Moving blocks does not mend that. Change the plan; a commit asks you first."
-SEEN_FIRST = "Nothing was committed yet: please look at the plan, then commit it."
-NOT_COMMITTED = "I did not commit this plan, because it goes against what you want kept."
-NOT_WRITTEN = "It is in your plan, but not on your calendar yet, because the plan goes against what you want kept."
-AGAINST = "{sentence} Against it: {blocks}."
-BOOKED = "“{title}” came to your calendar at {times}. Against it: {block}."
-COMMIT_ANYWAY = "Commit anyway, and that does not count for this day; or change the plan."
-WRITE_ANYWAY = "Write it anyway, and that does not count for this day; or change the plan."
-NOT_MADE = "I did not do that, because of a rule you want kept."
-ANYWAY = "Do it anyway, and that rule does not count for this day; or leave the plan as it is."
-BY_ITSELF = "This plan is {label} ({level} of 4), so it goes to your calendar by itself."
-GOES_AGAINST = "That goes against something you want."
+CHANGED = mark_message("I changed your plan{because}.")
+TAKE_BACK = mark_message("Undo last update takes that back.")
+UNMENDED = mark_message("Your plan does not fit any more{because}. In the way: {blocks}.")
+NO_WAY = mark_message("Moving blocks does not mend that. Change the plan; a commit asks you first.")
+SEEN_FIRST = mark_message("Nothing was committed yet: please look at the plan, then commit it.")
+NOT_COMMITTED = mark_message("I did not commit this plan, because it goes against what you want kept.")
+NOT_WRITTEN = mark_message(
+    "It is in your plan, but not on your calendar yet, because the plan goes against what you want kept."
+)
+AGAINST = mark_message("{sentence} Against it: {blocks}.")
+BOOKED = mark_message("“{title}” came to your calendar at {times}. Against it: {block}.")
+COMMIT_ANYWAY = mark_message("Commit anyway, and that does not count for this day; or change the plan.")
+WRITE_ANYWAY = mark_message("Write it anyway, and that does not count for this day; or change the plan.")
+NOT_MADE = mark_message("I did not do that, because of a rule you want kept.")
+ANYWAY = mark_message("Do it anyway, and that rule does not count for this day; or leave the plan as it is.")
+BY_ITSELF = mark_message("This plan is {label} ({level} of 4), so it goes to your calendar by itself.")
+GOES_AGAINST = mark_message("That goes against something you want.")
 JUDGEMENTS = (JudgeConstraint, ReviseConstraint, SettleConstraints)
 
 
@@ -165,7 +176,7 @@ def _apply_move(stage: StageInput, session: Session) -> StageOutput:
         case Move.PROCEED:
             followed = follow_arrivals(session, stage.now)
             if followed.planning.plan != session.planning.plan:
-                return StageOutput(session=followed.say(SEEN_FIRST))
+                return StageOutput(session=followed.say(_(SEEN_FIRST)))
             session = followed
             asking = ask_first(stage, session, "commit")
             return StageOutput(session=session, move=Move.PROCEED) if asking is None else StageOutput(session=asking)
@@ -177,7 +188,9 @@ def _apply_move(stage: StageInput, session: Session) -> StageOutput:
             return write(stage, follow_arrivals(session, stage.now))
         case Move.REDO:
             looked = (
-                "I looked at your calendar again." if session.day.snapshot_error is None else session.day.snapshot_error
+                _("I looked at your calendar again.")
+                if session.day.snapshot_error is None
+                else session.day.snapshot_error
             )
             session = grade_session(session).with_notice(looked, *session.notice_lines)
             return repair_output(stage, StageOutput(session=session))
@@ -200,7 +213,7 @@ def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
         or not writes_at_once(session)
     ):
         return StageOutput(session=session)
-    return write(stage, session.say(BY_ITSELF.format(level=quality.level, label=quality.label)))
+    return write(stage, session.say(_(BY_ITSELF, level=quality.level, label=quality.label)))
 
 
 def _apply_edit(stage: StageInput, command: BlockCommand) -> StageOutput:
@@ -219,7 +232,7 @@ def _apply_change(stage: StageInput, session: Session, step: RefineUpdate, after
     if broken:
         return StageOutput(session=_hold_change(stage, session, step, after, broken[0]))
     explained = new_violations(session, step.plan_before, after, Necessity.SHOULD)
-    session = session.say(step.sentence, *(f"{GOES_AGAINST} {breach.sentence}" for breach in explained), code=CHANGE)
+    session = session.say(step.sentence, *(f"{_(GOES_AGAINST)} {breach.sentence}" for breach in explained), code=CHANGE)
     session = with_answer(session, step.answered, "plan")
     named = {e.name.casefold() for e in after.events}
     changed = session.with_planning(
@@ -259,7 +272,7 @@ def _hold_change(
 ) -> Session:
     version = breach.item.version
     held = HeldChange(asked=stage.cause, uid=version.uid, seq=version.seq, step=step, plan_after=after)
-    return session.with_sync(held=held).refuse(f"{NOT_MADE} {breach.sentence}", ANYWAY)
+    return session.with_sync(held=held).refuse(f"{_(NOT_MADE)} {breach.sentence}", _(ANYWAY))
 
 
 def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
@@ -375,11 +388,11 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
     if after is None:
         keys = {key for breach in broken for key in breach.keys} | {block.key for block, _ in booked}
-        return session.say(UNMENDED.format(because=because, blocks=_join_blocks(plan, keys)), NO_WAY)
-    lines = (CHANGED.format(because=because), *list_differences(plan, after))
+        return session.say(_(UNMENDED, because=because, blocks=_join_blocks(plan, keys)), _(NO_WAY))
+    lines = (_(CHANGED, because=because), *list_differences(plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
     return grade_session(
-        session.say(*lines, TAKE_BACK)
+        session.say(*lines, _(TAKE_BACK))
         .with_planning(plan=after)
         .with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
     )
@@ -409,16 +422,14 @@ def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "ch
     reasons = (
         *(_why_against(breach, session.planning.plan) for breach in broken),
         *(
-            BOOKED.format(
-                title=m.title, times=span(m.start, m.end), block=_join_blocks(session.planning.plan, {block.key})
-            )
+            _(BOOKED, title=m.title, times=span(m.start, m.end), block=_join_blocks(session.planning.plan, {block.key}))
             for block, m in booked
         ),
     )
     session = session.with_sync(held=held)
     if writes == "change":
-        return session.say(NOT_WRITTEN, *reasons, WRITE_ANYWAY)
-    return session.refuse(NOT_COMMITTED, *reasons, COMMIT_ANYWAY)
+        return session.say(_(NOT_WRITTEN), *reasons, _(WRITE_ANYWAY))
+    return session.refuse(_(NOT_COMMITTED), *reasons, _(COMMIT_ANYWAY))
 
 
 def _find_violations(
@@ -435,7 +446,7 @@ def _find_violations(
 def _why_against(breach: ConstraintViolation, plan: TBPlan) -> str:
     if breach.rule:
         return breach.sentence
-    return AGAINST.format(sentence=breach.sentence, blocks=_join_blocks(plan, set(breach.keys)))
+    return _(AGAINST, sentence=breach.sentence, blocks=_join_blocks(plan, set(breach.keys)))
 
 
 def _join_blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
@@ -473,7 +484,7 @@ def undo_last_change(session: Session) -> Session:
     return grade_session(
         session.with_planning(plan=last.plan_before)
         .with_sync(refine_undo=rest, problem=session.sync.problem if rest and not rest[-1].transactions else None)
-        .with_notice(f"Your last change is taken back. {difference}".rstrip())
+        .with_notice(join_sentences(_("Your last change is taken back."), difference))
     )
 
 
@@ -502,7 +513,7 @@ def _commit(stage: StageInput, session: Session) -> StageOutput:
     if stage.asked is not Move.REDO or not is_committed(session):
         followed = follow_arrivals(session, stage.now)
         if followed.planning.plan != session.planning.plan:
-            return StageOutput(session=followed.say(SEEN_FIRST), move=Move.BACK)
+            return StageOutput(session=followed.say(_(SEEN_FIRST)), move=Move.BACK)
         session = followed
     asking = ask_first(stage, session, "commit")
     if asking is not None:

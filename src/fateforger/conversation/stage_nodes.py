@@ -86,9 +86,11 @@ from fateforger.session.tasks import (
     with_tasks,
     without_task,
 )
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
-WAITS = "“{title}” waits for another day; I offer it again when you plan one."
+WAITS = mark_message("“{title}” waits for another day; I offer it again when you plan one.")
 
 
 def apply_day_facts(session: Session, command: SessionCommand | None) -> Session | None:
@@ -101,7 +103,9 @@ def apply_day_facts(session: Session, command: SessionCommand | None) -> Session
     home = None if command is None else command.home
     if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
         return after
-    return after.with_notice(*dict.fromkeys((*session.notice_lines, f"I noted that for the step “{home.heading}”.")))
+    return after.with_notice(
+        *dict.fromkeys((*session.notice_lines, _("I noted that for the step “{heading}”.", heading=home.heading)))
+    )
 
 
 def _apply_fact(session: Session, command: SessionCommand | None) -> Session | None:
@@ -154,7 +158,7 @@ def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Sess
 def _defer_task(session: Session, task: Task) -> Session:
     return _with_inputs(
         session.with_open_work(deferred=(*session.open_work.deferred, keep_for_later(task))).say(
-            WAITS.format(title=task.title)
+            _(WAITS, title=task.title)
         ),
         without_task(session.day.inputs, task.id),
     )
@@ -197,14 +201,19 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
         return session
     if session.sync.written is not None:
         raise BadInput(
-            f"Blocks for {day_words(session.date)} are on your calendar. Undo them in Refine first, or start another"
-            " session for the other day."
+            _(
+                "Blocks for {day} are on your calendar. Undo them in Refine first, or start another session for the"
+                " other day.",
+                day=day_words(session.date),
+            )
         )
     today = local_today(command.at, tz)
     if day < today and has_ended(day, tz, session.day.frame, command.at):
-        raise BadInput(f"{day_words(day)} is over; choose today or a later day.")
+        raise BadInput(_("{day} is over; choose today or a later day.", day=day_words(day)))
     if day > today + FARTHEST:
-        raise BadInput(f"{day_words(day)} {day.year} is more than a year away; choose a nearer day.")
+        raise BadInput(
+            _("{day} {year} is more than a year away; choose a nearer day.", day=day_words(day), year=day.year)
+        )
     return (
         replace(session, date=day, tz=tz)
         .with_day(snapshot=None, snapshot_error=None)
@@ -255,10 +264,12 @@ def run_inputs_stage(stage: StageInput) -> StageOutput:
     return StageOutput(session=session)
 
 
-KEPT = "Nothing your draft was made from has changed, so I kept your plan as you refined it. Redo step drafts it again."
-REDRAFTED = "I redrafted your day{why}."
-LOOK_AGAIN = "Please look at it once more; Refine goes on with it."
-ANEW = "I redrafted your day. To get your previous plan back, use Undo last update in Refine."
+KEPT = mark_message(
+    "Nothing your draft was made from has changed, so I kept your plan as you refined it. Redo step drafts it again."
+)
+REDRAFTED = mark_message("I redrafted your day{why}.")
+LOOK_AGAIN = mark_message("Please look at it once more; Refine goes on with it.")
+ANEW = mark_message("I redrafted your day. To get your previous plan back, use Undo last update in Refine.")
 
 
 def run_skeleton_stage(stage: StageInput) -> StageOutput:
@@ -283,7 +294,7 @@ def run_skeleton_stage(stage: StageInput) -> StageOutput:
             session = session.say(*option_words(stage.session, after))
             session = _describe_room(session, over)
     elif stage.arrived is not None and session.sync.refine_undo:
-        session = session.with_notice(KEPT)
+        session = session.with_notice(_(KEPT))
     return StageOutput(session=session.with_planning(overview=overview(session)), effects=effects)
 
 
@@ -293,7 +304,7 @@ def _go_on(session: Session) -> StageOutput:
     if session.planning.plan is None or fresh.planning.plan == session.planning.plan:
         return StageOutput(session=fresh, move=Move.PROCEED)
     effects = (DraftDay(over=session.planning.plan, another=False),)
-    return StageOutput(session=fresh.say(LOOK_AGAIN), effects=effects)
+    return StageOutput(session=fresh.say(_(LOOK_AGAIN)), effects=effects)
 
 
 def renew_draft(output: StageOutput) -> StageOutput:
@@ -319,7 +330,7 @@ def redraft(session: Session) -> Session:
     anew = fresh.notice_lines
     fresh = fresh.with_notice(*session.notice_lines)
     if fresh.planning.plan != session.planning.plan:
-        why = REDRAFTED.format(why=explain_redraft(session))
+        why = _(REDRAFTED, why=explain_redraft(session))
         fresh = _describe_room(fresh.with_notice(*session.notice_lines, why, *anew, draft=anew), session.planning.plan)
     return fresh.with_planning(overview=overview(fresh))
 
@@ -355,11 +366,11 @@ def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) 
     fresh = fresh.with_planning(weighed=current_inputs(fresh), overrun=())
     if over is None:
         return fresh
-    step = RefineUpdate(plan_before=over, sentence="The day was drafted anew.")
+    step = RefineUpdate(plan_before=over, sentence=_("The day was drafted anew."))
     steps = session.sync.refine_undo[:-1] if session.sync.refine_undo[-1:] == (step,) else session.sync.refine_undo
     if fresh.planning.plan == over or not (steps or session.sync.written):
         return fresh.with_sync(refine_undo=steps)
-    return fresh.with_sync(refine_undo=(*steps, step)[-MOST_UNDO:]).with_notice(ANEW, draft=(ANEW,))
+    return fresh.with_sync(refine_undo=(*steps, step)[-MOST_UNDO:]).with_notice(_(ANEW), draft=(_(ANEW),))
 
 
 VIEW_COMMANDS = (
@@ -371,14 +382,16 @@ VIEW_COMMANDS = (
     HideMemory,
 )
 """Commands that only open or close a view."""
-PLAN_LEFT = "I left the plan as it is, and your rule counts."
-CALENDAR_LEFT = "I wrote nothing, and your calendar stays as it is. Try again asks you once more."
-PASSED_ON = "I took your answer to what the agent proposes; its card says what came of it."
-ANSWERED = "That is answered already, so I changed nothing."
+PLAN_LEFT = mark_message("I left the plan as it is, and your rule counts.")
+CALENDAR_LEFT = mark_message("I wrote nothing, and your calendar stays as it is. Try again asks you once more.")
+PASSED_ON = mark_message("I took your answer to what the agent proposes; its card says what came of it.")
+ANSWERED = mark_message("That is answered already, so I changed nothing.")
 _CHOSEN: dict[CalendarWrite, str] = {
-    "refine": "From now on each change goes to your calendar at once, with what is still waiting.",
-    "okay": "From now on a plan goes to your calendar by itself once it is Okay (2 of 4), and each change after that.",
-    "commit": "From now on nothing goes to your calendar before you commit; what is there stays.",
+    "refine": mark_message("From now on each change goes to your calendar at once, with what is still waiting."),
+    "okay": mark_message(
+        "From now on a plan goes to your calendar by itself once it is Okay (2 of 4), and each change after that."
+    ),
+    "commit": mark_message("From now on nothing goes to your calendar before you commit; what is there stays."),
 }
 
 
@@ -401,7 +414,7 @@ def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOu
         case LeaveAsIs(about=about):
             return _leave_as_is(session, about)
         case AnswerProposal(proposal=proposal, answer=answer):
-            said = session.with_notice(PASSED_ON)
+            said = session.with_notice(_(PASSED_ON))
             return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
         case SetCalendarWrite(when=when):
             return _set_calendar_write(stage, when)
@@ -420,11 +433,11 @@ def _leave_as_is(session: Session, about: LeftAsIs) -> StageOutput:
     """Handle a no to a question. What a write would do is asked again at the next try."""
     match about:
         case "held" if session.sync.held is not None:
-            session, line = session.with_sync(held=None), PLAN_LEFT
+            session, line = session.with_sync(held=None), _(PLAN_LEFT)
         case "brakes" if session.sync.brakes:
-            session, line = session.with_sync(brakes=()), CALENDAR_LEFT
+            session, line = session.with_sync(brakes=()), _(CALENDAR_LEFT)
         case _:
-            line = ANSWERED
+            line = _(ANSWERED)
     return StageOutput(session=session.with_notice(line))
 
 
@@ -439,7 +452,7 @@ def _go_back(stage: StageInput, command: UndoWrite | RedoWrite) -> StageOutput:
 
 def _set_calendar_write(stage: StageInput, when: CalendarWrite) -> StageOutput:
     """Change when plans are written, and apply the choice at once: a plan that is Okay already is written if wished."""
-    session = stage.session.with_options(calendar_write=when, calendar_write_chosen=when).with_notice(_CHOSEN[when])
+    session = stage.session.with_options(calendar_write=when, calendar_write_chosen=when).with_notice(_(_CHOSEN[when]))
     refining = session.stage is TimeboxingStage.REFINE
     return write_if_okay(stage, session) if refining else StageOutput(session=session)
 

@@ -24,12 +24,14 @@ from fateforger.session.messages import SyncReport
 from fateforger.session.model import Facts, RefineUpdate, Session, WriteCounts
 from fateforger.session.overview import overview
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import join_words
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, join_words, mark_message
 from fateforger.values import replace
 
 MOST_NAMED = 12
-UNCHANGED = "unchanged"
-LOOKING = "I keep looking, and say so here once I know."
+UNCHANGED = mark_message("unchanged")
+UNKNOWN = mark_message("I do not know yet whether this arrived: {blocks}.")
+LOOKING = mark_message("I keep looking, and say so here once I know.")
 _OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT}
 _SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})
 
@@ -60,9 +62,9 @@ def _report_partial(report: SyncReport, result: SyncResult) -> SyncReport:
         return replace(report, status="failed", headline="")
     missing = _list_blocks(result, _OPEN)
     lines = (
-        (f"On your calendar now: {join_words(done, MOST_NAMED)}.",) if done else (),
-        (f"I do not know yet whether this arrived: {join_words(unsure, MOST_NAMED)}. {LOOKING}",) if unsure else (),
-        (f"Not there yet: {join_words(missing, MOST_NAMED)}.",) if missing else (),
+        (_("On your calendar now: {blocks}.", blocks=join_words(done, MOST_NAMED)),) if done else (),
+        (join_sentences(_(UNKNOWN, blocks=join_words(unsure, MOST_NAMED)), _(LOOKING)),) if unsure else (),
+        (_("Not there yet: {blocks}.", blocks=join_words(missing, MOST_NAMED)),) if missing else (),
     )
     details = (*(sentence for line in lines for sentence in line), *report.details)
     return replace(report, status="partial", unsure=bool(unsure), headline="", details=details)
@@ -83,8 +85,12 @@ def _select_details(result: SyncResult) -> tuple[str, ...]:
 
 def format_counts(report: SyncReport) -> str:
     """Return the counts that are not zero, like ``2 created, 1 updated``; ``unchanged`` if all are zero."""
-    named = (("created", report.created), ("updated", report.updated), ("deleted", report.deleted))
-    return ", ".join(f"{count} {what}" for what, count in named if count) or UNCHANGED
+    told = (
+        _("{count} created", count=report.created) if report.created else "",
+        _("{count} updated", count=report.updated) if report.updated else "",
+        _("{count} deleted", count=report.deleted) if report.deleted else "",
+    )
+    return ", ".join(filter(None, told)) or _(UNCHANGED)
 
 
 def _list_blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:
@@ -173,8 +179,8 @@ def _count_writes(transactions: Sequence[Transaction]) -> WriteCounts | None:
     return None if written == WriteCounts() else written
 
 
-FOUND_OUT = "Your calendar answers again: now I know what arrived."
-WAITING = "It is in your plan, but not on your calendar yet."
+FOUND_OUT = mark_message("Your calendar answers again: now I know what arrived.")
+WAITING = mark_message("It is in your plan, but not on your calendar yet.")
 _BROKEN = frozenset({"partial", "failed"})
 
 
@@ -225,7 +231,7 @@ def apply_found_result(session: Session, result: SyncResult | None, history: Seq
         problem=_describe_problem(report),
         refine_undo=steps,
     )
-    return settle_questions(session.with_notice(FOUND_OUT))
+    return settle_questions(session.with_notice(_(FOUND_OUT)))
 
 
 def _describe_problem(report: SyncReport) -> str | None:
@@ -242,7 +248,7 @@ def apply_failed_submit(session: Session, sentences: tuple[str, ...]) -> Session
     session = session.with_sync(problem=" ".join(sentences), brakes=())
     if session.stage is TimeboxingStage.REVIEW_COMMIT:
         return session.with_sync(last_sync=SyncReport(status="failed", details=sentences))
-    return session.say(WAITING)
+    return session.say(_(WAITING))
 
 
 def apply_group_undo(session: Session, result: SyncResult) -> Session:
@@ -254,7 +260,7 @@ def apply_group_undo(session: Session, result: SyncResult) -> Session:
     shown = predict_snapshot(session.day.snapshot, result)
     session = session.with_day(snapshot=shown).with_sync(last_sync=report, problem=None, brakes=())
     if report.status in _BROKEN:
-        return session.refuse("I could not take all of it back; press Undo again in a moment.", *report.sentences)
+        return session.refuse(_("I could not take all of it back; press Undo again in a moment."), *report.sentences)
     return _clear_writes(session, report.sentences)
 
 
@@ -265,7 +271,7 @@ def apply_missing_group(session: Session, why: str) -> Session:
 
 def _clear_writes(session: Session, sentences: tuple[str, ...]) -> Session:
     steps = tuple(replace(step, transactions=()) for step in session.sync.refine_undo)
-    lines = (*sentences, "Your plan is still here: change it, or commit it again.")
+    lines = (*sentences, _("Your plan is still here: change it, or commit it again."))
     return settle_questions(session.with_sync(write_group=None, written=None, refine_undo=steps).with_notice(*lines))
 
 
@@ -280,10 +286,11 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
     report = build_report(result)
     session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result))
     if report.status in _BROKEN:
-        return session.refuse("I could not take all of the last change back on your calendar.", *report.details)
+        return session.refuse(_("I could not take all of the last change back on your calendar."), *report.details)
     written = derive_writes(session, history, replaced=False).sync.written
     counts = format_counts(report)
-    done = () if counts == UNCHANGED else (f"Calendar: {counts}.",)
+    changed = report.created or report.updated or report.deleted
+    done = (_("Calendar: {counts}.", counts=counts),) if changed else ()
     return settle_questions(_drop_update(session, report, written)).say(*done, *report.details)
 
 
@@ -337,10 +344,10 @@ def find_pending_changes(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate,
 
 def _add_counts(session: Session, report: SyncReport) -> Session:
     """Add the changes to the calendar to the notice of Stage 4 (S51). Errors are shown as the problem instead."""
-    still = "nothing to write" if open_questions(session) else "unchanged, it shows this already"
+    still = _("nothing to write") if open_questions(session) else _("unchanged, it shows this already")
     counts = still if report.status == "unchanged" else format_counts(report)
     notes = () if session.sync.problem is not None else report.details
-    return session.say(f"Calendar: {counts}.", *notes)
+    return session.say(_("Calendar: {counts}.", counts=counts), *notes)
 
 
 def _add_written(written: WriteCounts | None, report: SyncReport) -> WriteCounts | None:

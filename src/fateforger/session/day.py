@@ -14,6 +14,7 @@ from fateforger.planning.timing import instant_of, local_day, zone
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import NO_TITLE, format_day, format_weekday
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 _EVENING = time(18, 0)
@@ -61,11 +62,21 @@ def frame_span(day: date, tz: str, frame: FrameFacts) -> tuple[datetime, datetim
         length = end.astimezone(UTC) - start.astimezone(UTC)
         if length > (_LATE if frame.day_end <= _SMALL_HOURS else _NIGHT):
             raise BadInput(
-                f"Your day would end at {frame.day_end:%H:%M}, before it starts at {frame.day_start:%H:%M}."
-                " Choose an end after the start, or an end in the night that follows."
+                _(
+                    "Your day would end at {day_end:%H:%M}, before it starts at {day_start:%H:%M}."
+                    " Choose an end after the start, or an end in the night that follows.",
+                    day_end=frame.day_end,
+                    day_start=frame.day_start,
+                )
             )
     if end.astimezone(UTC) <= start.astimezone(UTC):
-        raise BadInput(f"On that day the clocks change between {frame.day_start:%H:%M} and {frame.day_end:%H:%M}.")
+        raise BadInput(
+            _(
+                "On that day the clocks change between {day_start:%H:%M} and {day_end:%H:%M}.",
+                day_start=frame.day_start,
+                day_end=frame.day_end,
+            )
+        )
     return start, end
 
 
@@ -86,8 +97,11 @@ def frame_of(session: Session) -> tuple[datetime, datetime]:
         return start, end
     if has_ended(session.date, session.tz, session.day.frame, now):
         raise BadInput(
-            f"Your day ended at {session.day.frame.day_end:%H:%M}, so nothing is left of it to plan."
-            " Plan the next day, or choose a later end."
+            _(
+                "Your day ended at {day_end:%H:%M}, so nothing is left of it to plan."
+                " Plan the next day, or choose a later end.",
+                day_end=session.day.frame.day_end,
+            )
         )
     return instant(ceil(now)).astimezone(zone(session.tz)), end
 
@@ -208,11 +222,16 @@ def frame_words(session: Session) -> str:
         minutes = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() // 60)
         line += f" ({in_words(minutes)}{', until the next day' if end.date() > session.date else ''})"
     if frame.lunch_start is None or not frame.lunch_minutes:
-        return f"{line}, no lunch break"
+        return _("{line}, no lunch break", line=line)
     lunch = lunch_start(session)
     if lunch is None:
         return line
-    return f"{line}, lunch around {lunch:%H:%M} for {in_words(frame.lunch_minutes)}"
+    return _(
+        "{line}, lunch around {lunch:%H:%M} for {lunch_minutes}",
+        line=line,
+        lunch=lunch,
+        lunch_minutes=in_words(frame.lunch_minutes),
+    )
 
 
 def day_window(day: date, tz: str) -> tuple[datetime, datetime]:
@@ -325,7 +344,7 @@ def _meeting(event: EventImage, tz: str, start: datetime, end: datetime) -> Meet
 
 
 def _title(event: EventImage) -> str:
-    return event.summary.strip() or NO_TITLE
+    return event.summary.strip() or _(NO_TITLE)
 
 
 def _sort_meetings(meetings: list[Meeting]) -> tuple[Meeting, ...]:

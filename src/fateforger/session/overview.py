@@ -20,6 +20,8 @@ from fateforger.session.draft import instance_in
 from fateforger.session.model import Depth, Session, Task
 from fateforger.session.placement import GONE, by_time, span
 from fateforger.session.recall import followed_constraints
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, ngettext
 
 MOST_MEETINGS = 40
 """Most meetings listed one by one; the others are counted."""
@@ -41,9 +43,10 @@ def overview(session: Session) -> str:
         [Line(b.start, block_line(session, b)) for b in by_time(session.planning.plan)] if session.planning.plan else []
     )
     lines.sort(key=lambda line: line.start.astimezone(UTC))
-    listed = "\n".join(f"- {line.text}" for line in lines) or "Nothing is planned, and no meetings either."
+    listed = "\n".join(f"- {line.text}" for line in lines) or _("Nothing is planned, and no meetings either.")
     more = len(timed) - MOST_MEETINGS
-    return f"{listed}\n- … and {more} more meetings" if more > 0 else listed
+    rest = ngettext("… and {count} more meeting", "… and {count} more meetings", more)
+    return f"{listed}\n- {rest}" if more > 0 else listed
 
 
 def meeting_line(meeting: Meeting, day: date) -> str:
@@ -52,7 +55,7 @@ def meeting_line(meeting: Meeting, day: date) -> str:
     The calendar's name is added if it is another one.
     """
     where = "" if meeting.calendar is None else f" · {plain(meeting.calendar, 30)}"
-    note = "" if meeting.busy else " · shown as free"
+    note = "" if meeting.busy else f" · {_('shown as free')}"
     return f"**{clip_span(meeting, day)}** {plain(meeting.title)}{outside_words(meeting, day)}{where}{note}"
 
 
@@ -68,10 +71,13 @@ def clip_span(meeting: Meeting, day: date) -> str:
 def outside_words(meeting: Meeting, day: date) -> str:
     """Return the true start or end of a meeting when that is on another day."""
     if meeting.start.date() > day:
-        return f" (on {weekday(meeting.start.date())})"
-    since = f" (since {weekday(meeting.start.date())} {meeting.start:%H:%M})" if meeting.start.date() < day else ""
-    until = f" (until {weekday(meeting.end.date())} {meeting.end:%H:%M})" if _ends_later(meeting, day) else ""
-    return since + until
+        return f" {_('(on {weekday})', weekday=weekday(meeting.start.date()))}"
+    start, end = meeting.start, meeting.end
+    since = _("(since {weekday} {time:%H:%M})", weekday=weekday(start.date()), time=start) if start.date() < day else ""
+    until = (
+        _("(until {weekday} {time:%H:%M})", weekday=weekday(end.date()), time=end) if _ends_later(meeting, day) else ""
+    )
+    return "".join(f" {each}" for each in (since, until) if each)
 
 
 def block_line(session: Session, block: Resolved) -> str:
@@ -145,8 +151,8 @@ def tasks_without_criteria(session: Session) -> tuple[Task, ...]:
 
 
 MOST_REASONS = 4
-AGAINST = "That goes against a rule of yours."
-NO_RULE = "No rule of yours is about it; it is where there was room for it."
+AGAINST = mark_message("That goes against a rule of yours.")
+NO_RULE = mark_message("No rule of yours is about it; it is where there was room for it.")
 
 
 def explain_block(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[Reason, ...]:
@@ -169,7 +175,7 @@ def explain_block(session: Session, key: str, placement: Sequence[Reason] = ()) 
 def _order_reasons(session: Session, key: str) -> tuple[Reason, ...]:
     """Return the rules over the order of the day that a block breaks."""
     found = (breach for breach in broken_day_rules(session) if key in breach.keys)
-    return tuple(Reason(f"{AGAINST} {breach.sentence}", breach.item.uid, "broken") for breach in found)
+    return tuple(Reason(f"{_(AGAINST)} {breach.sentence}", breach.item.uid, "broken") for breach in found)
 
 
 def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
@@ -195,8 +201,8 @@ def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = (
     block = next(
         each for each in by_time(session.planning.plan or TBPlan(date=session.date, tz=session.tz)) if each.key == key
     )
-    lines = [reason.sentence for reason in reasons[:MOST_REASONS]] or [NO_RULE]
+    lines = [reason.sentence for reason in reasons[:MOST_REASONS]] or [_(NO_RULE)]
     more = len(reasons) - MOST_REASONS
     if more > 0:
-        lines.append("There is one more reason." if more == 1 else f"There are {more} more reasons.")
+        lines.append(ngettext("There is one more reason.", "There are {count} more reasons.", more))
     return (f"“{block.event.name}”, {span(block.start, block.end)}:", *lines)

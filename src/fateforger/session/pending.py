@@ -40,24 +40,30 @@ from fateforger.session.overview import collisions
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.text import quote_title, truncate
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, ngettext, quote_title, truncate
 from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import read_day_rule
 
 Stage = TimeboxingStage
 
-DO_IT_ANYWAY = "Do it anyway, for this day"
-LEAVE_PLAN = "Leave the plan as it is"
-GO_AHEAD = "Yes, go ahead"
-LEAVE_CALENDAR = "No, leave my calendar as it is"
-HELD_LABELS = {None: DO_IT_ANYWAY, "commit": "Commit anyway", "change": "Write it anyway"}
+DO_IT_ANYWAY = mark_message("Do it anyway, for this day")
+LEAVE_PLAN = mark_message("Leave the plan as it is")
+GO_AHEAD = mark_message("Yes, go ahead")
+LEAVE_CALENDAR = mark_message("No, leave my calendar as it is")
+HELD_LABELS = {None: DO_IT_ANYWAY, "commit": mark_message("Commit anyway"), "change": mark_message("Write it anyway")}
 HELD_BACK = {
-    None: "I did not do that, because of a rule you want kept{rule}. Do it anyway for this day, or leave the plan as it"
-    " is?",
-    "commit": "I did not commit this plan, because it goes against what you want kept{rule}. Commit it anyway, or leave"
-    " it?",
-    "change": "I did not write that to your calendar, because the plan goes against what you want kept{rule}."
-    " Write it anyway, or leave it?",
+    None: mark_message(
+        "I did not do that, because of a rule you want kept{rule}."
+        " Do it anyway for this day, or leave the plan as it is?"
+    ),
+    "commit": mark_message(
+        "I did not commit this plan, because it goes against what you want kept{rule}. Commit it anyway, or leave it?"
+    ),
+    "change": mark_message(
+        "I did not write that to your calendar, because the plan goes against what you want kept{rule}."
+        " Write it anyway, or leave it?"
+    ),
 }
 """Refusal by the effect of approval: make the change, commit the plan, or write it."""
 MOST_UNSURE = 2
@@ -182,9 +188,9 @@ def held_question(session: Session) -> PendingQuestion | None:
     rule = "" if version is None else f": {quote_title(version.record.words)}"
     return PendingQuestion(
         kind=PendingKind.HELD,
-        sentence=HELD_BACK[held.writes].format(rule=rule),
-        yes=judge_button("set_aside", held.uid, held.seq, label=HELD_LABELS[held.writes]),
-        no=LeaveAsIs.action.button("held", label=LEAVE_PLAN),
+        sentence=_(HELD_BACK[held.writes], rule=rule),
+        yes=judge_button("set_aside", held.uid, held.seq, label=_(HELD_LABELS[held.writes])),
+        no=LeaveAsIs.action.button("held", label=_(LEAVE_PLAN)),
     )
 
 
@@ -200,8 +206,8 @@ def write_question(session: Session) -> PendingQuestion | None:
     return PendingQuestion(
         kind=PendingKind.BRAKE,
         sentence=trouble,
-        yes=again.button(token, label=GO_AHEAD),
-        no=LeaveAsIs.action.button("brakes", label=LEAVE_CALENDAR),
+        yes=again.button(token, label=_(GO_AHEAD)),
+        no=LeaveAsIs.action.button("brakes", label=_(LEAVE_CALENDAR)),
     )
 
 
@@ -217,7 +223,9 @@ def refit_question(session: Session) -> PendingQuestion | None:
     if not ahead:
         return None
     block, meeting = ahead[0]
-    sentence = f"“{block.event.name}” runs into “{meeting.title}”. Shall I refit the rest of the day?"
+    sentence = _(
+        "“{name}” runs into “{title}”. Shall I refit the rest of the day?", name=block.event.name, title=meeting.title
+    )
     return PendingQuestion(kind=PendingKind.REFIT, sentence=sentence, yes=Replan.refit.button())
 
 
@@ -236,15 +244,16 @@ def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
 def conflict_buttons(question: Question, target: str) -> tuple[Button, Button]:
     """Return the two answers to a difference that the person and the plan both changed."""
     deleted = question.conflict.calendar is None
+    labels = (_("Keep deleted"), _("Put it back")) if deleted else (None, None)
     return (
-        ResolveConflict.keep_calendar.button(target, label="Keep deleted" if deleted else None),
-        ResolveConflict.keep_plan.button(target, label="Put it back" if deleted else None),
+        ResolveConflict.keep_calendar.button(target, label=labels[0]),
+        ResolveConflict.keep_plan.button(target, label=labels[1]),
     )
 
 
 def settle_buttons(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> tuple[Button, ...]:
     """Return an answer for each of two rules, and one for both if that has a label."""
-    labels = [(f"Keep “{name}”", uid) for uid, name in zip(uids, names, strict=True)]
+    labels = [(_("Keep “{name}”", name=name), uid) for uid, name in zip(uids, names, strict=True)]
     answers: list[tuple[str, str | None]] = [*labels, *(((both, None),) if both else ())]
     return tuple(
         SettleConstraints.action.button(RuleChoice(uids=uids, keep=keep).model_dump_json(), label=label)
@@ -261,8 +270,8 @@ def judge_button(
 
 def set_aside_button(version: Version) -> Button:
     """Return the answer that relaxes a rule for the day."""
-    before = "Today without "
-    label = before + quote_title(version.record.name, _LONGEST_LABEL - len(before) - 2)
+    before = len(_("Today without {rule}", rule=""))
+    label = _("Today without {rule}", rule=quote_title(version.record.name, _LONGEST_LABEL - before - 2))
     return judge_button("set_aside", version.uid, version.seq, label=label, spoken=label)
 
 
@@ -275,15 +284,15 @@ def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
     queued = [each for each in session.open_work.offered if each.source == "queue"]
     outside = [each for each in session.open_work.offered if each.source == "ticktick"]
     return (
-        *((_bring_question("Left over from earlier days", left, bring_left_over(session, left)),) if left else ()),
-        *((_bring_question("In your queue", queued, bring_queued(queued)),) if queued else ()),
-        *(_bring_question("In TickTick", [each], bring_row(each)) for each in outside),
+        *((_bring_question(_("Left over from earlier days"), left, bring_left_over(session, left)),) if left else ()),
+        *((_bring_question(_("In your queue"), queued, bring_queued(queued)),) if queued else ()),
+        *(_bring_question(_("In TickTick"), [each], bring_row(each)) for each in outside),
     )
 
 
 def bring_left_over(session: Session, left: Sequence[OfferedInput]) -> Button:
     """Return the answer that brings all leftovers along."""
-    label = "Bring it along" if len(left) == 1 else "Bring them along"
+    label = ngettext("Bring it along", "Bring them along", len(left))
     ids = () if len(left) == len(session.open_work.offered) else tuple(each.task.id for each in left)
     return BringAlong.action.button(" ".join(ids), label=label)
 
@@ -293,12 +302,13 @@ def bring_queued(queued: Sequence[OfferedInput]) -> Button:
     if len(queued) == 1:
         return bring_row(queued[0])
     ids = " ".join(each.task.id for each in queued)
-    return BringAlong.action.button(ids, label=f"Add all {len(queued)} from the queue")
+    return BringAlong.action.button(ids, label=_("Add all {count} from the queue", count=len(queued)))
 
 
 def bring_row(each: OfferedInput) -> Button:
     """Return the answer that takes on one task."""
-    return BringAlong.action.button(each.task.id, spoken=f"Add {quote_title(each.task.title, 40)}")
+    spoken = _("Add {title}", title=quote_title(each.task.title, 40))
+    return BringAlong.action.button(each.task.id, spoken=spoken)
 
 
 def fix_button(fix: Fix) -> Button:
@@ -351,19 +361,26 @@ def _confirm_question(item: Applicable) -> PendingQuestion:
     text = version.record.payload.day_rule or ""
     return PendingQuestion(
         kind=PendingKind.RULE,
-        sentence=f"You said “{words}”. Did I read that right? {describe_day_rule(read_day_rule(text))} ({text})",
-        yes=judge_button("accept", version.uid, version.seq, label="Yes", spoken=f"Yes, “{text}”"),
-        no=judge_button("decline", version.uid, version.seq, label="No such rule", spoken=f"No rule “{text}”"),
+        sentence=_(
+            "You said “{words}”. Did I read that right? {day_rule} ({text})",
+            words=words,
+            day_rule=describe_day_rule(read_day_rule(text)),
+            text=text,
+        ),
+        yes=judge_button("accept", version.uid, version.seq, label=_("Yes"), spoken=_("Yes, “{text}”", text=text)),
+        no=judge_button(
+            "decline", version.uid, version.seq, label=_("No such rule"), spoken=_("No rule “{text}”", text=text)
+        ),
     )
 
 
 def _about_memory(session: Session) -> Iterator[PendingQuestion]:
     kind = PendingKind.RULES_NOTED if session.thread.memory is None else PendingKind.RULES
     for question in session.rules.memory_questions:
-        which = settle_buttons(question.uids, question.names, both="Keep both")
+        which = settle_buttons(question.uids, question.names, both=_("Keep both"))
         yield PendingQuestion(kind=kind, sentence=question.sentence, which=which)
     for offer in () if session.thread.memory is None else session.thread.memory.offers:
-        both = None if offer.kind is Kind.CIRCLE else "Leave both"
+        both = None if offer.kind is Kind.CIRCLE else _("Leave both")
         which = settle_buttons(offer.uids, offer.names, both=both)
         yield PendingQuestion(kind=PendingKind.RULES, sentence=offer.sentence, which=which)
 
@@ -378,7 +395,7 @@ def _clash(session: Session) -> Iterator[PendingQuestion]:
     told_each = " ".join(build_reminder(item).sentence for item in members)
     yield PendingQuestion(
         kind=PendingKind.RULES,
-        sentence=f"{told_each} Which one shall not count today?",
+        sentence=_("{rules} Which one shall not count today?", rules=told_each),
         which=tuple(set_aside_button(item.version) for item in members),
     )
 
@@ -387,7 +404,7 @@ def _open_work_questions(session: Session) -> Iterator[PendingQuestion]:
     things = open_work_of_missed(session)
     if things:
         named = ", ".join(each.task.title for each in things)
-        yield PendingQuestion(kind=PendingKind.MISSED, sentence=f"Still open from missed days: {named}.")
+        yield PendingQuestion(kind=PendingKind.MISSED, sentence=_("Still open from missed days: {named}.", named=named))
     yield from bring_options(session)
 
 
