@@ -46,51 +46,31 @@ from fateforger.session.commands.calendar import (
 )
 from fateforger.session.commands.day import (
     AddTasks,
-    AdjustFrame,
     BringAlong,
     ChooseDate,
-    DeferTask,
-    MarkOneThing,
-    RemoveTask,
-    ResizeTask,
-    SetFrame,
-    SplitTask,
     UndoCatchUp,
-    UpdateTask,
 )
 from fateforger.session.commands.plan import ExplainBlock
 from fateforger.session.commands.rules import HideMemory, ShowMemory
 from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs
 from fateforger.session.constants import MOST_UNDO
-from fateforger.session.day import day_words, has_ended, local_today, with_start
+from fateforger.session.day import day_words, has_ended, local_today
 from fateforger.session.draft import basis_of, draft_day, grade_session, is_current, option_words, room_words
 from fateforger.session.gate import is_offered
 from fateforger.session.model import (
     CalendarWrite,
-    InputFacts,
     RefineUpdate,
     Session,
     SessionStatus,
     Sketch,
-    Task,
 )
 from fateforger.session.open_work import bring_tasks, undo_catch_up
 from fateforger.session.overview import describe_reasons, overview, placement_of
 from fateforger.session.replanning import move_from_past
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.session.tasks import (
-    find_task,
-    keep_for_later,
-    with_one_thing,
-    with_task,
-    with_tasks,
-    without_task,
-)
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace
-
-WAITS = mark_message("“{title}” waits for another day; I offer it again when you plan one.")
 
 
 def apply_day_facts(session: Session, command: SessionCommand | None) -> Session | None:
@@ -110,62 +90,12 @@ def apply_day_facts(session: Session, command: SessionCommand | None) -> Session
 
 def _apply_fact(session: Session, command: SessionCommand | None) -> Session | None:
     match command:
-        case SetFrame() | AdjustFrame():
-            return _apply_frame(session, command)
-        case AddTasks(tasks=tasks):
-            return _with_inputs(session, with_tasks(session.day.inputs, tasks))
-        case UpdateTask(task=task):
-            return _with_inputs(session, with_task(session.day.inputs, task))
-        case ResizeTask(task_id=task_id, minutes=minutes):
-            task = replace(find_task(session.day.inputs, task_id), minutes=minutes)
-            return _with_inputs(session, with_task(session.day.inputs, task))
-        case SplitTask(task_id=task_id):
-            task = replace(find_task(session.day.inputs, task_id), in_pieces=True)
-            return _with_inputs(session, with_task(session.day.inputs, task))
-        case DeferTask(task_id=task_id):
-            return _defer_task(session, find_task(session.day.inputs, task_id))
-        case BringAlong() | UndoCatchUp():
-            return _apply_catch_up(session, command)
-        case RemoveTask(task_id=task_id):
-            return _with_inputs(session, without_task(session.day.inputs, task_id))
-        case MarkOneThing(task_id=task_id):
-            return _with_inputs(session, with_one_thing(session.day.inputs, task_id))
+        case BringAlong():
+            return bring_tasks(session, command.task_ids, command.settled)
+        case UndoCatchUp():
+            return undo_catch_up(session)
         case _:
-            return None
-
-
-def _apply_frame(session: Session, command: SetFrame | AdjustFrame) -> Session:
-    if isinstance(command, SetFrame):
-        said = command.frame
-        frame = (
-            session.day.frame if said.day_start == session.day.frame.day_start else with_start(session, said.day_start)
-        )
-        return session.with_day(
-            frame=replace(said, day_start=frame.day_start, usual_start=frame.usual_start, confirmed=False)
-        )
-    frame = session.day.frame if command.day_start is None else with_start(session, command.day_start)
-    if command.day_end is not None:
-        frame = replace(frame, day_end=command.day_end)
-    return session.with_day(frame=frame)
-
-
-def _apply_catch_up(session: Session, command: BringAlong | UndoCatchUp) -> Session:
-    if isinstance(command, UndoCatchUp):
-        return undo_catch_up(session)
-    return bring_tasks(session, command.task_ids, command.settled)
-
-
-def _defer_task(session: Session, task: Task) -> Session:
-    return _with_inputs(
-        session.with_open_work(deferred=(*session.open_work.deferred, keep_for_later(task))).say(
-            _(WAITS, title=task.title)
-        ),
-        without_task(session.day.inputs, task.id),
-    )
-
-
-def _with_inputs(session: Session, inputs: InputFacts) -> Session:
-    return session.with_day(inputs=inputs)
+            return None if command is None else command.apply_to(session)
 
 
 FARTHEST = timedelta(days=366)

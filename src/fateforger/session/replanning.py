@@ -15,7 +15,7 @@ from fateforger.planning.block_times import fix_starts, keys_before, start_at, s
 from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
-from fateforger.session.commands.day import AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
+from fateforger.session.commands.day import WAITS, AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
 from fateforger.session.commands.plan import Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
 from fateforger.session.draft import carry_basis, instance_in, options_for, work_of
@@ -203,7 +203,7 @@ def replan_day(session: Session, command: Replan, now: datetime) -> Refit:
         title = resolved_block(session.planning.plan or plan, key).event.name if rest is None else rest.title
         if key in command.not_today and rest is not None:
             day = day.with_open_work(deferred=(*day.open_work.deferred, keep_for_later(rest)))
-            said.append(f"“{title}” waits for another day; I offer it again when you plan one.")
+            said.append(WAITS.format(title=title))
         elif key in command.done:
             day = day.with_open_work(settled=tuple(dict.fromkeys((*day.open_work.settled, task))))
             said.append(f"“{title}” is done.")
@@ -238,7 +238,7 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
         case DeferTask():
             day = _without_task(session, each.task_id)
             day = day.with_open_work(deferred=(*day.open_work.deferred, keep_for_later(task)))
-            said = [f"“{task.title}” waits for another day; I offer it again when you plan one."]
+            said = [WAITS.format(title=task.title)]
         case _:
             day = _without_task(session, each.task_id)
             said = [f"“{task.title}” is off your list."]

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
 
 
@@ -40,3 +41,11 @@ class SessionCommandBase(BaseModel):
     user_id: str
     at: datetime
     session_id: str
+
+    def apply_to(self, session: Session) -> Session | None:
+        """Return the session with the day's facts that the command changes; ``None`` if it changes none by itself.
+
+        Raises ``UserError``.
+        """
+        del session
+        return None

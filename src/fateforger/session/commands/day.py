@@ -16,8 +16,15 @@ from fateforger.session.card_actions import (
     read_target,
 )
 from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase
-from fateforger.session.model import FrameFacts, Task
+from fateforger.session.day import with_start
+from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.tasks import find_task, keep_for_later, with_one_thing, with_task, with_tasks, without_task
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
+from fateforger.values import replace
+
+WAITS = mark_message("“{title}” waits for another day; I offer it again when you plan one.")
 
 
 class ChooseDate(SessionCommandBase):
@@ -49,6 +56,13 @@ class SetFrame(SessionCommandBase):
     kind: Literal["set_frame"] = "set_frame"
     frame: FrameFacts
 
+    def apply_to(self, session: Session) -> Session:
+        now, said = session.day.frame, self.frame
+        frame = now if said.day_start == now.day_start else with_start(session, said.day_start)
+        return session.with_day(
+            frame=replace(said, day_start=frame.day_start, usual_start=frame.usual_start, confirmed=False)
+        )
+
 
 class AdjustFrame(SessionCommandBase):
     """Stage 1: change the start or end of the day; ``None`` leaves it as it is."""
@@ -60,6 +74,10 @@ class AdjustFrame(SessionCommandBase):
     kind: Literal["adjust_frame"] = "adjust_frame"
     day_start: time | None = None
     day_end: time | None = None
+
+    def apply_to(self, session: Session) -> Session:
+        frame = session.day.frame if self.day_start is None else with_start(session, self.day_start)
+        return session.with_day(frame=frame if self.day_end is None else replace(frame, day_end=self.day_end))
 
 
 class TaskCommandBase(SessionCommandBase):
@@ -85,12 +103,18 @@ class AddTasks(TaskCommandBase):
     tasks: tuple[Task, ...] = Field(min_length=1)
     proceed: bool = False
 
+    def apply_to(self, session: Session) -> Session:
+        return session.with_day(inputs=with_tasks(session.day.inputs, self.tasks))
+
 
 class UpdateTask(TaskCommandBase):
     """Stage 2: replace the task with the same id."""
 
     kind: Literal["update_task"] = "update_task"
     task: Task
+
+    def apply_to(self, session: Session) -> Session:
+        return session.with_day(inputs=with_task(session.day.inputs, self.task))
 
 
 def _read_size(click: Click) -> Fields:
@@ -106,11 +130,18 @@ class ResizeTask(UnplacedCommandBase):
     task_id: str
     minutes: int = Field(gt=0, le=24 * 60)
 
+    def apply_to(self, session: Session) -> Session:
+        task = replace(find_task(session.day.inputs, self.task_id), minutes=self.minutes)
+        return session.with_day(inputs=with_task(session.day.inputs, task))
+
 
 class RemoveTask(UnplacedCommandBase):
     action: ClassVar = CardAction("task.remove", "Remove", read_target("task_id"))
     kind: Literal["remove_task"] = "remove_task"
     task_id: str
+
+    def apply_to(self, session: Session) -> Session:
+        return session.with_day(inputs=without_task(session.day.inputs, self.task_id))
 
 
 class MarkOneThing(TaskCommandBase):
@@ -119,6 +150,9 @@ class MarkOneThing(TaskCommandBase):
     action: ClassVar = CardAction("task.one_thing", "Make it the one thing", read_target("task_id"))
     kind: Literal["mark_one_thing"] = "mark_one_thing"
     task_id: str
+
+    def apply_to(self, session: Session) -> Session:
+        return session.with_day(inputs=with_one_thing(session.day.inputs, self.task_id))
 
 
 class DeferTask(UnplacedCommandBase):
@@ -130,6 +164,12 @@ class DeferTask(UnplacedCommandBase):
     action: ClassVar = CardAction("task.defer", "Leave it for another day", read_target("task_id"))
     kind: Literal["defer_task"] = "defer_task"
     task_id: str
+
+    def apply_to(self, session: Session) -> Session:
+        task = find_task(session.day.inputs, self.task_id)
+        deferred = (*session.open_work.deferred, keep_for_later(task))
+        inputs = without_task(session.day.inputs, task.id)
+        return session.with_open_work(deferred=deferred).with_day(inputs=inputs).say(_(WAITS, title=task.title))
 
 
 class BringAlong(TaskCommandBase):
@@ -158,6 +198,10 @@ class SplitTask(UnplacedCommandBase):
     action: ClassVar = CardAction("task.split", "In pieces", read_target("task_id"))
     kind: Literal["split_task"] = "split_task"
     task_id: str
+
+    def apply_to(self, session: Session) -> Session:
+        task = replace(find_task(session.day.inputs, self.task_id), in_pieces=True)
+        return session.with_day(inputs=with_task(session.day.inputs, task))
 
 
 DayCommand = (
