@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
 from functools import partial
 
 from pydantic import ValidationError
 
-from fateforger.adapters.store.store import Store
 from fateforger.agents.access import MOST_SESSIONS, AgentAccess
 from fateforger.agents.clients import Client, Scope, format_token, hash_token
 from fateforger.agents.handler import CallHandler
@@ -26,8 +25,7 @@ async def open_call_handler(settings: Settings) -> AsyncIterator[CallHandler]:
 
     Raises ``StoreUnavailable``.
     """
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         reach = AgentAccess(
             sessions_of=partial(store.sessions.of_user, limit=MOST_SESSIONS),
             constraints_of=store.constraints.of,
@@ -36,8 +34,6 @@ async def open_call_handler(settings: Settings) -> AsyncIterator[CallHandler]:
             tz=settings.time_zone,
         )
         yield CallHandler(reach, store.clients, store.calls, build_clock(settings))
-    finally:
-        await store.aclose()
 
 
 async def serve_stdio(settings: Settings) -> None:
@@ -90,19 +86,6 @@ async def register_client(
         client = Client(name=name, key=key, user_id=user_id, scopes=scopes, created_at=now, expires_at=expires_at)
     except ValidationError as error:
         raise BadInput(first_mistake(error).sentence, where="name") from None
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         await store.clients.add(client, hash_token(token))
-    finally:
-        await store.aclose()
     return client, token
-
-
-@asynccontextmanager
-async def open_agents_store(settings: Settings) -> AsyncIterator[Store]:
-    """Open the store, for commands about clients and their calls. Raises ``StoreUnavailable``."""
-    store = await open_state(settings)
-    try:
-        yield store
-    finally:
-        await store.aclose()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -153,10 +153,8 @@ async def open_notion_source(
     named = (parse_databases(databases), parse_columns(columns))
     pages = NotionPages(settings.notion_token.get_secret_value(), url=settings.notion_url, clock=build_clock(settings))
     source = NotionConstraints(pages, databases=named[0], columns=named[1])
-    try:
+    async with aclosing(source):
         yield source
-    finally:
-        await source.aclose()
 
 
 @asynccontextmanager
@@ -164,8 +162,5 @@ async def open_sqlite_source(path: Path) -> AsyncIterator[ConstraintSource]:
     """Open a SQLite file of the earlier planner."""
     from fateforger.adapters.mirror import SqliteConstraintSource  # noqa: PLC0415  as above
 
-    source = SqliteConstraintSource(path)
-    try:
+    async with aclosing(SqliteConstraintSource(path)) as source:
         yield source
-    finally:
-        await source.aclose()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,9 +111,6 @@ async def _erase_with_running_program(store: Store, found: PersonalData, user_id
 
 @asynccontextmanager
 async def _open_personal_data(settings: Settings) -> AsyncIterator[tuple[Store, PersonalData]]:
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         clock = build_clock(settings)
         yield store, build_personal_data(settings, store, clock, calendar=find_calendar_key(settings))
-    finally:
-        await store.aclose()

@@ -9,7 +9,7 @@ import os
 import secrets
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -320,11 +320,8 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, str]]
     """Open the journal and yield it with the configured calendar's name in it. No calendar is needed."""
     from fateforger.adapters.store.journal import SqlJournal  # noqa: PLC0415  heavy
 
-    database = await _open_database(settings)
-    try:
+    async with aclosing(await _open_database(settings)) as database:
         yield SqlJournal(database), find_calendar_key(settings)
-    finally:
-        await database.aclose()
 
 
 UNCLAIMED = "It has no owner yet."
@@ -367,11 +364,8 @@ async def check_owner(settings: Settings) -> Check:
     """Check that the calendar has an owner."""
     from fateforger.workers.people import SETTING  # noqa: PLC0415  heavy
 
-    store = await open_state(settings)
-    try:
+    async with aclosing(await open_state(settings)) as store:
         owner = await build_ownership(settings, store, build_clock(settings)).owner()
-    finally:
-        await store.aclose()
     words = describe_owner(settings, owner)
     if owner.person is None:
         return Check("owner", "missing", words, FIX)

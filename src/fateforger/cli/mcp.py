@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -100,18 +101,16 @@ def audit_command(ctx: click.Context, name: str | None, limit: int, as_json: boo
 
 
 async def _list_clients(settings: Settings) -> tuple[tuple[Client, ...], datetime]:
-    from fateforger.app.agents import open_agents_store  # noqa: PLC0415  heavy
-    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
+    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
 
-    async with open_agents_store(settings) as store:
+    async with aclosing(await open_state(settings)) as store:
         return await store.clients.all(), build_clock(settings).now()
 
 
 async def _revoke(settings: Settings, name: str) -> Client:
-    from fateforger.app.agents import open_agents_store  # noqa: PLC0415  heavy
-    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
+    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
 
-    async with open_agents_store(settings) as store:
+    async with aclosing(await open_state(settings)) as store:
         client = await store.clients.revoke(name, now=build_clock(settings).now())
     if client is None:
         raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
@@ -119,9 +118,9 @@ async def _revoke(settings: Settings, name: str) -> Client:
 
 
 async def _list_calls(settings: Settings, name: str | None, limit: int) -> tuple[Call, ...]:
-    from fateforger.app.agents import open_agents_store  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
 
-    async with open_agents_store(settings) as store:
+    async with aclosing(await open_state(settings)) as store:
         return await store.calls.latest(limit=limit, client=name)
 
 

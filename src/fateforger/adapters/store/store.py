@@ -21,7 +21,7 @@ metadata = Base.metadata
 
 
 class Store:
-    """The ports that one database serves."""
+    """The ports that one open database serves."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
