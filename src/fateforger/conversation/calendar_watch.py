@@ -28,7 +28,7 @@ from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, ngettext, quote_title
 from fateforger.ui.session_cards import root_line, stage_card
-from fateforger.workers.turns import build_look_job
+from fateforger.workers.turns import build_command_job
 
 MOST_LINES = 4
 """Changes announced one by one; the rest is counted."""
@@ -335,5 +335,6 @@ class Watcher:
         if told:
             command_id = f"look:{session.id}:{session.version}:{now.isoformat()}"
             await self._jobs.enqueue(
-                build_look_job(RefreshCalendar(command_id=command_id, session_id=session.id)), now=now
+                build_command_job(RefreshCalendar(command_id=command_id, session_id=session.id), key=session.id),
+                now=now,
             )

@@ -14,7 +14,6 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import BackgroundCommand, InboxCommand
-from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.messages import Outgoing
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.store import Sessions
@@ -58,11 +57,6 @@ def build_turn_handler(handle: Handle, jobs: Jobs, sessions: Sessions, clock: Cl
         await _apologize_in_channel(jobs, job, clock)
 
     return TURN.handle(perform, on_given_up)
-
-
-def build_look_job(look: RefreshCalendar) -> NewJob:
-    """Return the job that looks at the calendar, in order with the other commands of the session."""
-    return build_command_job(look, key=look.session_id)
 
 
 def build_command_job(command: InboxCommand, *, key: str) -> NewJob:

@@ -20,7 +20,7 @@ from fateforger.session.queue_commands import QueueCommandBase, ShowTasks
 from fateforger.values import replace
 from fateforger.workers.lanes import NOTIFICATION, SENDING, TURN, Backoff, LanePolicy
 from fateforger.workers.supervisor import Supervisor
-from fateforger.workers.turns import APOLOGY, Handle, build_look_job, build_turn_handler
+from fateforger.workers.turns import APOLOGY, Handle, build_command_job, build_turn_handler
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 FAST = replace(TURN, policy=LanePolicy(workers=4, tries=2, poll_seconds=0.02, backoff=Backoff(first=0.001)))
@@ -134,8 +134,8 @@ async def test_a_look_that_nobody_asked_for_waits_its_turn_and_ends_without_an_a
 
     look = RefreshCalendar(command_id="look:1", session_id="s1")
     await put(store, reply(1))
-    assert await store.jobs.enqueue(build_look_job(look), now=AT)
-    assert not await store.jobs.enqueue(build_look_job(look), now=AT)
+    assert await store.jobs.enqueue(build_command_job(look, key=look.session_id), now=AT)
+    assert not await store.jobs.enqueue(build_command_job(look, key=look.session_id), now=AT)
     await put(store, reply(2))
     assert await run(store, handle, 3) == []
     assert handled == ["c1", "look:1", "look:1", "c2"]

@@ -7,6 +7,7 @@ values, so people and constraints are named by a digest, which no text can alter
 from __future__ import annotations
 
 import importlib.util
+from types import SimpleNamespace
 from typing import Any, assert_never
 
 import mem0.memory.main as mem0  # type: ignore[import-untyped]  # it ships no types
@@ -49,10 +50,11 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
         if mem0.MEM0_TELEMETRY:
             raise InternalError("Mem0 was imported before its telemetry was switched off.")
         self.config = MemoryConfig()
-        self.embedding_model = _Embeddings(embedder)
+        self.embedding_model = SimpleNamespace(embed=lambda text, memory_action="": embedder.embed(text))  # noqa: ARG005  Mem0 names it
         self.vector_store = _open_vector_store(place, embedder.dimensions)
         self.llm = None
-        self.db = _NoHistory()
+        # Mem0's own history keeps changed and deleted texts; the database has a better one.
+        self.db = SimpleNamespace(add_history=lambda *_, **__: None, close=lambda: None)
         self.collection_name = COLLECTION
         self.api_version = self.config.version
         self.custom_instructions = None
@@ -69,13 +71,9 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
 
     def count(self) -> int:
         """Return the number of memories of all owners."""
-        match self._place:
-            case Embedded() | QdrantServer():
-                return int(self.vector_store.client.count(COLLECTION, exact=True).count)
-            case Pgvector():
-                return int(self.vector_store.col_info()["count"])
-            case _:
-                assert_never(self._place)
+        if isinstance(self._place, Pgvector):
+            return int(self.vector_store.col_info()["count"])
+        return int(self.vector_store.client.count(COLLECTION, exact=True).count)
 
     def clear(self) -> None:
         """Remove all memories and recreate the collection for vectors of the current length."""
@@ -92,13 +90,10 @@ class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
 
     def close_connections(self) -> None:
         """Close files and connections; Mem0's own ``close`` leaves those of the store open."""
-        match self._place:
-            case Embedded() | QdrantServer():
-                self.vector_store.client.close()
-            case Pgvector():
-                self.vector_store.connection_pool.close()
-            case _:
-                assert_never(self._place)
+        if isinstance(self._place, Pgvector):
+            self.vector_store.connection_pool.close()
+        else:
+            self.vector_store.client.close()
 
 
 def _open_vector_store(place: Place, dimensions: int) -> Any:
@@ -137,24 +132,6 @@ def _open_pool(place: Pgvector) -> Any:
     from psycopg_pool import ConnectionPool  # noqa: PLC0415  an extra
 
     return ConnectionPool(place.url, min_size=1, max_size=2, timeout=_SECONDS, open=True)
-
-
-class _Embeddings:
-    """An embedder behind the interface that Mem0 calls."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-
-    def embed(self, text: str, memory_action: str | None = None) -> list[float]:  # noqa: ARG002  Mem0's signature
-        return self._embedder.embed(text)
-
-
-class _NoHistory:
-    """Replaces Mem0's history, which keeps changed and deleted texts; the database has its own."""
-
-    def add_history(self, *_: object, **__: object) -> None: ...
-
-    def close(self) -> None: ...
 
 
 FORMAT = 1

@@ -110,8 +110,9 @@ class NotionPages:
     async def find_by_title(self, title: str) -> list[dict[str, Any]]:
         """Return the data sources with exactly this title that the integration can see."""
         ask = {"query": title, "filter": {"property": "object", "value": "data_source"}, "page_size": PAGE}
-        pages = self._iter_results(lambda cursor: self._client.search(**ask, start_cursor=cursor))
-        return [source async for source in pages if _get_title(source) == title and not in_trash(source)]
+        answers = self._answers(lambda cursor: self._client.search(**ask, start_cursor=cursor))
+        found = [source async for answer in answers for source in answer["results"]]
+        return [source for source in found if _get_title(source) == title and not in_trash(source)]
 
     async def database(self, object_id: str) -> dict[str, Any] | None:
         """Return a database with its data sources; ``None`` if there is none with this id."""
@@ -173,11 +174,6 @@ class NotionPages:
         if since is not None:
             ask["filter"] = {"timestamp": "created_time", "created_time": {"on_or_after": since}}
         return self._client.data_sources.query(source_id, **ask, start_cursor=cursor)
-
-    async def _iter_results(self, ask: Callable[[str | None], Awaitable[Any]]) -> AsyncIterator[dict[str, Any]]:
-        async for answer in self._answers(ask):
-            for result in answer["results"]:
-                yield result
 
     async def _answers(self, ask: Callable[[str | None], Awaitable[Any]]) -> AsyncIterator[dict[str, Any]]:
         cursor: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,7 +153,7 @@ class NotionConstraints:
         words = await self._read_words()
         found = [page async for page in self._read_pages(places["constraints"], "constraints")]
         uids = {page.page_id: page.uid for page in found}
-        twice = _count_uids(found)
+        twice = Counter(page.uid for page in found)
         for page in found:
             yield _to_stored_row(page, windows.get(page.page_id, ()), topics, uids, words.get(page.uid), twice)
 
@@ -226,7 +227,7 @@ def _to_stored_row(
     gone = [each for each in values.get("supersedes") or () if each not in uids]
     if gone:
         notes.append(f"It takes the place of {len(gone)} that are not there any more.")
-    if twice.get(page.uid, 0) > 1:
+    if twice[page.uid] > 1:
         troubles.append(f"{twice[page.uid]} pages have the UID “{page.uid}”; each needs its own, or none.")
     if not values.get("scope"):
         troubles.append("It does not say how far it reaches; choose profile, datespan or session as its scope.")
@@ -269,13 +270,6 @@ def _resolve_end(values: Mapping[str, Any], troubles: list[str]) -> str | None:
     if end and range_end and str(end)[:10] != str(range_end)[:10]:
         troubles.append(f"It has two last days, {str(range_end)[:10]} and {str(end)[:10]}.")
     return end or range_end
-
-
-def _count_uids(pages: Iterable[_Page]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for page in pages:
-        counts[page.uid] = counts.get(page.uid, 0) + 1
-    return counts
 
 
 def _to_hex(page_id: str) -> str:

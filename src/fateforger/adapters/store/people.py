@@ -64,6 +64,11 @@ class Erasure(Base, table=True):
     counts: str = Field(sa_type=Text)
 
 
+UNFINISHED = (
+    "A change to their calendar is not finished, so nothing was erased: let fateforger run until it is, then try again."
+)
+AT_WORK = "I am carrying out something of theirs just now, so nothing was erased; try again in a moment."
+
 _JOBS = select(JOB).where(JOB.c.lane != ERASING_LANE).order_by(JOB.c.seq)
 _RECEIPTS = select(RECEIPT).order_by(RECEIPT.c.lane, RECEIPT.c.dedupe)
 _WORD = re.compile(r"\w+", re.ASCII)
@@ -115,24 +120,24 @@ def collect_names(
 
 @dataclass(frozen=True, slots=True)
 class JobShare:
-    """A person's jobs by number, and receipts by lane and name. ``at_work``: one of the jobs is running."""
+    """A person's jobs by number, and receipts by lane and name."""
 
     jobs: tuple[int, ...]
     receipts: tuple[tuple[str, str], ...]
-    at_work: bool
 
 
 def find_job_share(connection: Connection, names: Names, *, now: datetime | None) -> JobShare:
-    """Return a person's share of the jobs. Without ``now``, ``at_work`` is false."""
+    """Return a person's share of the jobs. With ``now``, raises ``StillAtWork`` while one of them is running."""
     rows = [(row, parse_mapping(row.payload, f"Job {row.seq}")) for row in connection.execute(_JOBS)]
     said = {str(p["channel"]) for _, p in rows if p.get("user_id") == names.user_id and p.get("channel")}
     names = replace(names, direct=names.direct | {channel for channel in said if channel.startswith(_DIRECT)})
     theirs = [row for row, payload in rows if _concerns(names, row.key, payload)]
     marks = [(mark.lane, mark.dedupe) for mark in connection.execute(_RECEIPTS) if names.occur_in(mark.dedupe)]
-    at_work = now is not None and any(
+    if now is not None and any(
         row.state == "open" and row.leased_until is not None and row.leased_until > now for row in theirs
-    )
-    return JobShare(tuple(row.seq for row in theirs), tuple(marks), at_work)
+    ):
+        raise StillAtWork(AT_WORK)
+    return JobShare(tuple(row.seq for row in theirs), tuple(marks))
 
 
 def _concerns(names: Names, key: str, payload: Mapping[str, Any]) -> bool:
@@ -161,14 +166,12 @@ _LEASES = select(LEASE.c.calendar, LEASE.c.expires_at)
 class JournalShare:
     """A person's part of the journal.
 
-    ``calendars`` are theirs alone; of the others, ``days`` are those on which only they wrote. ``unfinished``: one of
-    their writes is running, paused, or was cut off.
+    ``calendars`` are theirs alone; of the others, ``days`` are those on which only they wrote.
     """
 
     transactions: tuple[str, ...]
     calendars: frozenset[str]
     days: frozenset[tuple[str, date]]
-    unfinished: bool
 
 
 def find_journal_share(
@@ -177,7 +180,8 @@ def find_journal_share(
     """Return a person's part of the journal.
 
     ``owners`` maps sessions to people. A transaction without a session belongs to the person of the calendar if there
-    is only one, or to the only person there is. ``calendar`` is known to be theirs.
+    is only one, or to the only person there is. ``calendar`` is known to be theirs. With ``now``, raises
+    ``CalendarBusy`` while one of their writes is running, paused, or cut off.
     """
     rows, leases = connection.execute(_ALL).all(), connection.execute(_LEASES).all()
     writers: dict[str, str | None] = {}
@@ -196,14 +200,15 @@ def find_journal_share(
     ids = {row.id for row in theirs}
     others = {(row.calendar, row.day) for row in rows if row.id not in ids}
     touched = alone | {row.calendar for row in theirs}
-    held = now is not None and any(
-        row.calendar in touched and row.expires_at is not None and row.expires_at > now for row in leases
-    )
+    if now is not None and (
+        any(row.calendar in touched and row.expires_at is not None and row.expires_at > now for row in leases)
+        or any(row.state in _UNFINISHED for row in theirs)
+    ):
+        raise CalendarBusy(UNFINISHED)
     return JournalShare(
         transactions=tuple(row.id for row in theirs),
         calendars=alone,
         days=frozenset({(row.calendar, row.day) for row in theirs if row.calendar not in alone} - others),
-        unfinished=held or any(row.state in _UNFINISHED for row in theirs),
     )
 
 
@@ -229,17 +234,13 @@ class Share:
     conditions: tuple[ColumnElement[bool], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """All shares of a person, in an order in which they can be deleted."""
+def find_shares(
+    connection: Connection, user_id: str, *, calendar: str | None, now: datetime | None = None
+) -> tuple[Share, ...]:
+    """Return all data about a person that ``connection`` sees, in an order in which it can be deleted.
 
-    shares: tuple[Share, ...]
-    journal: JournalShare
-    jobs: JobShare
-
-
-def find_holding(connection: Connection, user_id: str, *, calendar: str | None, now: datetime | None = None) -> Holding:
-    """Return all data about a person that ``connection`` sees. With ``now``, also check whether any of it is in use."""
+    With ``now``, raises ``CalendarBusy`` or ``StillAtWork`` while any of it is in use.
+    """
     every = connection.execute(_SESSIONS).all()
     sessions = {row.id: (row.channel, row.thread_ts) for row in every if row.user_id == user_id}
     mine = select(PROPOSAL.c.id, PROPOSAL.c.channel).where(PROPOSAL.c.user_id == user_id)
@@ -247,7 +248,7 @@ def find_holding(connection: Connection, user_id: str, *, calendar: str | None, 
     owners = {row.id: row.user_id for row in every}
     journal = find_journal_share(connection, user_id, owners, calendar=calendar, now=now)
     jobs = find_job_share(connection, collect_names(user_id, sessions, proposals), now=now)
-    return Holding(tuple(_iter_shares(user_id, tuple(sessions), journal, jobs)), journal, jobs)
+    return tuple(_iter_shares(user_id, tuple(sessions), journal, jobs))
 
 
 def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare, jobs: JobShare) -> Iterator[Share]:
@@ -313,10 +314,6 @@ def _to_plain(name: str, value: Any) -> Any:
 
 
 ERASURE = table(Erasure)
-UNFINISHED = (
-    "A change to their calendar is not finished, so nothing was erased: let fateforger run until it is, then try again."
-)
-AT_WORK = "I am carrying out something of theirs just now, so nothing was erased; try again in a moment."
 
 _INSERT = insert(ERASURE)
 
@@ -372,26 +369,21 @@ def _lock_tables(connection: Connection) -> Connection:
 
 
 def _count_held(connection: Connection, user_id: str, calendar: str | None) -> Counts:
-    whole = find_holding(connection, user_id, calendar=calendar)
-    counts = {share.kind: _count(connection, share) for share in whole.shares}
+    counts = {share.kind: _count(connection, share) for share in find_shares(connection, user_id, calendar=calendar)}
     return _drop_zeros({**counts, "index": _count_pending(connection, user_id)})
 
 
 def _export(connection: Connection, user_id: str, calendar: str | None) -> dict[str, tuple[Mapping[str, Any], ...]]:
-    shares = find_holding(connection, user_id, calendar=calendar).shares
+    shares = find_shares(connection, user_id, calendar=calendar)
     return {share.kind: rows for share in shares if (rows := _read_rows(connection, share))}
 
 
 def _erase(
     connection: Connection, user_id: str, calendar: str | None, now: datetime, erasure: str, closing: Closing | None
 ) -> Counts:
-    whole = find_holding(connection, user_id, calendar=calendar, now=now)
-    if whole.journal.unfinished:
-        raise CalendarBusy(UNFINISHED)
-    if whole.jobs.at_work:
-        raise StillAtWork(AT_WORK)
+    shares = find_shares(connection, user_id, calendar=calendar, now=now)
     put_all_on_list(connection, user_id)
-    counts = _drop_zeros({share.kind: _delete(connection, share) for share in whole.shares})
+    counts = _drop_zeros({share.kind: _delete(connection, share) for share in shares})
     if closing is not None:
         close_calendar(connection, closing, now)
     if counts:
