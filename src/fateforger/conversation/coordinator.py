@@ -23,6 +23,7 @@ from fateforger.conversation.turns import Turns
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
+from fateforger.ports.people import Claim
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand, read_click
@@ -39,7 +40,7 @@ from fateforger.session.rulebook import RuleBook, known_versions, lines_of_comma
 from fateforger.session.store import Sessions
 from fateforger.ui import forms
 from fateforger.ui.session_cards import home_card, welcome_card
-from fateforger.workers.people import CalendarOwner, ClaimOutcome, Ownership
+from fateforger.workers.people import CalendarOwner, Ownership
 
 log = logging.getLogger(__name__)
 
@@ -264,7 +265,7 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.calendar_owner`."""
         return await self._ownership.owner()
 
-    async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
+    async def claim_calendar(self, user_id: str, code: str) -> Claim:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.claim_calendar`."""
         return await self._ownership.claim(user_id, code)
 

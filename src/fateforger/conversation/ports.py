@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
+from fateforger.ports.people import Claim
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback
 from fateforger.session.commands import Command, InboxCommand
 from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.workers.people import CalendarOwner, ClaimOutcome
+from fateforger.workers.people import CalendarOwner
 
 
 class CoordinatorPort(Protocol):
@@ -72,7 +73,7 @@ class CoordinatorPort(Protocol):
         """Return the owner of the calendar, the only person who can plan. There may be no owner."""
         ...
 
-    async def claim_calendar(self, user_id: str, code: str) -> ClaimOutcome:
+    async def claim_calendar(self, user_id: str, code: str) -> Claim:
         """Make the person the owner of the calendar if the code is the one that the program printed when it started."""
         ...
 

@@ -34,12 +34,15 @@ class Closing:
 
 
 class Claim(Enum):
-    """The result of presenting a code."""
+    """The result of presenting a code. The last three are found without the store."""
 
     CLAIMED = auto()
     WRONG = auto()
     WRONG_FOR_THE_LAST_TIME = auto()
     NO_CODE = auto()
+    ALREADY_YOURS = auto()
+    TAKEN = auto()
+    TOO_SOON = auto()
 
 
 class Owners(Protocol):

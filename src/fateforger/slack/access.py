@@ -9,11 +9,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.ports.clock import Clock
+from fateforger.ports.people import Claim
 from fateforger.slack import phrases
 from fateforger.slack.addresses import COMMAND_NAME
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.payloads import Place
-from fateforger.workers.people import ClaimOutcome, is_code
+from fateforger.workers.people import is_code
 
 log = logging.getLogger(__name__)
 
@@ -101,16 +102,19 @@ async def calendar_refusal(door: CoordinatorPort, user_id: str, *, in_card: bool
 
 async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> str:
     """Try to claim the calendar with a code, and return the answer for the person."""
-    outcome = await door.claim_calendar(user_id, code)
-    if outcome is ClaimOutcome.TAKEN:
-        return await calendar_refusal(door, user_id) or phrases.ALREADY_YOURS
-    return {
-        ClaimOutcome.DONE: phrases.CLAIMED,
-        ClaimOutcome.ALREADY_YOURS: phrases.ALREADY_YOURS,
-        ClaimOutcome.WRONG: phrases.WRONG_CODE,
-        ClaimOutcome.TOO_SOON: phrases.CODE_TOO_SOON,
-        ClaimOutcome.NO_CODE: phrases.NO_CODE,
-    }[outcome]
+    match await door.claim_calendar(user_id, code):
+        case Claim.CLAIMED:
+            return phrases.CLAIMED
+        case Claim.ALREADY_YOURS:
+            return phrases.ALREADY_YOURS
+        case Claim.WRONG | Claim.WRONG_FOR_THE_LAST_TIME:
+            return phrases.WRONG_CODE
+        case Claim.TOO_SOON:
+            return phrases.CODE_TOO_SOON
+        case Claim.NO_CODE:
+            return phrases.NO_CODE
+        case Claim.TAKEN:
+            return await calendar_refusal(door, user_id) or phrases.ALREADY_YOURS
 
 
 def parse_typed_code(typed: str) -> str | None:

@@ -14,7 +14,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum, auto
 from typing import Any
 
 from fateforger.ports.clock import Clock
@@ -32,6 +31,7 @@ TRIES = 10
 WAIT = timedelta(seconds=10)
 """Time that a person has to wait after a wrong code."""
 MOST_WAITING = 1_000
+CODE_VOID = "there were %d wrong codes, the last one by %s, so the code is void; start fateforger again for a new one"
 
 log = logging.getLogger(__name__)
 
@@ -47,17 +47,6 @@ class CalendarOwner:
     origin: str | None = None
     since: datetime | None = None
     closed: bool = False
-
-
-class ClaimOutcome(Enum):
-    """Outcome of an attempt to claim the calendar with a code."""
-
-    DONE = auto()
-    ALREADY_YOURS = auto()
-    TAKEN = auto()
-    WRONG = auto()
-    TOO_SOON = auto()
-    NO_CODE = auto()
 
 
 class Ownership:
@@ -131,38 +120,28 @@ class Ownership:
         await self._owners.offer(await _hash_in_thread(_normalize_code(code), salt), salt, tries=TRIES)
         return code
 
-    async def claim(self, user_id: str, code: str) -> ClaimOutcome:
+    async def claim(self, user_id: str, code: str) -> Claim:
         """Make the person the owner if the code is right. After a wrong code they have to wait for :data:`WAIT`."""
         record = await self._owners.read()
         owner = await self._decide(record)
         if owner.person is not None:
-            return ClaimOutcome.ALREADY_YOURS if owner.person == user_id else ClaimOutcome.TAKEN
+            return Claim.ALREADY_YOURS if owner.person == user_id else Claim.TAKEN
         if record.code_salt is None:
-            return ClaimOutcome.NO_CODE
+            return Claim.NO_CODE
         now = self._clock.now()
         if self._wait_until.get(user_id, now) > now:
-            return ClaimOutcome.TOO_SOON
+            return Claim.TOO_SOON
         self._delay_next_try(user_id, now + WAIT)
-        match await self._owners.claim(
-            user_id, await _hash_in_thread(_normalize_code(code), record.code_salt), now=now
-        ):
-            case Claim.CLAIMED:
-                log.warning("%s claimed the calendar with the code", user_id)
-                del self._wait_until[user_id]
-                return ClaimOutcome.DONE
-            case Claim.WRONG_FOR_THE_LAST_TIME:
-                log.warning(
-                    "there were %d wrong codes, the last one by %s, so the code is void; start fateforger again for a"
-                    " new one",
-                    TRIES,
-                    user_id,
-                )
-                return ClaimOutcome.WRONG
-            case Claim.WRONG:
-                log.warning("%s sent a wrong code", user_id)
-                return ClaimOutcome.WRONG
-            case Claim.NO_CODE:
-                return ClaimOutcome.NO_CODE
+        code_hash = await _hash_in_thread(_normalize_code(code), record.code_salt)
+        claim = await self._owners.claim(user_id, code_hash, now=now)
+        if claim is Claim.CLAIMED:
+            log.warning("%s claimed the calendar with the code", user_id)
+            del self._wait_until[user_id]
+        elif claim is Claim.WRONG:
+            log.warning("%s sent a wrong code", user_id)
+        elif claim is Claim.WRONG_FOR_THE_LAST_TIME:
+            log.warning(CODE_VOID, TRIES, user_id)
+        return claim
 
     def _delay_next_try(self, user_id: str, until: datetime) -> None:
         """Make the person wait. This is called before the code is checked: codes that arrive together count as one."""

@@ -11,6 +11,7 @@ import pytest
 from tests.factories.agents import NOW, HandClock
 
 from fateforger.adapters.store.store import Store, open_store
+from fateforger.ports.people import Claim
 from fateforger.slack.access import parse_sent_code, parse_typed_code
 from fateforger.workers.people import (
     CODE_LETTERS,
@@ -18,7 +19,6 @@ from fateforger.workers.people import (
     SETTING,
     TRIES,
     CalendarOwner,
-    ClaimOutcome,
     Ownership,
     PersonalData,
 )
@@ -60,12 +60,12 @@ async def test_with_slack_it_is_nobodys_until_somebody_sends_the_code(started: S
     assert await program.owner() == NOBODY
     code = await code_of(program)
     assert (len(code), code[4], set(code) - {"-"} <= set(CODE_LETTERS)) == (9, "-", True)
-    assert await program.claim(ALEX, f" {code.lower().replace('-', '')} ") is ClaimOutcome.DONE
+    assert await program.claim(ALEX, f" {code.lower().replace('-', '')} ") is Claim.CLAIMED
     again = started.program()
     assert await again.owner() == CalendarOwner(ALEX, "claimed", NOW)
     assert await again.offer_code() is None
-    assert await again.claim(ALEX, code) is ClaimOutcome.ALREADY_YOURS
-    assert await again.claim(ROBIN, code) is ClaimOutcome.TAKEN
+    assert await again.claim(ALEX, code) is Claim.ALREADY_YOURS
+    assert await again.claim(ROBIN, code) is Claim.TAKEN
 
 
 async def test_only_the_code_of_the_last_start_counts(started: Started) -> None:
@@ -73,8 +73,8 @@ async def test_only_the_code_of_the_last_start_counts(started: Started) -> None:
     first = await code_of(started.program())
     second = started.program()
     code = await code_of(second)
-    assert await second.claim(ALEX, first) is ClaimOutcome.WRONG
-    assert await second.claim(ROBIN, code) is ClaimOutcome.DONE
+    assert await second.claim(ALEX, first) is Claim.WRONG
+    assert await second.claim(ROBIN, code) is Claim.CLAIMED
 
 
 async def test_guessing_is_slow_and_ends(started: Started, caplog: pytest.LogCaptureFixture) -> None:
@@ -84,13 +84,15 @@ async def test_guessing_is_slow_and_ends(started: Started, caplog: pytest.LogCap
     wrong = "AAAA-AAAA" if code != "AAAA-AAAA" else "CCCC-CCCC"
     with caplog.at_level(logging.WARNING):
         for n in range(TRIES):
-            assert await program.claim(ROBIN, wrong) is ClaimOutcome.WRONG
-            at_once = ClaimOutcome.TOO_SOON if n < TRIES - 1 else ClaimOutcome.NO_CODE
+            guess, at_once = (
+                (Claim.WRONG, Claim.TOO_SOON) if n < TRIES - 1 else (Claim.WRONG_FOR_THE_LAST_TIME, Claim.NO_CODE)
+            )
+            assert await program.claim(ROBIN, wrong) is guess
             assert await program.claim(ROBIN, code) is at_once
             started.clock.at += timedelta(seconds=10)
     assert "so the code is void; start fateforger again for a new one" in caplog.messages[-1]
     assert code not in caplog.text
-    assert await program.claim(ALEX, code) is ClaimOutcome.NO_CODE
+    assert await program.claim(ALEX, code) is Claim.NO_CODE
     assert await program.owner() == NOBODY
 
 
@@ -98,8 +100,8 @@ async def test_one_persons_guesses_do_not_keep_another_one_waiting(started: Star
     """K14"""
     program = started.program()
     code = await code_of(program)
-    assert await program.claim(ROBIN, "CCCC-CCC9") is ClaimOutcome.WRONG
-    assert await program.claim(ALEX, code) is ClaimOutcome.DONE
+    assert await program.claim(ROBIN, "CCCC-CCC9") is Claim.WRONG
+    assert await program.claim(ALEX, code) is Claim.CLAIMED
 
 
 async def test_the_setting_wins(started: Started) -> None:
@@ -109,7 +111,7 @@ async def test_the_setting_wins(started: Started) -> None:
     named = started.program(REAL)
     assert await named.owner() == CalendarOwner(REAL, SETTING)
     assert await named.offer_code() is None
-    assert await named.claim(ALEX, "AAAA-AAAA") is ClaimOutcome.TAKEN
+    assert await named.claim(ALEX, "AAAA-AAAA") is Claim.TAKEN
 
 
 async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
@@ -123,9 +125,9 @@ async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
     assert "nobody inherits it" in caplog.text
     for running in (program, started.program()):
         assert await running.owner() == CalendarOwner(since=NOW, closed=True)
-        assert await running.claim(ROBIN, "AAAA-AAAA") is ClaimOutcome.NO_CODE
+        assert await running.claim(ROBIN, "AAAA-AAAA") is Claim.NO_CODE
     again = started.program()
-    assert await again.claim(ROBIN, await code_of(again)) is ClaimOutcome.DONE
+    assert await again.claim(ROBIN, await code_of(again)) is Claim.CLAIMED
 
 
 async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: Started) -> None:
@@ -137,7 +139,7 @@ async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: Sta
     again = started.program(REAL)
     assert (await again.owner()).closed
     assert await started.program(ROBIN).owner() == CalendarOwner(ROBIN, SETTING)
-    assert await again.claim(REAL, await code_of(again)) is ClaimOutcome.DONE
+    assert await again.claim(REAL, await code_of(again)) is Claim.CLAIMED
     assert (await started.program(REAL).owner()).person == REAL
 
 
