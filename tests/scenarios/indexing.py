@@ -21,7 +21,7 @@ def open_memory(folder: Path) -> Mem0Memory:
 async def main(folder: Path) -> None:
     store = open_store(folder / "state.db")
     indexing = Indexer(store.constraints, open_memory(folder), batch=7)
-    await Repeated(INDEXING, INDEXING.handle(indexing.run_once, seconds=0.02)).run()
+    await Repeated(INDEXING, indexing.run_once, seconds=0.02).run()
 
 
 if __name__ == "__main__":

@@ -72,12 +72,11 @@ from fateforger.workers.lanes import (
     TIDYING,
     WAITING_TASKS,
     WATCHING,
-    Handler,
     SwitchedOff,
 )
 from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_handler, build_memory_handler
 from fateforger.workers.people import Ownership
-from fateforger.workers.supervisor import BackgroundTasks, Supervisor
+from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
 if TYPE_CHECKING:
@@ -445,13 +444,13 @@ def _build_handlers(resources: _Resources, planner: _Services, watched: _Backgro
     if settings.watch_seconds:
         seconds = settings.watch_seconds
         watcher = Watcher(sessions=sessions, jobs=jobs, calendar=watched, clock=clock, seconds=seconds)
-        watching = WATCHING.handle(watcher.run_once, seconds=seconds)
+        watching = Repeated(WATCHING, watcher.run_once, seconds=seconds)
     return (
         build_memory_handler(constraints, jobs, sessions, clock),
         extract,
-        INDEXING.handle(planner.indexing.run_once),
-        WAITING_TASKS.handle(partial(check_waiting_tasks, planner.tools)),
-        CLOSING.handle(SessionCloser(sessions, jobs, clock).run_once),
-        TIDYING.handle(TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone).run_once),
+        Repeated(INDEXING, planner.indexing.run_once),
+        Repeated(WAITING_TASKS, partial(check_waiting_tasks, planner.tools)),
+        Repeated(CLOSING, SessionCloser(sessions, jobs, clock).run_once),
+        Repeated(TIDYING, TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone).run_once),
         watching,
     )

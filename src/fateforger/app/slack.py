@@ -41,9 +41,9 @@ from fateforger.slack.notices import (
 )
 from fateforger.slack.poster import EphemeralMessages, LatestMessages, Pictures, Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
-from fateforger.workers.lanes import ERASING, Handler
+from fateforger.workers.lanes import ERASING
 from fateforger.workers.people import PersonalData
-from fateforger.workers.supervisor import BackgroundTasks, Supervisor
+from fateforger.workers.supervisor import BackgroundTasks, Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
 
 

@@ -341,7 +341,7 @@ class Dispatcher:
         self._tasks = BackgroundTasks()
         self._halted = asyncio.Event()
         self._remembered = False
-        self._rounds = Repeated(OUTBOX, OUTBOX.handle(self._send_due))
+        self._rounds = Repeated(OUTBOX, self._send_due)
 
     def wake(self) -> None:
         """Look for due messages now."""

@@ -46,9 +46,6 @@ Perform = Callable[[P, Job], Awaitable[None]]
 GivenUp = Callable[[Job, str], Awaitable[None]]
 """Tell the person about a job that was given up, with its error message."""
 
-Repeat = Callable[[], Awaitable[None]]
-"""Run one round of a timer. An error only delays the next round."""
-
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
@@ -135,10 +132,6 @@ class Timer:
     seconds: float
     backoff: Backoff = Backoff(0.5, 60.0)
 
-    def handle(self, repeat: Repeat, *, seconds: float | None = None) -> TimerHandler:
-        """Return the handler of this timer; ``seconds`` from the settings take precedence."""
-        return TimerHandler(self.name, repeat, self.seconds if seconds is None else seconds)
-
 
 Row = Lane[Any] | Timer
 
@@ -155,22 +148,10 @@ class JobHandler:
 
 
 @dataclass(frozen=True, slots=True)
-class TimerHandler:
-    """The code of a timer; made by :meth:`Timer.handle`."""
-
-    name: str
-    repeat: Repeat
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class SwitchedOff:
     """Handler of a row that the settings switch off. Its jobs stay for a later start."""
 
     name: str
-
-
-Handler = JobHandler | TimerHandler | SwitchedOff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,13 +18,11 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs
 from fateforger.workers.lanes import (
     LANES,
-    Handler,
     JobHandler,
     Lane,
     Row,
     SwitchedOff,
     Timer,
-    TimerHandler,
     TryLater,
 )
 
@@ -95,18 +93,21 @@ async def renew_meanwhile(renew: Callable[[], Awaitable[bool]], *, seconds: floa
 
 
 class Repeated:
-    """Repeats the rounds of a timer. An error is logged once, until the rounds succeed again or fail otherwise."""
+    """Repeats the rounds of a timer. An error is logged once, until the rounds succeed again or fail otherwise.
 
-    def __init__(self, timer: Timer, handler: TimerHandler) -> None:
-        self._name, self._backoff = timer.name, timer.backoff
-        self._repeat, self._seconds = handler.repeat, handler.seconds
+    ``repeat`` runs one round; an error only delays the next one. ``seconds`` from the settings take precedence.
+    """
+
+    def __init__(self, timer: Timer, repeat: Callable[[], Awaitable[None]], *, seconds: float | None = None) -> None:
+        self.name, self._backoff = timer.name, timer.backoff
+        self._repeat, self._seconds = repeat, timer.seconds if seconds is None else seconds
         self._awake = asyncio.Event()
         self._halted = False
         self._tasks = BackgroundTasks()
 
     def start(self) -> None:
         """Start a task that runs the rounds."""
-        self._tasks.start(self.run(), name=f"timer {self._name}")
+        self._tasks.start(self.run(), name=f"timer {self.name}")
 
     async def stop(self) -> None:
         """Cancel the task."""
@@ -130,10 +131,10 @@ class Repeated:
                 await self._repeat()
             except FateforgerError as error:
                 if error.message != trouble:
-                    log.warning("%s: %s", self._name, error.message)
+                    log.warning("%s: %s", self.name, error.message)
                 failures, trouble = failures + 1, error.message
             except Exception:  # the outermost edge of a timer: no error may end it
-                log.exception("%s: a round failed", self._name)
+                log.exception("%s: a round failed", self.name)
                 failures += 1
             else:
                 failures, trouble = 0, ""
@@ -308,6 +309,9 @@ class LaneWorkers:
         return False
 
 
+Handler = JobHandler | Repeated | SwitchedOff
+
+
 class Supervisor:
     """Runs the rows of the table with the handlers of the features. ``lanes`` is a part of the table in tests.
 
@@ -326,8 +330,8 @@ class Supervisor:
                 case Lane(), JobHandler() as handler:
                     on_end = partial(self._wake_all, row.wakes)
                     self._work[row.name] = LaneWorkers(row, handler, jobs, owner=owner, clock=clock, on_end=on_end)
-                case Timer(), TimerHandler() as handler:
-                    self._work[row.name] = Repeated(row, handler)
+                case Timer(), Repeated() as rounds:
+                    self._work[row.name] = rounds
                 case _, SwitchedOff():
                     continue
                 case _:

@@ -130,7 +130,7 @@ def test_a_run_that_is_killed_is_completed_by_the_next(doors: Doors, tmp_path: P
 async def test_beside_a_running_program_its_index_follows(doors: Doors) -> None:
     """The program has the data directory and the index; the command waits until that has dropped them."""
     index, program = MemoryIndex(), open_store(doors.database)
-    following = Repeated(INDEXING, INDEXING.handle(Indexer(program.constraints, index).run_once, seconds=0.05))
+    following = Repeated(INDEXING, Indexer(program.constraints, index).run_once, seconds=0.05)
     following.start()
     with lock_data_dir(doors.data):
         async with asyncio.timeout(60):

@@ -43,10 +43,10 @@ from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
 from fateforger.values import replace
-from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, Handler, LanePolicy, Row, SwitchedOff
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, LanePolicy, Row, SwitchedOff
 from fateforger.workers.memory import build_extract_handler, build_memory_handler
 from fateforger.workers.people import Ownership
-from fateforger.workers.supervisor import Supervisor
+from fateforger.workers.supervisor import Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
 
 MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)

@@ -122,7 +122,7 @@ async def test_an_index_that_was_not_seen_to_work_is_not_asked(house: House, ind
     indexing = Indexer(house.store.constraints, index)
     with pytest.raises(MemoryUnavailable):
         await indexing.search(ANNA, "gym")
-    following = Repeated(INDEXING, INDEXING.handle(indexing.run_once, seconds=3_600))
+    following = Repeated(INDEXING, indexing.run_once, seconds=3_600)
     house.store.constraints.on_write(following.wake)
     following.start()
     async with asyncio.timeout(60):

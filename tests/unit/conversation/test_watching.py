@@ -248,7 +248,7 @@ async def test_a_round_that_fails_does_not_end_the_watching(house: House, anna: 
 
     watcher = Watcher(sessions=Broken(), jobs=house.store.jobs, calendar=house.submitter, clock=house.clock)
     timer = replace(WATCHING, backoff=Backoff(0.001, 0.001))
-    rounds = Repeated(timer, timer.handle(watcher.run_once))
+    rounds = Repeated(timer, watcher.run_once)
     rounds.start()
     await asyncio.wait_for(survived.wait(), 60)
     await rounds.stop()

@@ -27,7 +27,7 @@ async def at_work(
     constraints: MemoryConstraints, memory: MemoryIndex, timer: Timer = FAST
 ) -> AsyncIterator[tuple[Indexer, Repeated]]:
     indexing = Indexer(constraints, memory, batch=3, look_seconds=0.0)
-    rounds = Repeated(timer, timer.handle(indexing.run_once))
+    rounds = Repeated(timer, indexing.run_once)
     rounds.start()
     try:
         yield indexing, rounds

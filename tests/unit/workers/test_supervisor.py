@@ -11,8 +11,8 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import open_store
 from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job
-from fateforger.workers.lanes import LANES, Handler, Lane, Row, SwitchedOff, Timer
-from fateforger.workers.supervisor import BackgroundTasks, Supervisor
+from fateforger.workers.lanes import LANES, Lane, Row, SwitchedOff, Timer
+from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 
 PING = Timer("ping", seconds=3_600.0)
 WORK = Lane("work", TypeAdapter(dict[str, int]), wakes=("ping",))
@@ -38,7 +38,7 @@ async def test_a_row_without_a_handler_is_refused() -> None:
 
 async def test_a_handler_without_a_row_is_refused() -> None:
     with pytest.raises(InternalError, match="no background work of these names: last"):
-        await supervise(WORK.handle(perform), PING.handle(repeat), LAST.handle(perform))
+        await supervise(WORK.handle(perform), Repeated(PING, repeat), LAST.handle(perform))
 
 
 async def test_a_handler_of_the_wrong_kind_is_refused() -> None:
@@ -64,7 +64,7 @@ async def test_a_job_wakes_the_rows_that_it_names() -> None:
     async def count() -> None:
         rounds.release()
 
-    handlers: list[Handler] = [WORK.handle(perform), PING.handle(count)]
+    handlers: list[Handler] = [WORK.handle(perform), Repeated(PING, count)]
     supervisor = Supervisor(store.jobs, handlers, owner="w", clock=SystemClock(), lanes=(WORK, PING))
     supervisor.start()
     async with asyncio.timeout(60):
