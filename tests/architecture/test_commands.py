@@ -9,10 +9,12 @@ import pytest
 from tests.architecture.test_structure import modules
 
 from fateforger.session.card_actions import list_actions
-from fateforger.session.commands import ACTIONS, SessionCommand
+from fateforger.session.commands import ACTIONS, FORM_COMMANDS, SessionCommand
 from fateforger.session.commands.base import SessionCommandBase
+from fateforger.session.commands.plan import BlockCommand
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.stages import Move
+from fateforger.ui.forms import RULES, SESSION_FORMS
 
 COMMANDS = (*get_args(SessionCommand), *get_args(QueueCommand))
 ELSEWHERE = {"start": "begins a session", "proposal.undo": "undoes a rule outside any session"}
@@ -63,3 +65,17 @@ def test_no_action_of_a_command_is_named_outside_its_declaration() -> None:
 HOMES = ("session/commands/", "session/queue_commands.py")
 SHARED = {*Move, "plan_day", *(kind.model_fields["kind"].default for kind in COMMANDS)}
 """Words that are also names of moves, of a kind of task, or of stored commands."""
+
+
+def test_every_form_of_a_session_belongs_to_the_command_that_declares_it() -> None:
+    assert SESSION_FORMS.keys() == FORM_COMMANDS.keys() - RULES.keys()
+    assert RULES.keys() - FORM_COMMANDS.keys() == {"rules"}  # the list of rules, whose rows have forms of their own
+    declared = [form for kind in get_args(SessionCommand) for form in kind.forms]
+    assert len(declared) == len(set(declared))
+
+
+def test_the_engine_of_edits_asks_each_command_for_its_patch() -> None:
+    """A change of blocks is carried out by its class, so that no module matches all of them."""
+    changes = [kind for kind in get_args(SessionCommand) if issubclass(kind, BlockCommand)]
+    assert len(changes) == 7
+    assert all("to_patch" in vars(kind) for kind in changes)

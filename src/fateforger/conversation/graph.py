@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.conversation.language.message_reader import read_message
 from fateforger.conversation.plan_nodes import JUDGEMENTS
-from fateforger.conversation.stage_nodes import VIEW_COMMANDS, run_stage
+from fateforger.conversation.stage_nodes import run_stage
 from fateforger.conversation.turn_values import (
     Effect,
     MemoryReading,
@@ -267,7 +267,7 @@ def _presenter(step: Step) -> Step:
     """Build the outcome of the turn."""
     given = _require(step.stage_input)
     session = given.session
-    if not isinstance(given.command, VIEW_COMMANDS):
+    if given.command is None or not given.command.is_view:
         session = session.with_thread(last_words=step.last_words)
     if session.sync.held is not None and session.sync.held.asked != given.cause and not _keeps_held(given.command):
         session = session.with_sync(held=None)
@@ -283,7 +283,9 @@ def _keeps_held(command: SessionCommand | None) -> bool:
     That is so after opening or closing a view, a question, or words without effect, such as an answer that has to be
     asked for again.
     """
-    return isinstance(command, (*VIEW_COMMANDS, ExplainBlock, TimeboxingUserReply))
+    if command is None:
+        return False
+    return command.is_view or isinstance(command, ExplainBlock | TimeboxingUserReply)
 
 
 def _require(value: T | None) -> T:

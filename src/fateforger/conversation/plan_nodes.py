@@ -35,7 +35,7 @@ from fateforger.session.checks import (
 )
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.calendar import ResolveConflict
-from fateforger.session.commands.plan import Replan
+from fateforger.session.commands.plan import BlockCommand, Replan
 from fateforger.session.commands.rules import JudgeConstraint, ReviseConstraint, SettleConstraints
 from fateforger.session.conflicts import (
     answered_questions,
@@ -49,7 +49,7 @@ from fateforger.session.conflicts import (
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import Meeting
 from fateforger.session.draft import grade_session
-from fateforger.session.edits import BlockCommand, apply_edit, repair_violations, writes_at_once
+from fateforger.session.edits import apply_edit, repair_violations, writes_at_once
 from fateforger.session.gate import is_committed
 from fateforger.session.messages import CHANGE
 from fateforger.session.model import MEETINGS, HeldChange, Question, RefineUpdate, Session

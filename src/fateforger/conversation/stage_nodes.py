@@ -51,7 +51,6 @@ from fateforger.session.commands.day import (
     UndoCatchUp,
 )
 from fateforger.session.commands.plan import ExplainBlock
-from fateforger.session.commands.rules import HideMemory, ShowMemory
 from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today
@@ -303,15 +302,6 @@ def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) 
     return fresh.with_sync(refine_undo=(*steps, step)[-MOST_UNDO:]).with_notice(_(ANEW), draft=(_(ANEW),))
 
 
-VIEW_COMMANDS = (
-    ShowHistory,
-    HideHistory,
-    ShowPreview,
-    HidePreview,
-    ShowMemory,
-    HideMemory,
-)
-"""Commands that only open or close a view."""
 PLAN_LEFT = mark_message("I left the plan as it is, and your rule counts.")
 CALENDAR_LEFT = mark_message("I wrote nothing, and your calendar stays as it is. Try again asks you once more.")
 PASSED_ON = mark_message("I took your answer to what the agent proposes; its card says what came of it.")
@@ -429,7 +419,7 @@ def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:
 def _dispatch(stage: StageInput) -> StageOutput:
     session = stage.session
     if stage.command is not None and (aside := handle_common_command(stage, stage.command)) is not None:
-        if isinstance(stage.command, VIEW_COMMANDS):
+        if stage.command.is_view:
             return aside
         return repair_output(stage, refit_relaxed(stage, renew_draft(resume_held(stage, aside))))
     if stage.asked is Move.CANCEL:

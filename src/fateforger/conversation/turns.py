@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import assert_never
 
 from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.conversation.agent_proposals import ProposalService
@@ -31,7 +30,6 @@ from fateforger.conversation.session_messages import (
     build_messages,
     build_only_side_messages,
 )
-from fateforger.conversation.stage_nodes import VIEW_COMMANDS
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
 from fateforger.conversation.turn_log import LogEntry, TurnLog, log_constraint_events
 from fateforger.conversation.turn_values import (
@@ -50,18 +48,6 @@ from fateforger.memory.credentials import LEFT_OUT
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback
 from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.calendar import ResolveConflict
-from fateforger.session.commands.day import AddTasks, AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
-from fateforger.session.commands.plan import (
-    AddBlock,
-    ApplyFix,
-    ApplyPatch,
-    EditBlock,
-    RemoveBlock,
-    Replan,
-    ShiftBlock,
-    SwapBlock,
-)
 from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
@@ -69,14 +55,14 @@ from fateforger.session.commands.rules import (
     SettleConstraints,
     UndoMemory,
 )
-from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
 from fateforger.session.gate import close_turn, refuse_by_rules
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.pending import WaitingProposal
-from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.ui.session_cards import ended_reply, not_yours_card
 from fateforger.values import replace
@@ -88,42 +74,9 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
 
     With ``words`` a message may mean any of the other commands.
     """
-    match command:
-        case TimeboxingUserReply():
-            return words and session.stage not in {TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS}
-        case StageAction(move=move):
-            match session.stage:
-                case TimeboxingStage.DATE | TimeboxingStage.COLLECT_CONSTRAINTS:
-                    return False
-                case TimeboxingStage.CAPTURE_INPUTS:
-                    return move is Move.PROCEED
-                case TimeboxingStage.SKELETON:
-                    return move in {Move.PROCEED, Move.REDO}
-                case TimeboxingStage.REFINE | TimeboxingStage.REVIEW_COMMIT:
-                    return move in {Move.PROCEED, Move.REDO, Move.RETRY, Move.BACK}
-                case _:
-                    assert_never(session.stage)
-        case AddTasks(proceed=proceed):
-            return proceed and session.stage is TimeboxingStage.CAPTURE_INPUTS
-        case (
-            AddBlock()
-            | EditBlock()
-            | RemoveBlock()
-            | ShiftBlock()
-            | SwapBlock()
-            | ApplyPatch()
-            | ApplyFix()
-            | ResolveConflict()
-            | RemoveTask()
-            | ResizeTask()
-            | AdjustFrame()
-            | DeferTask()
-            | SplitTask()
-            | Replan()
-        ):
-            return session.stage in {TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT}
-        case _:
-            return False
+    if isinstance(command, TimeboxingUserReply):
+        return words and session.stage not in {TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS}
+    return command.needs_calendar(session.stage)
 
 
 def explain_withheld(command: SessionCommand) -> tuple[str, ...]:
@@ -359,9 +312,7 @@ class Turns:
     ) -> None:
         """Save the session with its messages, and start background work. Violated rules are logged and reported."""
         messages_of = (
-            build_only_side_messages
-            if all(isinstance(c, VIEW_COMMANDS) for c in outcome.heard or (command,))
-            else build_messages
+            build_only_side_messages if all(c.is_view for c in outcome.heard or (command,)) else build_messages
         )
         after, messages = messages_of(before, after, command.command_id)
         after, broke = end_turn(before, outcome, after, messages)

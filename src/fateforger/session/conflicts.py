@@ -23,6 +23,7 @@ from fateforger.planning.patch import MoveBlock, ReplaceAll, UpdateBlock
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.commands.calendar import Side
 from fateforger.session.commands.plan import (
     AddBlock,
@@ -292,7 +293,7 @@ def _edits_of(key: str) -> set[Subject]:
     return {(key, topic) for topic in FIELDS if topic != "deleted"}
 
 
-def subjects_of_change(command: SessionCommand, before: TBPlan, after: TBPlan) -> set[Subject]:
+def subjects_of_change(command: SessionCommandBase, before: TBPlan, after: TBPlan) -> set[Subject]:
     """Return the subjects that a change decided for its named blocks, not for pushed ones."""
     named = _named_blocks(command)
     was, now = intended_fields(before), intended_fields(after)
@@ -305,7 +306,7 @@ def subjects_of_change(command: SessionCommand, before: TBPlan, after: TBPlan) -
     }
 
 
-def _named_blocks(command: SessionCommand) -> set[str] | None:
+def _named_blocks(command: SessionCommandBase) -> set[str] | None:
     """Return the blocks that a change names; ``None`` means all that it changes."""
     match command:
         case EditBlock(key=key) | ShiftBlock(key=key):

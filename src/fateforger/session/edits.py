@@ -5,46 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import assert_never
-
-from pydantic import ValidationError
 
 from fateforger.drafting.instance import Immovable, Instance, Pin
 from fateforger.drafting.solver import repair_plan
-from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
+from fateforger.errors import PatchInvalid, PlanInvalid
 from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity, RuleKind
 from fateforger.planning.block_times import BlockPlace, place_of, retime_blocks
-from fateforger.planning.patch import AddBlocks, Patch, RemoveBlock, UpdateBlock, apply_op
-from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, overlaps, resolve
-from fateforger.planning.timing import FixedStart
-from fateforger.planning.validation import first_mistake
+from fateforger.planning.patch import Patch, apply_op
+from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
 from fateforger.session.checks import broken_constraints, day_with, new_violations
-from fateforger.session.commands import plan as commands
-from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.plan import (
-    AddBlock,
-    ApplyFix,
-    ApplyPatch,
-    ApprovedChange,
-    EditBlock,
-    ShiftBlock,
-    SwapBlock,
-)
-from fateforger.session.day import Meeting, busy_meetings, frame_mistake, instant_in
-from fateforger.session.draft import pick_fix
-from fateforger.session.model import Depth, Session
+from fateforger.session.commands.plan import ApplyFix, ApplyPatch, ApprovedChange, BlockCommand
+from fateforger.session.day import Meeting, busy_meetings, frame_mistake
+from fateforger.session.model import Session
 from fateforger.session.placement import (
-    GONE,
     apply_patch,
     apply_unchecked,
-    by_time,
     changed_blocks,
-    fixed_start,
     placed_blocks,
     push_later_blocks,
-    resolved_block,
     sort_by_time,
     summarize_differences,
 )
@@ -182,8 +163,6 @@ def _with_immovables(day: Instance, stuck: Iterable[Resolved]) -> Instance:
     return replace(day, immovables=(*day.immovables, *standing))
 
 
-BlockCommand = AddBlock | EditBlock | commands.RemoveBlock | ShiftBlock | SwapBlock | ApplyPatch | ApplyFix
-_TYPE = {Depth.DEEP: ET.DEEP_WORK, Depth.SHALLOW: ET.SHALLOW_WORK, None: ET.HABIT}
 NOW_IT_WOULD = "Now it would do this:"
 
 
@@ -210,7 +189,7 @@ def apply_edit(session: Session, command: BlockCommand, *, mend: bool = True) ->
     Raises ``UserError`` with a remedy; nothing is changed then.
     """
     before = session.planning.plan or TBPlan(date=session.date, tz=session.tz)
-    patch = patch_for(session, before, command)
+    patch = command.to_patch(session, before)
     if isinstance(command, ApplyFix):
         after = sort_by_time(apply_patch(before, patch))
         return EditResult(before, after, summarize_differences(before, after))
@@ -225,16 +204,8 @@ def _carry_out(
 ) -> tuple[TBPlan, AbstractSet[str]]:
     """Return the changed plan, and the blocks moved to make it fit, apart from those only pushed."""
     placed = placed_blocks(session, before, patch)
-    pushing = patch
-    match command:
-        case EditBlock(key=key) | ShiftBlock(key=key):
-            pushing = push_later_blocks(session, before, patch, {key})
-        case ApplyPatch():
-            pushing = push_later_blocks(session, before, patch, placed)
-        case AddBlock() | commands.RemoveBlock() | SwapBlock() | ApplyFix():
-            pass
-        case _:
-            assert_never(command)
+    pushes = command.find_pushing(placed)
+    pushing = push_later_blocks(session, before, patch, pushes) if pushes else patch
     overlap: PlanInvalid | None = None
     try:
         after = sort_by_time(apply_patch(before, pushing))
@@ -258,86 +229,11 @@ def _moved_keys(before: TBPlan, after: TBPlan) -> AbstractSet[str]:
     return {block.key for block in resolve(after) if was[block.key] != block.start}
 
 
-def patch_for(session: Session, plan: TBPlan, command: BlockCommand) -> Patch:
-    """Return the patch of a command.
-
-    Raises :class:`PatchInvalid` for a block that does not exist.
-    """
-    match command:
-        case AddBlock():
-            event = _event(
-                name=command.title,
-                description=command.notes,
-                type=_TYPE[command.depth],
-                timing=fixed_start(session, instant_in(session, command.start), command.minutes),
-                key=mint_key("b", command.command_id),
-            )
-            return Patch(ops=(AddBlocks(events=(event,), after=_last(plan)),))
-        case commands.RemoveBlock(key=key):
-            return Patch(ops=(RemoveBlock(key=key),))
-        case EditBlock():
-            return Patch(ops=(_update(session, plan, command),))
-        case ShiftBlock(key=key, minutes=minutes):
-            block = resolved_block(plan, key)
-            start = block.start.astimezone(UTC) + timedelta(minutes=minutes)
-            return Patch(ops=(UpdateBlock(key=key, timing=fixed_start(session, start, block.minutes)),))
-        case SwapBlock(key=key, direction=direction):
-            return _swap(session, plan, key, direction)
-        case ApplyPatch(patch=patch):
-            return patch
-        case ApplyFix(fix=fix, at=at):
-            return pick_fix(session, fix, at)
-        case _:
-            assert_never(command)
-
-
 def _require_approved(approved: ApprovedChange, before: TBPlan, after: TBPlan) -> None:
     """Raise :class:`PatchInvalid` if the patch would now do something else than was approved."""
     if changed_blocks(approved.before, approved.after) != changed_blocks(before, after):
         would = summarize_differences(before, after)
         raise PatchInvalid(f"Your plan has changed since that was proposed, so I did nothing. {NOW_IT_WOULD} {would}")
-
-
-def _update(session: Session, plan: TBPlan, command: EditBlock) -> UpdateBlock:
-    block = resolved_block(plan, command.key)
-    start = block.start if command.start is None else instant_in(session, command.start)
-    minutes = block.minutes if command.minutes is None else command.minutes
-    moved = start.astimezone(UTC) != block.start.astimezone(UTC) or minutes != block.minutes
-    return UpdateBlock(
-        key=command.key,
-        name=command.title,
-        description=command.notes,
-        timing=fixed_start(session, start, minutes) if moved else None,
-    )
-
-
-def _swap(session: Session, plan: TBPlan, key: str, direction: int) -> Patch:
-    chain = by_time(plan)
-    place = next((i for i, b in enumerate(chain) if b.key == key), None)
-    if place is None:
-        raise PatchInvalid(GONE)
-    if not 0 <= place + direction < len(chain):
-        which = "first" if direction < 0 else "last"
-        raise BadInput(f"“{chain[place].event.name}” is the {which} block of the day, so there is none to swap with.")
-    early, late = sorted((chain[place], chain[place + direction]), key=lambda b: (b.start.astimezone(UTC), b.index))
-    late_start = late.end.astimezone(UTC) - early.duration
-    return Patch(
-        ops=(
-            UpdateBlock(key=late.key, timing=fixed_start(session, early.start, late.minutes)),
-            UpdateBlock(key=early.key, timing=fixed_start(session, late_start, early.minutes)),
-        )
-    )
-
-
-def _event(*, name: str, description: str, type: ET, timing: FixedStart, key: str) -> TBEvent:  # noqa: A002  the field's name
-    try:
-        return TBEvent(name=name, description=description, type=type, timing=timing, key=key)
-    except ValidationError as error:
-        raise BadInput(first_mistake(error).sentence) from None
-
-
-def _last(plan: TBPlan) -> str | None:
-    return plan.events[-1].block_key if plan.events else None
 
 
 OKAY = 2

@@ -16,7 +16,6 @@ from typing import Any, Literal
 from fateforger.errors import BadInput
 from fateforger.memory.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
 from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
@@ -150,9 +149,8 @@ def refuse_values(submission: FormSubmission) -> FormErrors | None:
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:
-    """A form of a session: the type of its commands, and the functions that build and read it."""
+    """A form of a session: the functions that build and read it."""
 
-    command: type[SessionCommandBase]
     form: Callable[[Session, FormRequest], Form]
     read: Callable[[Session, FormSubmission], SessionCommand | FormErrors]
 

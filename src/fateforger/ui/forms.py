@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fateforger.errors import BadInput, UserError
-from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.day import AddTasks, BringAlong, ChooseDate, SetFrame, UpdateTask
-from fateforger.session.commands.plan import AddBlock, EditBlock, Replan
+from fateforger.session.commands import FORM_COMMANDS, SessionCommand
+from fateforger.session.commands.plan import AddBlock, EditBlock
 from fateforger.session.commands.rules import RememberConstraint
 from fateforger.session.edits import apply_edit
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
@@ -50,15 +49,15 @@ from fateforger.ui.task_forms import (
 )
 
 SESSION_FORMS: Mapping[str, FormSpec] = {
-    "zone": FormSpec(ChooseDate, build_zone_form, read_zone_form),
-    "frame": FormSpec(SetFrame, build_frame_form, read_frame_form),
-    "tasks": FormSpec(AddTasks, build_tasks_form, read_tasks_form),
-    "bring": FormSpec(BringAlong, build_bring_form, read_bring_form),
-    "catch_up": FormSpec(BringAlong, build_catch_up_form, read_catch_up_form),
-    "task": FormSpec(UpdateTask, build_task_form, read_task_form),
-    "add_block": FormSpec(AddBlock, build_add_block_form, read_added_block),
-    "edit_block": FormSpec(EditBlock, build_edit_block_form, read_edited_block),
-    "replan": FormSpec(Replan, build_replan_form, read_replan_form),
+    "zone": FormSpec(build_zone_form, read_zone_form),
+    "frame": FormSpec(build_frame_form, read_frame_form),
+    "tasks": FormSpec(build_tasks_form, read_tasks_form),
+    "bring": FormSpec(build_bring_form, read_bring_form),
+    "catch_up": FormSpec(build_catch_up_form, read_catch_up_form),
+    "task": FormSpec(build_task_form, read_task_form),
+    "add_block": FormSpec(build_add_block_form, read_added_block),
+    "edit_block": FormSpec(build_edit_block_form, read_edited_block),
+    "replan": FormSpec(build_replan_form, read_replan_form),
 }
 
 RULES: Mapping[str, RuleFormSpec] = {
@@ -100,13 +99,12 @@ def read_form(session: Session, submission: FormSubmission) -> SessionCommand | 
 
 
 def _find_form(session: Session, name: str) -> FormSpec:
-    room = SESSION_FORMS.get(name)
-    if room is None:
+    if name not in SESSION_FORMS:
         raise BadInput(_(UNKNOWN))
-    no = find_refusal(session, room.command)
+    no = find_refusal(session, FORM_COMMANDS[name])
     if no is not None:
         raise BadInput(no.sentence)
-    return room
+    return SESSION_FORMS[name]
 
 
 def _check_open(book: RuleBook) -> RuleBook:

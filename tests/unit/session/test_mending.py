@@ -21,7 +21,7 @@ from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import FixedStart
 from fateforger.session.checks import new_violations
-from fateforger.session.edits import apply_edit, patch_for
+from fateforger.session.edits import apply_edit
 from fateforger.session.model import Session
 from fateforger.session.placement import apply_unchecked, by_time
 from fateforger.session.stages import TimeboxingStage
@@ -177,4 +177,4 @@ def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
 def asked_for(now: Session, command: Any) -> TBPlan:
     """The change alone, whatever it runs into."""
     plan = now.planning.plan or TBPlan(date=now.date, tz=now.tz)
-    return apply_unchecked(plan, patch_for(now, plan, command))
+    return apply_unchecked(plan, command.to_patch(now, plan))

@@ -39,6 +39,10 @@ ACTIONS: Mapping[str, tuple[type[SessionCommand | QueueCommand], CardAction]] = 
     for action in list_actions(kind)
 }
 """Actions of cards, with the commands that declare them; others open a form, start a session, or turn a page."""
+FORM_COMMANDS: Mapping[str, type[SessionCommand]] = {
+    form: kind for kind in get_args(SessionCommand) for form in kind.forms
+}
+"""The command that each form of a session gives."""
 UNKNOWN = "I don't know that button any more; please use the newest card in this thread."
 
 

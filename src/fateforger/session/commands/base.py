@@ -37,10 +37,20 @@ class SessionCommandBase(BaseModel):
     """Stage that the command belongs to; ``None`` if it fits any."""
     accepted: ClassVar[frozenset[TimeboxingStage]] = ALL_STAGES
     """Stages that accept the command."""
+    rereads: ClassVar[frozenset[TimeboxingStage]] = frozenset()
+    """Stages in which the calendar is read again before it is carried out (S84, S202)."""
+    forms: ClassVar[tuple[str, ...]] = ()
+    """Names of the forms that give the command."""
+    is_view: ClassVar[bool] = False
+    """True for a command that only opens or closes something on the card."""
     command_id: str
     user_id: str
     at: datetime
     session_id: str
+
+    def needs_calendar(self, stage: TimeboxingStage) -> bool:
+        """Check whether the calendar is read again before this is carried out."""
+        return stage in self.rereads
 
     def apply_to(self, session: Session) -> Session | None:
         """Return the session with the day's facts that the command changes; ``None`` if it changes none by itself.

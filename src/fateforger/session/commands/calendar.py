@@ -34,11 +34,13 @@ class ShowPreview(SessionCommandBase):
     """Show what would be written to the calendar now."""
 
     action: ClassVar = CardAction("show_preview", "Preview")
+    is_view = True
     kind: Literal["show_preview"] = "show_preview"
 
 
 class HidePreview(SessionCommandBase):
     action: ClassVar = CardAction("hide_preview", "Close preview")
+    is_view = True
     kind: Literal["hide_preview"] = "hide_preview"
 
 
@@ -47,12 +49,14 @@ class ShowHistory(SessionCommandBase):
 
     action: ClassVar = CardAction("show_history", "History")
     show_older: ClassVar = CardAction("show_older_history", "Show older", give(older=True))
+    is_view = True
     kind: Literal["show_history"] = "show_history"
     older: bool = False
 
 
 class HideHistory(SessionCommandBase):
     action: ClassVar = CardAction("hide_history", "Close history")
+    is_view = True
     kind: Literal["hide_history"] = "hide_history"
 
 

@@ -34,6 +34,7 @@ class ChooseDate(SessionCommandBase):
     accepted = frozenset({TimeboxingStage.DATE, TimeboxingStage.COLLECT_CONSTRAINTS})
     pick: ClassVar = CardAction("choose_date", read=read_chosen("date", Date))
     other_day: ClassVar = CardAction("plan_day", read=read_target("date"))
+    forms = ("zone",)
     kind: Literal["choose_date"] = "choose_date"
     date: Date | None = None
     tz: str | None = None
@@ -53,6 +54,7 @@ class SetFrame(SessionCommandBase):
 
     home = TimeboxingStage.COLLECT_CONSTRAINTS
     accepted = ALL_STAGES - PLANNED
+    forms = ("frame",)
     kind: Literal["set_frame"] = "set_frame"
     frame: FrameFacts
 
@@ -71,6 +73,7 @@ class AdjustFrame(SessionCommandBase):
     start: ClassVar = CardAction("set_day_start", read=read_chosen("day_start", time))
     end: ClassVar = CardAction("set_day_end", read=read_chosen("day_end", time))
     until: ClassVar = CardAction("frame.until", read=read_target("day_end"))
+    rereads = PLANNED
     kind: Literal["adjust_frame"] = "adjust_frame"
     day_start: time | None = None
     day_end: time | None = None
@@ -91,6 +94,7 @@ class UnplacedCommandBase(TaskCommandBase):
     """A change of a task, which may be without room in a plan; it is accepted at any stage."""
 
     accepted = ALL_STAGES
+    rereads = PLANNED
 
 
 class AddTasks(TaskCommandBase):
@@ -99,6 +103,7 @@ class AddTasks(TaskCommandBase):
     ``proceed`` also moves on to the skeleton.
     """
 
+    forms = ("tasks",)
     kind: Literal["add_tasks"] = "add_tasks"
     tasks: tuple[Task, ...] = Field(min_length=1)
     proceed: bool = False
@@ -106,10 +111,15 @@ class AddTasks(TaskCommandBase):
     def apply_to(self, session: Session) -> Session:
         return session.with_day(inputs=with_tasks(session.day.inputs, self.tasks))
 
+    def needs_calendar(self, stage: TimeboxingStage) -> bool:
+        """See :meth:`SessionCommandBase.needs_calendar`; tasks that are drafted right away need it."""
+        return self.proceed and stage is TimeboxingStage.CAPTURE_INPUTS
+
 
 class UpdateTask(TaskCommandBase):
     """Stage 2: replace the task with the same id."""
 
+    forms = ("task",)
     kind: Literal["update_task"] = "update_task"
     task: Task
 
@@ -180,6 +190,7 @@ class BringAlong(TaskCommandBase):
     """
 
     action: ClassVar = CardAction("task.bring", "Add", lambda click: {"task_ids": tuple(click.target.split())})
+    forms = ("bring", "catch_up")
     kind: Literal["bring_along"] = "bring_along"
     task_ids: tuple[str, ...] = ()
     settled: tuple[str, ...] = ()

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import time
+from collections.abc import Set as AbstractSet
+from datetime import UTC, time, timedelta
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fateforger.errors import BadInput, PatchInvalid
+from fateforger.planning import patch as ops
 from fateforger.planning.patch import Patch
-from fateforger.planning.plan import TBPlan
+from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.validation import first_mistake
 from fateforger.session.card_actions import (
     CardAction,
     read_target,
     read_value,
 )
-from fateforger.session.commands.base import PLANNED, SessionCommandBase
+from fateforger.session.commands.base import PLANNED, SessionCommandBase, mint_key
 from fateforger.session.constants import SHIFT_MINUTES
-from fateforger.session.model import Depth
+from fateforger.session.day import instant_in
+from fateforger.session.draft import pick_fix
+from fateforger.session.model import Depth, Session
+from fateforger.session.placement import GONE, by_time, fixed_start, resolved_block
 from fateforger.session.stages import TimeboxingStage
+
+_TYPE = {Depth.DEEP: ET.DEEP_WORK, Depth.SHALLOW: ET.SHALLOW_WORK, None: ET.HABIT}
 
 
 class PlanCommandBase(SessionCommandBase):
@@ -25,11 +34,26 @@ class PlanCommandBase(SessionCommandBase):
 
     home = TimeboxingStage.REFINE
     accepted = PLANNED
+    rereads = PLANNED
 
 
-class AddBlock(PlanCommandBase):
+class BlockCommand(PlanCommandBase):
+    """A change of blocks; it gives the patch that carries it out."""
+
+    def to_patch(self, session: Session, plan: TBPlan) -> Patch:
+        """Return the patch. Raises ``UserError``, also for a block that does not exist."""
+        raise NotImplementedError
+
+    def find_pushing(self, placed: AbstractSet[str]) -> AbstractSet[str]:
+        """Return the blocks that push later ones, out of those that the patch placed."""
+        del placed
+        return frozenset()
+
+
+class AddBlock(BlockCommand):
     """Stage 4: add a block at a local time of day."""
 
+    forms = ("add_block",)
     kind: Literal["add_block"] = "add_block"
     title: str
     start: time
@@ -37,10 +61,24 @@ class AddBlock(PlanCommandBase):
     depth: Depth | None = None
     notes: str = ""
 
+    def to_patch(self, session: Session, plan: TBPlan) -> Patch:
+        try:
+            event = TBEvent(
+                name=self.title,
+                description=self.notes,
+                type=_TYPE[self.depth],
+                timing=fixed_start(session, instant_in(session, self.start), self.minutes),
+                key=mint_key("b", self.command_id),
+            )
+        except ValidationError as error:
+            raise BadInput(first_mistake(error).sentence) from None
+        return Patch(ops=(ops.AddBlocks(events=(event,), after=plan.events[-1].block_key if plan.events else None),))
 
-class EditBlock(PlanCommandBase):
+
+class EditBlock(BlockCommand):
     """Stage 4: change the given parts of a block; ``None`` leaves a part as it is."""
 
+    forms = ("edit_block",)
     kind: Literal["edit_block"] = "edit_block"
     key: str
     title: str | None = None
@@ -48,14 +86,30 @@ class EditBlock(PlanCommandBase):
     start: time | None = None
     minutes: int | None = None
 
+    def to_patch(self, session: Session, plan: TBPlan) -> Patch:
+        block = resolved_block(plan, self.key)
+        start = block.start if self.start is None else instant_in(session, self.start)
+        minutes = block.minutes if self.minutes is None else self.minutes
+        moved = start.astimezone(UTC) != block.start.astimezone(UTC) or minutes != block.minutes
+        timing = fixed_start(session, start, minutes) if moved else None
+        return Patch(ops=(ops.UpdateBlock(key=self.key, name=self.title, description=self.notes, timing=timing),))
 
-class RemoveBlock(PlanCommandBase):
+    def find_pushing(self, placed: AbstractSet[str]) -> AbstractSet[str]:
+        del placed
+        return {self.key}
+
+
+class RemoveBlock(BlockCommand):
     action: ClassVar = CardAction("block.remove", "Remove", read_target("key"))
     kind: Literal["remove_block"] = "remove_block"
     key: str
 
+    def to_patch(self, session: Session, plan: TBPlan) -> Patch:
+        del session, plan
+        return Patch(ops=(ops.RemoveBlock(key=self.key),))
 
-class ShiftBlock(PlanCommandBase):
+
+class ShiftBlock(BlockCommand):
     """Stage 4: move a block earlier or later, by minutes."""
 
     earlier: ClassVar = CardAction("block.earlier", "15 min earlier", read_target("key", minutes=-SHIFT_MINUTES))
@@ -64,8 +118,17 @@ class ShiftBlock(PlanCommandBase):
     key: str
     minutes: int
 
+    def to_patch(self, session: Session, plan: TBPlan) -> Patch:
+        block = resolved_block(plan, self.key)
+        start = block.start.astimezone(UTC) + timedelta(minutes=self.minutes)
+        return Patch(ops=(ops.UpdateBlock(key=self.key, timing=fixed_start(session, start, block.minutes)),))
 
-class SwapBlock(PlanCommandBase):
+    def find_pushing(self, placed: AbstractSet[str]) -> AbstractSet[str]:
+        del placed
+        return {self.key}
+
+
+class SwapBlock(BlockCommand):
     """Stage 4: swap a block with the one before (-1) or after (+1) it."""
 
     up: ClassVar = CardAction("block.swap_up", "Swap with the one before", read_target("key", direction=-1))
@@ -73,6 +136,25 @@ class SwapBlock(PlanCommandBase):
     kind: Literal["swap_block"] = "swap_block"
     key: str
     direction: Literal[-1, 1]
+
+    def to_patch(self, session: Session, plan: TBPlan) -> Patch:
+        chain = by_time(plan)
+        place = next((i for i, b in enumerate(chain) if b.key == self.key), None)
+        if place is None:
+            raise PatchInvalid(GONE)
+        if not 0 <= place + self.direction < len(chain):
+            which = "first" if self.direction < 0 else "last"
+            name = chain[place].event.name
+            raise BadInput(f"“{name}” is the {which} block of the day, so there is none to swap with.")
+        pair = (chain[place], chain[place + self.direction])
+        early, late = sorted(pair, key=lambda b: (b.start.astimezone(UTC), b.index))
+        late_start = late.end.astimezone(UTC) - early.duration
+        return Patch(
+            ops=(
+                ops.UpdateBlock(key=late.key, timing=fixed_start(session, early.start, late.minutes)),
+                ops.UpdateBlock(key=early.key, timing=fixed_start(session, late_start, early.minutes)),
+            )
+        )
 
 
 class Replan(PlanCommandBase):
@@ -88,6 +170,7 @@ class Replan(PlanCommandBase):
     done_already: ClassVar = CardAction("replan.done", "Done already", lambda click: {"done": (click.value,)})
     put_off: ClassVar = CardAction("replan.not_today", "Not today", lambda click: {"not_today": (click.value,)})
     refit: ClassVar = CardAction("replan.refit", "Refit the rest")
+    forms = ("replan",)
     kind: Literal["replan"] = "replan"
     late: int | None = Field(None, ge=0, le=12 * 60)
     missed: tuple[str, ...] = ()
@@ -95,7 +178,7 @@ class Replan(PlanCommandBase):
     not_today: tuple[str, ...] = ()
 
 
-class ApplyFix(PlanCommandBase):
+class ApplyFix(BlockCommand):
     """Stage 4: apply a suggested fix by its id.
 
     Nothing is done when the fix no longer helps.
@@ -104,6 +187,10 @@ class ApplyFix(PlanCommandBase):
     action: ClassVar = CardAction("plan.fix", read=read_target("fix"))
     kind: Literal["apply_fix"] = "apply_fix"
     fix: str
+
+    def to_patch(self, session: Session, plan: TBPlan) -> Patch:
+        del plan
+        return pick_fix(session, self.fix, self.at)
 
 
 class ApprovedChange(BaseModel):
@@ -114,7 +201,7 @@ class ApprovedChange(BaseModel):
     after: TBPlan
 
 
-class ApplyPatch(PlanCommandBase):
+class ApplyPatch(BlockCommand):
     """Stage 4: apply several changes at once, read from words by a model or proposed by a program.
 
     With ``approved``, the change is refused unless it does exactly what the person approved.
@@ -123,6 +210,13 @@ class ApplyPatch(PlanCommandBase):
     kind: Literal["apply_patch"] = "apply_patch"
     patch: Patch
     approved: ApprovedChange | None = None
+
+    def to_patch(self, session: Session, plan: TBPlan) -> Patch:
+        del session, plan
+        return self.patch
+
+    def find_pushing(self, placed: AbstractSet[str]) -> AbstractSet[str]:
+        return placed
 
 
 class ExplainBlock(SessionCommandBase):

@@ -27,6 +27,7 @@ ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_asid
 class RememberConstraint(SessionCommandBase):
     """Remember a new constraint, optionally in place of the one with the uid ``supersedes``."""
 
+    forms = ("rule_new", "rule_day")
     kind: Literal["remember_constraint"] = "remember_constraint"
     record: ConstraintRecord
     supersedes: str | None = None
@@ -38,6 +39,7 @@ class ReviseConstraint(SessionCommandBase):
     ``seen`` is the ``seq`` of the version that was edited. If there is a newer one by now, nothing is done.
     """
 
+    forms = ("rule",)
     kind: Literal["revise_constraint"] = "revise_constraint"
     uid: str
     record: ConstraintRecord
@@ -132,6 +134,7 @@ class ShowMemory(SessionCommandBase):
     """
 
     action: ClassVar = CardAction("show_memory", "Your rules")
+    is_view = True
     kind: Literal["show_memory"] = "show_memory"
     more: bool = False
     uids: tuple[str, ...] = ()
@@ -140,6 +143,7 @@ class ShowMemory(SessionCommandBase):
 
 class HideMemory(SessionCommandBase):
     action: ClassVar = CardAction("hide_memory", "Close")
+    is_view = True
     kind: Literal["hide_memory"] = "hide_memory"
 
 

@@ -17,7 +17,7 @@ from fateforger.session.card_actions import (
 )
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.model import Task
-from fateforger.session.stages import Move
+from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.task import Mode
 from fateforger.text import mark_message
 
@@ -89,6 +89,16 @@ def _read_move(move: Move, click: Click) -> Fields:
     return {"move": move, "seen": click.target or None}
 
 
+_PROCEED_OR_REDO = frozenset({Move.PROCEED, Move.REDO})
+_REREADS = {
+    TimeboxingStage.CAPTURE_INPUTS: frozenset({Move.PROCEED}),
+    TimeboxingStage.SKELETON: _PROCEED_OR_REDO,
+    TimeboxingStage.REFINE: _PROCEED_OR_REDO | {Move.RETRY, Move.BACK},
+    TimeboxingStage.REVIEW_COMMIT: _PROCEED_OR_REDO | {Move.RETRY, Move.BACK},
+}
+"""Moves before which the calendar is read again, by stage."""
+
+
 class StageAction(SessionCommandBase):
     """A stage button: proceed, back, redo, cancel, undo last update, undo sync, retry.
 
@@ -111,6 +121,10 @@ class StageAction(SessionCommandBase):
     kind: Literal["stage_action"] = "stage_action"
     move: Move
     seen: str | None = None
+
+    def needs_calendar(self, stage: TimeboxingStage) -> bool:
+        """See :meth:`SessionCommandBase.needs_calendar`."""
+        return self.move in _REREADS.get(stage, ())
 
 
 LeftAsIs = Literal["held", "brakes"]
