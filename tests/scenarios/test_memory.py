@@ -15,7 +15,7 @@ from tests.scenarios.program import Program
 
 pytestmark = pytest.mark.process
 
-DAMAGED = "The files of the index of constraints are damaged; it has to be made anew."
+DAMAGED = "The files of the index of constraints are damaged; it has to be rebuilt."
 
 
 def door(data: Path, *arguments: str) -> Any:

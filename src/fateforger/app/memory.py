@@ -130,7 +130,7 @@ def _secret(value: SecretStr | None) -> str:
 
 
 MEMORY_FIX = "Check the FATEFORGER_MEMORY settings; planning goes on without the index."
-_REBUILD_FIX = "It is made anew by itself when the program runs, or now with: fateforger constraints reindex"
+_REBUILD_FIX = "It is rebuilt when the program runs, or now with: fateforger constraints reindex"
 _SHARE = "Several programs on one database should share an index: FATEFORGER_MEMORY_STORE=pgvector, or qdrant."
 
 

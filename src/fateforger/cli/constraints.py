@@ -85,7 +85,7 @@ def _describe_result(count: int, *, done: bool, everybody: bool) -> str:
     constraints = format_count(count, "constraint")
     if not done:
         return f"{constraints} will be indexed again by the program that runs here."
-    return f"The index was made anew: {constraints}." if everybody else f"Indexed again: {constraints}."
+    return f"The index was rebuilt: {constraints}." if everybody else f"Indexed again: {constraints}."
 
 
 @click.command("list")

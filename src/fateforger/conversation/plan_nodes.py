@@ -71,7 +71,7 @@ from fateforger.text import join_sentences, join_words, mark_message, quote_titl
 from fateforger.values import replace
 
 NOT_ASKED = mark_message("That is not a question any more, so I changed nothing.")
-ASKED_ANEW = mark_message("Your calendar or the plan changed again since that card, so I ask anew.")
+ASKED_ANEW = mark_message("Your calendar or the plan has changed since that card, so I ask again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _describe_planned(question: Question, session: Session, tz: ZoneInfo) -> str
 CHANGED = mark_message("I changed your plan{because}.")
 TAKE_BACK = mark_message("Undo last update takes that back.")
 UNMENDED = mark_message("Your plan does not fit any more{because}. In the way: {blocks}.")
-NO_WAY = mark_message("Moving blocks does not mend that. Change the plan; a commit asks you first.")
+NO_WAY = mark_message("Moving blocks does not fix that. Change the plan; a commit asks you first.")
 SEEN_FIRST = mark_message("Nothing was committed yet: please look at the plan, then commit it.")
 NOT_COMMITTED = mark_message("I did not commit this plan, because it goes against what you want kept.")
 NOT_WRITTEN = mark_message(

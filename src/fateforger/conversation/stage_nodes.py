@@ -295,7 +295,7 @@ def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) 
     fresh = fresh.with_planning(weighed=current_inputs(fresh), overrun=())
     if over is None:
         return fresh
-    step = RefineUpdate(plan_before=over, sentence=_("The day was drafted anew."))
+    step = RefineUpdate(plan_before=over, sentence=_("The day was drafted again."))
     steps = session.sync.refine_undo[:-1] if session.sync.refine_undo[-1:] == (step,) else session.sync.refine_undo
     if fresh.planning.plan == over or not (steps or session.sync.written):
         return fresh.with_sync(refine_undo=steps)

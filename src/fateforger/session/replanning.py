@@ -150,10 +150,10 @@ def _time_after(block: Resolved, at: datetime) -> timedelta:
 
 OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask
 """Commands for an item that found no place, while the plan is refined."""
-OVER = "That day is over, so there is nothing left of it to plan anew."
-NO_PLAN = "There is no plan to fit anew yet."
+OVER = "That day is over, so there is nothing left of it to replan."
+NO_PLAN = "There is no plan to refit yet."
 GONE = "That is not open any more; please look at the newest card."
-STANDS = "Nothing has to move; the rest of your day stands as it is."
+STANDS = "Nothing has to move; the rest of your day stays as it is."
 
 
 @dataclass(frozen=True, slots=True)

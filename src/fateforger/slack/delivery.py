@@ -242,7 +242,7 @@ class Delivery:
             try:
                 await self._poster.change(before, item.card, session=session, v=v, beside=item.beside)
             except MessageGone as gone:
-                log.info("the message %s is posted anew: %s", item.id, gone)
+                log.info("the message %s is posted again: %s", item.id, gone)
             else:
                 return before
         return await self._poster.post(channel, thread_ts, item.card, session=session, v=v, beside=item.beside)

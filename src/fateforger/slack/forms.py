@@ -235,7 +235,7 @@ class FormHandler:
         except UserError as error:
             refusal = error.message
         except SlackCallError as trouble:
-            log.info("a form was not shown anew: %s", trouble)
+            log.info("a form was not shown again: %s", trouble)
         if refusal is not None:
             self.requests.send_ephemeral(request.user_id, _NOWHERE, refusal)
 
@@ -307,7 +307,7 @@ class FormHandler:
                 await self._show_all(command, forms, waiting=True)
                 await self._done_within(command, self.timing.patience)
         except StoreError as error:
-            log.warning("a form was not shown anew: %s", error.message)
+            log.warning("a form was not shown again: %s", error.message)
             return
         await self._show_all(command, forms)
 
@@ -328,9 +328,9 @@ class FormHandler:
                     form = replace(form, fields=(Prose(text=phrases.FORM_WAITS), *form.fields))
                 await self._show(form, shown)
             except (UserError, StoreError) as error:
-                log.info("the form %s was not shown anew: %s", shown.address.form, error.message)
+                log.info("the form %s was not shown again: %s", shown.address.form, error.message)
             except SlackCallError as trouble:
-                log.info("the form %s was not shown anew: %s", shown.address.form, trouble)
+                log.info("the form %s was not shown again: %s", shown.address.form, trouble)
 
     async def _show(self, form: Form, shown: OpenForm) -> None:
         view = modal(form, shown.address.below)

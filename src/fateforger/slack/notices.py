@@ -148,7 +148,7 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
         try:
             await poster.change(Sent(given.channel, given.ts), given.card, session="", v=given.v)
         except MessageGone:
-            log.info("the card %s is posted anew", given.v)
+            log.info("the card %s is posted again", given.v)
         else:
             return
     if again and await poster.find(given.channel, given.thread_ts, given.v) is not None:

@@ -154,8 +154,8 @@ _INSTEAD: Mapping[tuple[TaskAction, S], str] = {
     ("resume", S.STOPPED): "was stopped; try it again instead",
     ("stop", S.STOPPED): "is stopped already",
     ("retry", S.ACTIVE): "is ready to be pulled already",
-    ("retry", S.RUNNING): "is being done just now; stop it first to begin anew",
-    ("retry", S.WAITING): "waits for you; stop it first to begin anew",
+    ("retry", S.RUNNING): "is being done just now; stop it first to start again",
+    ("retry", S.WAITING): "waits for you; stop it first to start again",
     ("retry", S.PAUSED): "is paused; resume it",
 }
 _DONE_ALREADY = "is done already, so there is nothing left to {}"

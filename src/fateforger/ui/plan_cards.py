@@ -207,8 +207,10 @@ def _when_words(session: Session) -> str:
     if any(not (step.transactions or step.local) for step in session.sync.refine_undo):
         return _("Your next change puts all of this on your calendar, and each further one follows at once.")
     if open_questions(session):
-        return _("Your calendar shows this plan, but for what is asked above; each change goes there at once.")
-    return _("Your calendar shows this plan; each change goes there at once.")
+        return _(
+            "Your calendar matches this plan, except for the open questions above. Each change goes there at once."
+        )
+    return _("Your calendar matches this plan. Each change goes there at once.")
 
 
 def _when_choice(session: Session) -> Select:
@@ -297,7 +299,7 @@ def _trouble(session: Session) -> tuple[Part, ...]:
     return (Prose(text=text), Controls(items=question.answers))
 
 
-UNWRITTEN = mark_message("Nothing of it has been written, and your plan is safe here.")
+UNWRITTEN = mark_message("None of it has been written, and your plan is safe here.")
 STILL_THERE = mark_message(
     "Nothing was written this time; what is there from before is still there, and your plan is safe here."
 )
@@ -312,7 +314,7 @@ def committed_card(session: Session) -> Card:
         "unchanged": _("{day} is on your calendar", day=day),
         "partial": _("I do not know yet how much of {day} is on your calendar", day=day)
         if report.unsure
-        else _("Only a part of {day} is on your calendar", day=day),
+        else _("Only part of {day} is on your calendar", day=day),
         "failed": _("{day} is not on your calendar yet", day=day)
         if session.sync.written is None
         else _("{day} was not committed", day=day),

@@ -263,7 +263,7 @@ def build_replan_form(session: Session, _request: FormRequest) -> Form:
         form="replan",
         session_id=session.id,
         title=_("How is it going?"),
-        submit=_("Fit the rest anew"),
+        submit=_("Refit the rest"),
         fields=(
             NumberField(
                 name="late",

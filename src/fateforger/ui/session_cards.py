@@ -45,7 +45,7 @@ def not_yours_card() -> Card:
 def describe_remains(session: Session) -> str:
     """Describe what remains of the session on the calendar."""
     if session.sync.written is None:
-        return _("Nothing of it is on your calendar.")
+        return _("None of it is on your calendar.")
     return _("What I put on your calendar stays there.")
 
 
@@ -131,7 +131,7 @@ def _describe_committed(session: Session, day: str) -> str:
         case "partial" if session.sync.last_sync is not None and session.sync.last_sync.unsure:
             return _("{day}: not finished, see below", day=day)
         case "partial":
-            return _("{day}: only a part is on your calendar", day=day)
+            return _("{day}: only part is on your calendar", day=day)
         case "failed":
             return (
                 _("{day}: not committed, see below", day=day)

@@ -285,7 +285,7 @@ def _day_field(name: str, label: str, things: list[OfferedInput]) -> ManyField:
         label=label,
         choices=choices,
         value=tuple(choice.value for choice in choices),
-        placeholder=_("Nothing of it"),
+        placeholder=_("None of it"),
         boxes=True,
     )
 

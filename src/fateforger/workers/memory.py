@@ -266,7 +266,7 @@ class Indexer:
             count = await self.rebuild()
             self._report = await self._memory.report()
             await self.catch_up()
-            log.info("the index of constraints was made anew: %d constraints", count)
+            log.info("the index of constraints was rebuilt: %d constraints", count)
 
     async def _is_needed(self) -> bool:
         """Check whether there is anything to search or to index; otherwise the index is not even opened."""

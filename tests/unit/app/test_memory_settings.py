@@ -94,8 +94,8 @@ async def test_doctor_on_the_embedded_one(tmp_path: Path) -> None:
     check = await check_memory(here)
     assert (check.state, check.message, check.fix) == (
         "broken",
-        "The files of the index of constraints are damaged; it has to be made anew.",
-        "It is made anew by itself when the program runs, or now with: fateforger constraints reindex",
+        "The files of the index of constraints are damaged; it has to be rebuilt.",
+        "It is rebuilt when the program runs, or now with: fateforger constraints reindex",
     )
 
 

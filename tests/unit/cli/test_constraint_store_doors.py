@@ -429,7 +429,7 @@ def test_everything_can_be_indexed_again(doors: Doors) -> None:
     with lock_data_dir(doors.data):
         sentence = "5 constraints will be indexed again by the program that runs here."
         assert doors.done("reindex") == {"constraints": 5, "done": False, "message": sentence}
-    sentence = "The index was made anew: 5 constraints."
+    sentence = "The index was rebuilt: 5 constraints."
     assert doors.done("reindex") == {"constraints": 5, "done": True, "message": sentence}
     assert doors.done("reindex", "--user", "U1") == {
         "constraints": 2,

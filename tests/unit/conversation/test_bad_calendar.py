@@ -31,9 +31,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 DAY = {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15", "Shut down": "17:30-18:00"}
 NOTHING = "Monday 2 March is not on your calendar yet."
-PART = "Only a part of Monday 2 March is on your calendar."
+PART = "Only part of Monday 2 March is on your calendar."
 WHOLE = "Monday 2 March is on your calendar."
-SAFE = "⚠️ Nothing of it has been written, and your plan is safe here."
+SAFE = "⚠️ None of it has been written, and your plan is safe here."
 GO_ON = "Nothing is lost; try again and I go on where I stopped."
 NO_LOGIN = (
     "The login to your calendar does not work ({}). Please check it at the calendar server, or log in there again."

@@ -186,8 +186,8 @@ async def test_nothing_to_move_changes_nothing(anna: Person, house: House) -> No
     await committed(anna, house, "09:50")
     count = await writes(house)
     await anna.click("replan.refit")
-    assert "Nothing has to move; the rest of your day stands as it is." in anna.words
+    assert "Nothing has to move; the rest of your day stays as it is." in anna.words
     assert (await writes(house), house.on_calendar()) == (count, WRITTEN)
     house.clock.at += timedelta(days=3)
     await anna.click("replan.refit")
-    assert "That day is over, so there is nothing left of it to plan anew." in anna.words
+    assert "That day is over, so there is nothing left of it to replan." in anna.words

@@ -82,9 +82,7 @@ async def test_a_commit_that_cannot_begin_can_be_tried_again(house: House, anna:
         house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
     await anna.press("Commit to calendar")
     assert anna.card.text == "Monday 2 March is not on your calendar yet."
-    assert (
-        "⚠️ Nothing of it has been written, and your plan is safe here.\n- The calendar does not answer." in anna.words
-    )
+    assert "⚠️ None of it has been written, and your plan is safe here.\n- The calendar does not answer." in anna.words
     assert anna.root == "Monday 2 March: not on your calendar yet"
     assert "Undo" not in anna.labels()
     house.calendar.calm()
@@ -114,7 +112,7 @@ async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: Hous
     await anna.press("Commit to calendar")
     shown = house.on_calendar(whole=True)
     assert len(shown) == 3
-    assert anna.card.text == "Only a part of Monday 2 March is on your calendar."
+    assert anna.card.text == "Only part of Monday 2 March is on your calendar."
     there = join_words(
         f"“{title}” {when.replace('-', '–')}" for title, when in sorted(shown.items(), key=lambda i: i[1])
     )

@@ -234,7 +234,7 @@ async def test_when_the_calendar_is_written_is_said(house: House, anna: Person, 
     await anna.to_refine("Report")
     assert "Your first change puts the plan on your calendar, and each further one follows at once." in anna.words
     await anna.choose("Report", "15 min later")
-    assert "Your calendar shows this plan; each change goes there at once." in anna.words
+    assert "Your calendar matches this plan. Each change goes there at once." in anna.words
     (tmp_path / "other").mkdir()
     other = await open_house_at(tmp_path / "other", calendar_write="commit")
     bo = Person(other)
@@ -253,7 +253,7 @@ async def test_a_login_that_expires_while_writing(house: House, anna: Person) ->
     for nth in range(1, 3):
         house.calendar.inject(Answer(Unauthorized("The login of your calendar has expired.")), verb="create", nth=nth)
     await anna.press("Commit to calendar")
-    assert anna.card.text == "Only a part of Monday 2 March is on your calendar."
+    assert anna.card.text == "Only part of Monday 2 March is on your calendar."
     assert "The login of your calendar has expired" in anna.words
     assert anna.labels()[:2] == ["Try again", "Undo"]
     await anna.press("Try again")

@@ -42,7 +42,7 @@ def translate_error(error: Exception, place: Place) -> MemoryUnavailable:
         return MemoryUnavailable(f"The index of constraints cannot be used: {place.words} says: {said}.")
     if isinstance(error, OSError | sqlite3.OperationalError):
         return MemoryUnavailable(f"The index of constraints cannot be used: {said}.")
-    return RebuildNeeded("The files of the index of constraints are damaged; it has to be made anew.")
+    return RebuildNeeded("The files of the index of constraints are damaged; it has to be rebuilt.")
 
 
 _T = TypeVar("_T")

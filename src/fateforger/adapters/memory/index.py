@@ -214,10 +214,10 @@ class Index:
             if then != now:
                 raise RebuildNeeded(
                     f"The index of constraints was made with {then[0]} ({then[1]} dimensions), and {now[0]} ({now[1]})"
-                    " is set now; it has to be made anew."
+                    " is set now; it has to be rebuilt."
                 )
         if not seals and self._engine.count():
-            raise RebuildNeeded("The index of constraints does not say what made it; it has to be made anew.")
+            raise RebuildNeeded("The index of constraints does not say what made it; it has to be rebuilt.")
 
     def _store_memory(self, owner: str, key: str, words: str, metadata: dict[str, Any]) -> None:
         ids = self._find_ids(owner, key)

@@ -66,12 +66,10 @@ def read_memory(memory: Mapping[str, Any], user_id: str) -> Version:
         seq = line.pop("seq")
         version = read_version({**line, "constraint_record": _decode(kept["constraint_record"])}, seq=seq)
     except (BadInput, KeyError, TypeError, ValueError):
-        raise RebuildNeeded(
-            "The index of constraints holds a row that I cannot read; it has to be made anew."
-        ) from None
+        raise RebuildNeeded("The index of constraints holds a row that I cannot read; it has to be rebuilt.") from None
     expected = {**_clean_filter_fields(version.record), KEY: hash_key(version.uid)}
     if version.user_id != user_id or any(kept.get(name) != value for name, value in expected.items()):
-        raise RebuildNeeded("The index of constraints contradicts itself; it has to be made anew.")
+        raise RebuildNeeded("The index of constraints contradicts itself; it has to be rebuilt.")
     return version
 
 

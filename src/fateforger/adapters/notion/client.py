@@ -41,7 +41,7 @@ def to_source_error(error: Exception, clock: Clock) -> BadInput | SourceUnavaila
         return SourceUnavailable("What answered is not Notion; look at FATEFORGER_NOTION_URL.", where="notion_url")
     match error.status:
         case 401:
-            return BadInput("Notion does not accept this token; copy it anew into NOTION_TOKEN.", where="notion_token")
+            return BadInput("Notion does not accept this token; copy it again into NOTION_TOKEN.", where="notion_token")
         case 403:
             return BadInput("This integration may not read content; allow it in the integration's settings.")
         case 404:

@@ -203,7 +203,7 @@ def build_done_form(task: QueuedTask) -> Form:
     if criteria:
         choices = tuple(Choice(label=text, value=str(place)) for place, text in enumerate(criteria))
         fields.append(
-            ManyField(name="met", label="What is so by now?", choices=choices, placeholder="Nothing of it yet")
+            ManyField(name="met", label="Which of these are met?", choices=choices, placeholder="None of it yet")
         )
     workflow = workflow_of(task.spec)
     if workflow is not None:

@@ -24,7 +24,7 @@ from fateforger.memory.record import build_filter_fields
 if TYPE_CHECKING:
     from fateforger.adapters.memory.index import Index
 
-DAMAGED = "The files of the index of constraints are damaged; it has to be made anew."
+DAMAGED = "The files of the index of constraints are damaged; it has to be rebuilt."
 IN_USE = "The index of constraints is in use by another program."
 
 
@@ -88,7 +88,7 @@ async def test_a_memory_that_contradicts_itself_is_an_error(tmp_path: Path, fiel
         await memory.put(version_of("c"))
     await inside(tmp_path, lambda index: index._engine.update(raw(index)[0]["id"], metadata={field: "else"}))
     async with opened(tmp_path) as memory:
-        with pytest.raises(RebuildNeeded, match="it has to be made anew"):
+        with pytest.raises(RebuildNeeded, match="it has to be rebuilt"):
             await memory.all("U1")
 
 

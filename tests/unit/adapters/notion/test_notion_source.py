@@ -256,7 +256,7 @@ async def test_the_token_is_in_no_text(caplog: pytest.LogCaptureFixture, capsys:
             await read(server)
     said += [caught.value.message, caplog.text, *capsys.readouterr()]
     assert [text for text in said if "ntn_" in text] == []
-    assert said[0] == "Notion does not accept this token; copy it anew into NOTION_TOKEN."
+    assert said[0] == "Notion does not accept this token; copy it again into NOTION_TOKEN."
 
 
 async def test_databases_are_found_or_named() -> None:
