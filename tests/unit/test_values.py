@@ -47,7 +47,7 @@ def test_mypy_refuses_a_wrong_name_and_a_wrong_type(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(
         "from fateforger.drafting.day_draft import Work\n"
-        "from fateforger.quality.rubric import Fix\n"
+        "from fateforger.quality.model import Fix\n"
         "from fateforger.values import replace\n\n\n"
         "def change(fix: Fix) -> Fix:\n"
         "    named = replace(fix, lable='x')\n"
