@@ -112,7 +112,7 @@ class Other:
     def close(self) -> None: ...
 
 
-async def test_another_embedder_is_refused_until_the_index_is_made_anew(tmp_path: Path) -> None:
+async def test_another_embedder_is_refused_until_the_index_is_rebuilt(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await memory.put(version_of("c"))
     async with opened(tmp_path, Other()) as memory:
@@ -124,7 +124,7 @@ async def test_another_embedder_is_refused_until_the_index_is_made_anew(tmp_path
         assert [v.uid for v in await memory.all("U1")] == ["d"]
     assert str(refused.value) == (
         "The index of constraints was made with local-ngrams-1 (512 dimensions), and another (8) is set now; it has to be"
-        " made anew."
+        " rebuilt."
     )
 
 
