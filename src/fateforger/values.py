@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -26,6 +27,18 @@ class Value(BaseModel):
         for name in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[name]
         return copied
+
+
+def drop_fields(*names: str) -> Any:
+    """Return a validator that drops fields of values stored by earlier versions; any other unknown field is refused."""
+
+    def drop(cls: type[BaseModel], document: Any) -> Any:
+        del cls
+        if not isinstance(document, Mapping) or document.keys().isdisjoint(names):
+            return document
+        return {name: value for name, value in document.items() if name not in names}
+
+    return model_validator(mode="before")(drop)
 
 
 def replace(value: V, /, **changes: Any) -> V:

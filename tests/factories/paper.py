@@ -56,7 +56,7 @@ def day_of(*blocks: DesiredBlock) -> DesiredDay:
 
 def event(event_id: str, of: EventFields, marker: Marker | None = None, **more: Any) -> EventImage:
     properties = {} if marker is None else marker.properties()
-    return EventImage(id=event_id, **dict(of), properties=properties, **more)
+    return EventImage(id=event_id, **of.model_dump(), properties=properties, **more)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class GoogleStore:
         if fields.end < fields.start:
             raise Invalid("The specified time range is empty.")
         busy = extras.pop("transparency", "opaque") == "opaque"
-        image = EventImage(id=event_id, **dict(self.normalize(fields)), properties=dict(properties), busy=busy)
+        image = EventImage(id=event_id, **self.normalize(fields).model_dump(), properties=dict(properties), busy=busy)
         return self._put(image, extras)
 
     def patch(self, event_id: str, changes: Mapping[str, Any], properties: Mapping[str, str]) -> EventImage:

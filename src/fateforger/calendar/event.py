@@ -8,9 +8,9 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
-from fateforger.values import Value, replace
+from fateforger.values import Value, drop_fields, replace
 
 MARKER_KEYS = frozenset({"ffu", "ffg", "ffd", "ffo"})
 """The private properties of our marker; see :class:`~fateforger.calendar.event.Marker`."""
@@ -273,7 +273,7 @@ REPEATS = "it repeats now"
 class EventImage(Value):
     """An event as it was read from a calendar. ``raw`` is the calendar's whole answer, kept for undo."""
 
-    model_config = ConfigDict(extra="ignore")  # stored images of earlier versions have fields that ``raw`` contains
+    _drop_stored = drop_fields("enriched")  # ``raw`` contains it
     id: str
     summary: str = ""
     description: str = ""

@@ -11,12 +11,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from fateforger.calendar.comparison import Change, list_changes
 from fateforger.calendar.event import EventExtras, EventFields, EventImage, OwnedId
 from fateforger.planning.plan import ET
-from fateforger.values import Value
+from fateforger.values import Value, drop_fields
 
 
 class DesiredBlock(Value):
@@ -162,7 +162,7 @@ class SyncOp(Value):
     effect.
     """
 
-    model_config = ConfigDict(extra="ignore")  # ops stored by earlier versions have their changes, which are computed
+    _drop_stored = drop_fields("changes")
     op_id: str
     verb: Verb
     key: str
@@ -240,7 +240,7 @@ class SyncPlan(Value):
     the person. With ``brakes``, nothing is written unless each of them is confirmed.
     """
 
-    model_config = ConfigDict(extra="ignore")  # plans stored by earlier versions have a fingerprint of the snapshot
+    _drop_stored = drop_fields("snapshot_fingerprint")
     day: date
     tz: str
     ops: tuple[SyncOp, ...]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from alembic import command
 from alembic.config import Config
+from pydantic import ValidationError
 from tests.contracts.journal_examples import CALENDAR, DAY, NOON, applied, create, event_id, fields, head, image, later
 from tests.contracts.session_examples import session
 from tests.factories.sessions import GROUPS
@@ -17,7 +18,10 @@ from tests.factories.sessions import GROUPS
 from fateforger.adapters.store.database import make_engine, parse_database_url
 from fateforger.adapters.store.documents import JOURNAL_VERSION, SESSION_VERSION
 from fateforger.adapters.store.store import Store, open_store
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.model import SyncOp, SyncPlan
 from fateforger.calendar.transactions import TxState
+from fateforger.values import Value
 
 FIELDS = {
     "summary": "Deep work",
@@ -171,3 +175,11 @@ async def test_a_session_of_an_earlier_format_is_read_and_saved(earlier: Path) -
     await store.sessions.save(found, expected=1)
     assert await formats(store, "planning_session") == [SESSION_VERSION]
     await store.aclose()
+
+
+@pytest.mark.parametrize(("kind", "stored"), [(SyncOp, CREATE), (SyncPlan, PLAN), (EventImage, IMAGE)])
+def test_only_fields_of_earlier_versions_are_dropped(kind: type[Value], stored: Mapping[str, Any]) -> None:
+    """A field that no version had is a mistake, and not lost without a word."""
+    kind.model_validate(stored)
+    with pytest.raises(ValidationError, match="lable"):
+        kind.model_validate({**stored, "lable": "x"})
