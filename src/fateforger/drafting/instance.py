@@ -62,12 +62,17 @@ class Lunch(BaseModel):
 
 
 class Policy(BaseModel):
-    """All of it is soft: it gives way to what a person has to do and to what they said. Times in minutes."""
+    """All of it is soft: it gives way to what a person has to do and to what they said. Times in minutes.
+
+    ``slack_percent`` of the free time stays free. ``after_meetings`` is the pause after two meetings in a row.
+    """
 
     model_config = _FROZEN
     lunch: Lunch | None = Lunch()
     commute: bool = True
+    slack_percent: Annotated[int, Field(ge=0, le=90)] | None = 15
     around_meetings: Minutes = 0
+    after_meetings: Minutes = 10
     after_deep: Minutes = 10
     before_deep: Minutes = 10
     after_meal: Minutes = 10

@@ -239,8 +239,8 @@ def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
 
 REPAIR_STEPS = 15_000
 AS_IT_IS = Policy(
-    lunch=None, commute=False, after_deep=0, before_deep=0, after_meal=0, shutdown=0, shallow_percent=None,
-    one_thing_early=False, longest_focus=None, deep_blocks=None,
+    lunch=None, commute=False, slack_percent=None, after_meetings=0, after_deep=0, before_deep=0, after_meal=0,
+    shutdown=0, shallow_percent=None, one_thing_early=False, longest_focus=None, deep_blocks=None,
 )  # fmt: skip
 
 
