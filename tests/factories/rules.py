@@ -23,13 +23,14 @@ def expression(random: Random, atoms: tuple[tuple[str, str], ...], size: int = 2
 
 
 def rule(random: Random) -> Rule:
-    """Of any kind, over actions, states or both."""
+    """Of any kind, over actions, states or both, as far as the kind takes them (R6, R7)."""
     actions = tuple(("action", name) for name in ACTIONS)
     states = tuple(("state", name) for name in STATES)
     pools = (actions, states, actions + states)
     kind = random.choice(KINDS)
     activation = None if kind in {"ALWAYS", "NEVER"} else expression(random, random.choice(pools), random.randint(0, 2))
-    return kind, activation, expression(random, random.choice(pools), random.randint(0, 2))
+    wanted = {"IF": pools[:2], "ON": pools[:1]}.get(kind, pools)
+    return kind, activation, expression(random, random.choice(wanted), random.randint(0, 2))
 
 
 def trace(random: Random, longest: int = 12) -> list[dict[str, list[str]]]:

@@ -103,23 +103,28 @@ def test_a_known_fact_never_turns_a_verdict_around() -> None:
     assert decided > 50
 
 
-atoms = st.sampled_from([*draw.ACTIONS, *draw.STATES]).map(Atom)
-expressions: st.SearchStrategy[Expression] = st.recursive(
-    atoms,
-    lambda inner: st.one_of(
-        inner.map(Not),
-        st.lists(inner, min_size=2, max_size=3).map(all_of),
-        st.lists(inner, min_size=2, max_size=3).map(any_of),
-    ),
-    max_leaves=12,
-)
+def expressions_over(*names: str) -> st.SearchStrategy[Expression]:
+    return st.recursive(
+        st.sampled_from(names).map(Atom),
+        lambda inner: st.one_of(
+            inner.map(Not),
+            st.lists(inner, min_size=2, max_size=3).map(all_of),
+            st.lists(inner, min_size=2, max_size=3).map(any_of),
+        ),
+        max_leaves=12,
+    )
+
+
+expressions = expressions_over(*draw.ACTIONS, *draw.STATES)
+of_actions, of_states = expressions_over(*draw.ACTIONS), expressions_over(*draw.STATES)
+TARGETS = {RuleKind.IF: of_actions | of_states, RuleKind.ON: of_actions}
 
 
 @st.composite
 def some_rules(pick: st.DrawFn) -> Rule:
     kind = pick(st.sampled_from(RuleKind))
     activation = None if kind in {RuleKind.ALWAYS, RuleKind.NEVER} else pick(expressions)
-    return Rule(kind, pick(expressions), activation)
+    return Rule(kind, pick(TARGETS.get(kind, expressions)), activation)
 
 
 @given(some_rules())

@@ -15,6 +15,7 @@ from fateforger.memory.versions import RETIRING, SUPERSEDED, Event, Instant, Ver
 from fateforger.memory.vocabulary import Action, Status
 from fateforger.planning.validation import first_mistake
 from fateforger.values import replace
+from fateforger.workflow.day_rules import read_new_day_rule
 
 
 class _Line(BaseModel):
@@ -82,13 +83,19 @@ def _write_event(version: Version) -> dict[str, str | None]:
 
 
 def read_record(document: object) -> ConstraintRecord:
-    """Parse a record. Raises :class:`BadInput` with the first mistake and its place."""
+    """Parse a record that is stated now. Raises :class:`BadInput` with the first mistake and its place."""
     if not isinstance(document, Mapping):
         raise BadInput("A constraint_record is a JSON object with at least a name.")
     try:
-        return ConstraintRecord.model_validate(document)
+        record = ConstraintRecord.model_validate(document)
     except ValidationError as error:
         raise _to_bad_input(error) from None
+    if record.payload.day_rule is not None:
+        try:
+            read_new_day_rule(record.payload.day_rule)
+        except BadInput as error:
+            raise BadInput(f"At {error.where}: {error.message}", where="payload.day_rule") from None
+    return record
 
 
 def write_record(record: ConstraintRecord) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, time
 from datetime import date as Date  # noqa: N812  as elsewhere
@@ -44,8 +44,8 @@ from fateforger.memory.vocabulary import (
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
 from fateforger.values import replace
-from fateforger.workflow.day_rules import read_day_rule
-from fateforger.workflow.rules import write_rule
+from fateforger.workflow.day_rules import read_day_rule, read_new_day_rule
+from fateforger.workflow.rules import Rule, write_rule
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 MAX_TEXT = 8_000
@@ -66,8 +66,16 @@ def _check_recurrence(text: str) -> str:
 
 
 def _check_day_rule(text: str) -> str:
+    return _write_day_rule(text, read_day_rule)
+
+
+def _check_new_day_rule(text: str) -> str:
+    return _write_day_rule(text, read_new_day_rule)
+
+
+def _write_day_rule(text: str, read: Callable[[str], Rule]) -> str:
     try:
-        return write_rule(read_day_rule(text))
+        return write_rule(read(text))
     except BadInput as error:
         raise ValueError(error.message if error.where is None else f"at {error.where}: {error.message}") from None
 
@@ -96,7 +104,8 @@ Uid = Annotated[str, Field(min_length=1, max_length=400)]
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 Stage = Annotated[str, AfterValidator(_check_stage)]
 EventType = Annotated[ET, BeforeValidator(_to_upper)]
-DayRuleText = Annotated[str, Field(max_length=1_000), AfterValidator(_check_day_rule)]
+DayRuleText = Annotated[str, Field(max_length=1_000), AfterValidator(_check_new_day_rule)]
+KeptDayRuleText = Annotated[str, Field(max_length=1_000), AfterValidator(_check_day_rule)]
 Clock = Annotated[
     time,
     BeforeValidator(_parse_clock),
@@ -168,7 +177,7 @@ class Payload(BaseModel):
     rule_kind: RuleKind | None = None
     scalar_params: ScalarParams = ScalarParams()
     windows: tuple[Window, ...] = Field((), max_length=50)
-    day_rule: DayRuleText | None = Field(None, exclude_if=lambda text: text is None)
+    day_rule: KeptDayRuleText | None = Field(None, exclude_if=lambda text: text is None)
 
 
 class Lifecycle(BaseModel):

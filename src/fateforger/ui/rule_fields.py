@@ -29,7 +29,7 @@ from fateforger.text import join_words, mark_message, ngettext, quote_title, sho
 from fateforger.ui.form_values import Filled, format_minutes, format_windows, parse_minutes, parse_windows
 from fateforger.values import replace
 from fateforger.workflow.day_names import KINDS, WEEKDAYS, describe_day_rule
-from fateforger.workflow.day_rules import read_day_rule
+from fateforger.workflow.day_rules import read_day_rule, read_new_day_rule
 from fateforger.workflow.rules import write_rule
 
 DAY_RULE = "day_rule"
@@ -81,7 +81,7 @@ def read_day_rule_payload(filled: Filled, base: Payload) -> Payload | None:
     if filled.errors.get(DAY_RULE):
         return None
     try:
-        rule = read_day_rule(typed)
+        rule = read_new_day_rule(typed)
     except BadInput as error:
         place = "" if error.where is None else f"At {error.where}: "
         filled.errors[DAY_RULE] = f"{place}{error.message}"

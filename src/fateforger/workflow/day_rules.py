@@ -129,12 +129,18 @@ class JudgedDay:
 
 @lru_cache(maxsize=1024)
 def read_day_rule(text: str) -> Rule:
-    """Parse a rule. Raises :class:`BadInput` with one sentence, also for a rule that no block can keep."""
-    rule = read_rule(text, NAMES)
+    """Parse a kept rule. Raises :class:`BadInput` with one sentence, also for a rule that no block can keep."""
+    rule = read_rule(text, NAMES, any_kind=True)
     _refuse_denied_blocks(rule)
     if find_day_conflicts([rule]):
         raise BadInput(f"No block can keep “{write_rule(rule)}”.")
     return rule
+
+
+def read_new_day_rule(text: str) -> Rule:
+    """Parse a rule that is stated now. Raises as :func:`read_day_rule`, and for a name of the wrong kind."""
+    read_rule(text, NAMES)
+    return read_day_rule(text)
 
 
 def _refuse_denied_blocks(rule: Rule) -> None:

@@ -18,6 +18,7 @@ from fateforger.workflow.rules import (
     KEYWORDS,
     NAMING,
     Atom,
+    AtomKind,
     Expression,
     Not,
     Rule,
@@ -54,9 +55,16 @@ PlaceOf = Callable[[int], Place]
 """Maps an offset in the text of a rule to its position."""
 
 
-def read_rule(text: str, vocabulary: Vocabulary, place_of: PlaceOf | None = None) -> Rule:
-    """Parse a rule. Raises :class:`BadInput` with one sentence and the line and column of the mistake."""
-    return _Reader(text, vocabulary, place_of or (lambda offset: place_in(text, offset))).rule()
+def read_rule(text: str, vocabulary: Vocabulary, place_of: PlaceOf | None = None, *, any_kind: bool = False) -> Rule:
+    """Parse a rule. Raises :class:`BadInput` with one sentence and the line and column of the mistake.
+
+    ``any_kind`` accepts a state after INVOKE, and states mixed with actions after THEN, as earlier versions did.
+    """
+    reader = _Reader(text, vocabulary, place_of or (lambda offset: place_in(text, offset)))
+    rule = reader.rule()
+    if not any_kind:
+        reader.check_kinds(rule.kind)
+    return rule
 
 
 def place_in(text: str, offset: int) -> Place:
@@ -73,6 +81,8 @@ class _Reader:
             self._fail(f"This rule is longer than {MOST_CHARACTERS} characters; please make it several.", 0)
         self._tokens = self._split(text)
         self._next = 0
+        self._target = 0
+        """Position of the first token of the target."""
 
     def rule(self) -> Rule:
         first = self._take()
@@ -85,6 +95,7 @@ class _Reader:
             if self._peek().text == "PROCEED_TO":
                 self._fail("Write INVOKE here; PROCEED_TO is no word of the rules.", self._peek().at)
             self._expect("INVOKE", kind)
+        self._target = self._next
         target = self._any(0)
         rest = self._take()
         if rest.text:
@@ -92,6 +103,25 @@ class _Reader:
                 f"The rule should end here, or go on with AND or OR, but there is {_quote_token(rest)}.", rest.at
             )
         return Rule(kind, target, activation)
+
+    def check_kinds(self, kind: RuleKind) -> None:
+        """Refuse a state after INVOKE, and states mixed with actions after THEN (R6, R7)."""
+        if kind not in {RuleKind.IF, RuleKind.ON}:
+            return
+        first: str | None = None
+        for token in self._tokens[self._target :]:
+            name_kind = self._vocabulary.kind_of(token.text)
+            if name_kind is None:
+                continue
+            if kind is RuleKind.ON and name_kind == "state":
+                self._fail(f"INVOKE needs an action, and {_quote_token(token)} is a state.", token.at)
+            first = first or name_kind
+            if name_kind != first:
+                self._fail(
+                    f"After THEN come only states or only actions, and {_quote_token(token)} is"
+                    f" {_KINDS[name_kind]}; please make it two rules.",
+                    token.at,
+                )
 
     def _any(self, depth: int) -> Expression:
         return any_of(self._several("OR", lambda: self._every(depth)))
@@ -174,6 +204,9 @@ _FORMS = {
     RuleKind.IF: "IF x THEN y",
     RuleKind.ON: "ON x: INVOKE y",
 }
+
+
+_KINDS: dict[AtomKind, str] = {"action": "an action", "state": "a state"}
 
 
 def _quote_token(token: _Token) -> str:

@@ -129,6 +129,18 @@ def test_batch_answers_line_by_line(door: Door) -> None:
             "{file}, line 5, column 18",
         ),
         (
+            RULES.replace("NEVER: ship AND careful", "IF careful THEN test AND green"),
+            TRACE,
+            "After THEN come only states or only actions, and “green” is a state; please make it two rules.",
+            "{file}, line 8, column 30",
+        ),
+        (
+            f"{RULES}triggers: [{{ON test: INVOKE green}}]\n",
+            TRACE,
+            "INVOKE needs an action, and “green” is a state.",
+            "{file}, line 9, column 29",
+        ),
+        (
             f"{RULES}extra: 1\n",
             TRACE,
             "A workflow has no “extra”; it has actions, additional_constraints, constraints, context, description, disable, extends, predicates, triggers, workflow.",

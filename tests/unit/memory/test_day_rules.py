@@ -56,6 +56,10 @@ def test_a_record_holds_the_rule_as_it_is_written_in_full() -> None:
         ),
         ("never: meeting", "At line 1, column 1: Write NEVER in capitals."),
         ("BEFORE deep_work: deep_work", "No block can keep “BEFORE deep_work: deep_work”."),
+        (
+            "ON meeting: INVOKE admin_done",
+            "At line 1, column 20: INVOKE needs an action, and “admin_done” is a state.",
+        ),
     ],
 )
 def test_a_text_that_is_no_rule_is_refused_wherever_a_record_comes_in(text: str, sentence: str) -> None:
@@ -73,6 +77,15 @@ def test_versions_with_and_without_one_come_back_as_they_were() -> None:
     plain = version_of("plain").record
     assert "day_rule" not in plain.model_dump(mode="json")["payload"]
     assert "day_rule" not in write_record(plain)["payload"]
+
+
+def test_a_kept_rule_with_a_name_of_another_kind_still_opens() -> None:
+    """Earlier versions kept such rules, and judge them as they did."""
+    for text in ("ON meeting: INVOKE admin_done", "IF monday THEN deep_work AND deep_work_before_10"):
+        version = version_of("old", day_rule=text)
+        assert read_version(write_version(version)) == version
+        with pytest.raises(BadInput):
+            read_record(write_version(version)["constraint_record"])
 
 
 def test_the_rule_is_part_of_what_a_constraint_is() -> None:

@@ -55,6 +55,19 @@ BEGIN = "A rule begins with BEFORE, AFTER, ALWAYS, NEVER, IF or ON, not with"
         ("IF p then a", "1, column 6", "Write THEN in capitals."),
         ("ON p: a", "1, column 7", "There should be “INVOKE” here, not “a”; it goes ON x: INVOKE y."),
         ("ON p: PROCEED_TO a", "1, column 7", "Write INVOKE here; PROCEED_TO is no word of the rules."),
+        # R6, R7: a name of the wrong kind, also in a part of the target.
+        (
+            "IF p THEN a AND p",
+            "1, column 17",
+            "After THEN come only states or only actions, and “p” is a state; please make it two rules.",
+        ),
+        (
+            "IF a THEN NOT p OR (p AND\n a)",
+            "2, column 2",
+            "After THEN come only states or only actions, and “a” is an action; please make it two rules.",
+        ),
+        ("ON a: INVOKE p", "1, column 14", "INVOKE needs an action, and “p” is a state."),
+        ("ON p: INVOKE a OR NOT p", "1, column 23", "INVOKE needs an action, and “p” is a state."),
         ("ALWAYS: (p", "1, column 11", "A “)” is missing here, before the end."),
         ("ALWAYS: p)", "1, column 10", "The rule should end here, or go on with AND or OR, but there is “)”."),
         ("ALWAYS: p q", "1, column 11", "The rule should end here, or go on with AND or OR, but there is “q”."),
