@@ -169,9 +169,13 @@ class Judge:
                 if any(begin < piece.end + gap for begin in begins):
                     yield f"too little time behind {piece.key}"
         if "M" in types or not types:
-            for piece in all_:
-                if not piece.key.startswith("way-"):
-                    yield from self._near(piece, gap)
+            yield from self.near_meetings(all_, gap)
+
+    def near_meetings(self, pieces: Sequence[Piece], gap: timedelta) -> Iterator[str]:
+        """Name the pieces that begin or end too near to a meeting."""
+        for piece in pieces:
+            if not piece.key.startswith("way-"):
+                yield from self._near(piece, gap)
 
     def _near(self, piece: Piece, gap: timedelta) -> Iterator[str]:
         for kind, start, end in self.events:

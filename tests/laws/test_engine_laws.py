@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 from datetime import timedelta
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -57,6 +58,82 @@ def with_musts(document: Document, musts: set[str]) -> Document:
         "tasks": [{**t, "required": t["required"] and t["id"] in musts} for t in document["tasks"]],
         "pinned": [p for p in document.get("pinned", ()) if p["key"] in musts],
     }
+
+
+def day_with_named_tasks(seed: int) -> Document:
+    """Up to three days with meetings, and musts that name tasks: an order, and a buffer."""
+    lot = Random(f"named-{seed}")
+    days = lot.randint(1, 3)
+    dates = [f"2026-03-{2 + n:02}" for n in range(days)]
+    tasks = [
+        {
+            "id": f"t{n}",
+            "title": f"Task {n}",
+            "type": lot.choice(("DW", "SW", "H")),
+            "minutes": lot.choice((30, 60, 90)),
+        }
+        | {"required": lot.random() < 0.3, "splittable": lot.random() < 0.3}
+        | ({"deadline": f"{lot.choice(dates)}T{lot.choice(('11:00', '12:00'))}"} if lot.random() < 0.3 else {})
+        | ({"not_before": f"{lot.choice(dates)}T{lot.choice(('09:30', '11:00'))}"} if lot.random() < 0.3 else {})
+        for n in range(lot.randint(2, 6))
+    ]
+    ids = [task["id"] for task in tasks]
+    events = [
+        {
+            "id": f"e{n}",
+            "busy": True,
+            "start": f"{date}T{hour:02}:00",
+            "end": f"{date}T{hour:02}:{lot.choice((15, 30))}",
+        }
+        for n, (date, hour) in enumerate((date, lot.randint(9, 12)) for date in dates for _ in range(lot.randint(0, 2)))
+    ]
+    payloads = {"order": {"rule_kind": "sequencing"}, "buffer": {"rule_kind": "buffer"}}
+    return {
+        "date": dates[0],
+        "tz": "Europe/Amsterdam",
+        "days": days,
+        "frame": {"start": "09:00", "end": "13:00"},
+        "immovables": events,
+        "tasks": tasks,
+        "constraints": [
+            {
+                "uid": name,
+                "tasks": lot.sample(ids, lot.randint(2 if name == "order" else 1, min(3, len(ids)))),
+                "constraint_record": {
+                    "name": name,
+                    "necessity": "must",
+                    "payload": {**payload, "scalar_params": {"duration_min": 20} if name == "buffer" else {}},
+                },
+            }
+            for name, payload in payloads.items()
+        ],
+        "policy": {"lunch": None, "shutdown": 0},
+    }
+
+
+def test_a_must_about_named_tasks_is_kept_for_these_across_days() -> None:
+    """An order holds over all days; a buffer touches the tasks that it names, and no others."""
+    beside = conflicts = across = 0
+    for seed in range(400):
+        document = day_with_named_tasks(seed)
+        result = drafted(document, steps=STEPS[seed % len(STEPS)])
+        conflicts += result["conflict"] is not None
+        judge = Judge({**document, "constraints": []})
+        pieces = judge.pieces(result)
+        order, buffer = (rule["tasks"] for rule in document["constraints"])
+        if "order" not in result["relaxed"]:
+            there = [[piece for piece in pieces if piece.task == task] for task in order]
+            for earlier, later in pairwise(there):
+                assert not later or (earlier and earlier[-1].end <= later[0].start), seed
+                across += bool(earlier and later) and earlier[-1].end.date() != later[0].start.date()
+        if "buffer" not in result["relaxed"]:
+            named = [piece for piece in pieces if piece.task in buffer]
+            assert list(judge.near_meetings(named, 20 * MINUTE)) == [], seed
+            gaps = [(one, two) for one in named for two in pieces if one.end <= two.start < one.end + 20 * MINUTE]
+            assert gaps == [], seed
+        others = [piece for piece in pieces if piece.task not in buffer]
+        beside += bool(list(judge.near_meetings(others, 20 * MINUTE)))
+    assert min(beside, conflicts, across) > 20
 
 
 def test_a_conflict_is_no_larger_than_it_has_to_be() -> None:

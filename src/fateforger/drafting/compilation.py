@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import Axis, slot_range, stretches, wall_instant, window_slots
 from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, must_ids
-from fateforger.drafting.instance import Between, Instance, Pin, Policy, Task
+from fateforger.drafting.instance import Between, Pin, Policy, Task
 from fateforger.drafting.problem import (
     Cap,
     Item,
@@ -250,8 +250,8 @@ class _Closing:
         """Apply each rule to an item, as a cut of its domain or as a price."""
         prices: list[Price] = []
         for rule in self.rules:
-            if rule.around:
-                self._close(item, rule, self.context.near_meetings(rule.around) & rule.on, prices)
+            if near := rule.slots_near_meetings(self.context, item.source.task):
+                self._close(item, rule, near, prices)
             if rule.applies_to(item.source.kind, item.source.task):
                 self._hold(item, rule, prices)
         if item.slots < item.bounds.shortest and item.bounds.most > 1:
@@ -376,7 +376,7 @@ def _orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[It
         for first, then in combinations(rule.order, 2):
             yield Order(rule.id, of_kind[first], of_kind[then], days, points)
         for task, later in combinations(rule.task_order, 2):
-            yield Order(rule.id, of_task[task], of_task[later], days, points)
+            yield Order(rule.id, of_task[task], of_task[later], (sum(days),), points)
 
 
 def _members_of(rule: SlotRule, items: Sequence[Item]) -> frozenset[int]:
@@ -407,7 +407,7 @@ def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()
     in_force = frozenset(must_ids(context)) - relaxed
     rules = context.rules_in_force(in_force)
     items = _Items(context, relaxed).all()
-    _connect(context.instance, items)
+    _connect(_predecessors(context, rules), items)
     closing = _Closing(context, rules)
     for item in items:
         closing.apply(item)
@@ -430,12 +430,26 @@ def _late_starts(context: DraftContext) -> int:
     return sum(day.slots & ~slot_range(0, middle + 1) for day, middle in middles)
 
 
-def _connect(instance: Instance, items: Sequence[Item]) -> None:
+def _predecessors(context: DraftContext, rules: Sequence[SlotRule]) -> dict[str, tuple[str, ...]]:
+    """Return the tasks that each task comes after, by its own word or by a must that orders named tasks.
+
+    A task that is left out is done later, so the tasks after it cannot be placed either.
+    """
+    after = {task.id: task.after for task in context.instance.tasks}
+    always = sum(day.slots for day in context.days)
+    for rule in rules:
+        if rule.must and rule.on == always:
+            for task, later in pairwise(each for each in rule.task_order if each in after):
+                after[later] = (*after[later], task)
+    return after
+
+
+def _connect(after: Mapping[str, tuple[str, ...]], items: Sequence[Item]) -> None:
     """Link items that come after one another.
 
     An item that a required one needs becomes required, too.
     """
-    _follow(instance, items)
+    _follow(after, items)
     needed = {n for item in items if item.required for n in item.precedence.needs}
     while more := {n for i in needed for n in items[i].precedence.needs} - needed:
         needed |= more
@@ -443,18 +457,18 @@ def _connect(instance: Instance, items: Sequence[Item]) -> None:
         items[index].required = True
 
 
-def _follow(instance: Instance, items: Sequence[Item]) -> None:
+def _follow(after: Mapping[str, tuple[str, ...]], items: Sequence[Item]) -> None:
     loose = {item.source.task: item for item in items if item.source.task is not None and not item.source.pinned}
     pinned: dict[str, list[Item]] = {}
     for item in items:
         if item.source.pinned and item.source.task is not None:
             pinned.setdefault(item.source.task, []).append(item)
-    for task in instance.tasks:
-        for other in task.after:
+    for task, others in after.items():
+        for other in others:
             for first in (*pinned.get(other, ()), *([loose[other]] if other in loose else ())):
-                if task.id in loose:
-                    _link(first, loose[task.id], needs=True)
-            for then in pinned.get(task.id, ()):
+                if task in loose:
+                    _link(first, loose[task], needs=True)
+            for then in pinned.get(task, ()):
                 if other in loose:
                     _link(loose[other], then, needs=False)
 

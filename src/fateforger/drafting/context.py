@@ -4,7 +4,8 @@
 touches it. ``duration_min`` and ``duration_max`` bound the length of a block.
 - *fixed_bedtime*: its window is the night, and nothing is planned in it. *min_sleep*: nothing is planned in the
 ``duration_min`` minutes before the next day begins.
-- *buffer*: ``duration_min`` minutes are kept free after each block of its types, and on both sides of meetings.
+- *buffer*: ``duration_min`` minutes are kept free after each block of its types, and on both sides of meetings. If it
+names tasks, it applies to these alone.
 - *sequencing*: blocks of its types (or its tasks) come in the order listed; with the contiguity ``contiguous``, a
 task is done in one piece.
 - *capacity*: at least ``duration_min`` and at most ``duration_max`` minutes a day of its types, and at most
@@ -173,6 +174,12 @@ class SlotRule:
         """Check whether the rule applies to blocks of a type, for a task."""
         tasks = self.told.tasks
         return (not self.types or kind in self.types) and (not tasks or task in tasks)
+
+    def slots_near_meetings(self, context: DraftContext, task: str | None) -> int:
+        """Return the slots that the rule keeps clear of a task on both sides of meetings."""
+        if not self.around or (self.told.tasks and task not in self.told.tasks):
+            return 0
+        return context.near_meetings(self.around) & self.on
 
     @property
     def is_checkable(self) -> bool:

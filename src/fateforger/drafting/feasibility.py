@@ -83,11 +83,11 @@ class _ExactSearch:
         """Tighten the domain of an item that precedes a required one."""
         required = [item for item in items if item.required]
         pairs = [(n, item.index) for item in required for n in item.precedence.needs if n in self.open]
-        if len(self.problem.days) == 1:
-            for order in self.problem.orders:
-                if order.points is None and all(order.days):
-                    ends = ((f, t) for f in order.first & self.required for t in order.then & self.required)
-                    pairs += [pair for pair in ends if pair[0] != pair[1]]
+        always = (sum(day.slots for day in self.problem.days),)
+        for order in self.problem.orders:
+            if order.points is None and order.days == always:
+                ends = ((f, t) for f in order.first & self.required for t in order.then & self.required)
+                pairs += [pair for pair in ends if pair[0] != pair[1]]
         for _ in range(len(required)):
             for first, then in pairs:
                 latest = self.open[then].bit_length() - self.problem.items[then].slots

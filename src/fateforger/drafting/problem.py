@@ -271,9 +271,10 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Order of items: blocks of ``first`` come before blocks of ``then``, on each of ``days``.
+    """Order of items: blocks of ``first`` come before blocks of ``then``, within each of the stretches ``days``.
 
-    ``points`` is the price of each pair that does not; ``None`` makes the order hard.
+    An order of types holds on each day, an order of named tasks across days. ``points`` is the price of each pair that
+    does not; ``None`` makes the order hard.
     """
 
     rule: str
@@ -442,9 +443,7 @@ class Problem:
 
     def _in_order(self, order: Order, placed: Placed, item: Item, start: int, length: int) -> bool:
         first = item.index in order.first
-        on = order.days[self.day_of(start)]
-        if not on >> start & 1:
-            return True
+        on = next((on for on in order.days if on >> start & 1), 0)
         others = order.then if first else order.first
         for other in others:
             for at, slots in placed[other]:

@@ -70,8 +70,9 @@ class _Check:
 
     def _room(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         """Report missing room once, even when a pause applies both after blocks and around meetings."""
-        near = self.context.near_meetings(rule.around) & rule.on if rule.around else 0
-        beside = [b for b in self.blocks if self._mask(b) & near and not self._fact(b)]
+        beside = [
+            b for b in self.blocks if self._mask(b) & rule.slots_near_meetings(self.context, b.id) and not self._fact(b)
+        ]
         close = [b for b in mine if self._is_followed(rule, b)] if rule.gap else []
         if beside or close:
             both = [b for b in self.blocks if b in beside or b in close]
@@ -111,7 +112,9 @@ class _Check:
         if len(places) < 2:
             return
         for one, two in combinations(mine, 2):
-            same_day = any(self._mask(one) & d.slots and self._mask(two) & d.slots for d in self.context.days)
+            same_day = bool(rule.task_order) or any(
+                self._mask(one) & d.slots and self._mask(two) & d.slots for d in self.context.days
+            )
             named = [block.type if rule.order else block.id for block in (one, two)]
             if same_day and all(n in places for n in named) and places.index(named[0]) > places.index(named[1]):
                 wrong += [one, two]

@@ -167,6 +167,58 @@ def test_musts_that_cannot_be_kept_are_named_in_the_persons_words() -> None:
     assert (result["relaxed"], shown(result)) == (["c1"], ["10:00 Report 90"])
 
 
+def about(uid: str, kind: str, tasks: list[str], **numbers: int) -> dict[str, Any]:
+    """A must about named tasks."""
+    record = {"name": uid, "necessity": "must", "payload": {"rule_kind": kind, "scalar_params": numbers}}
+    return {"uid": uid, "tasks": tasks, "constraint_record": record}
+
+
+@pytest.mark.parametrize(("due", "conflict"), [("2026-03-02T12:00", ["order", "draft"]), ("2026-03-03T12:00", None)])
+def test_an_order_of_named_tasks_holds_across_days(due: str, conflict: list[str] | None) -> None:
+    """The draft is due on Monday and the outline cannot begin before Tuesday."""
+    document = {
+        **DAY,
+        "days": 2,
+        "tasks": [
+            {"id": "draft", "title": "Draft", "minutes": 60, "required": True, "deadline": due},
+            {"id": "outline", "title": "Outline", "minutes": 60, "not_before": "2026-03-03T09:00"},
+        ],
+        "constraints": [about("order", "sequencing", ["outline", "draft"])],
+        "immovables": [],
+    }
+    result = drafted(document)
+    assert result["conflict"] == conflict
+    assert conflict or shown(result) == ["09:00 Outline 60", "10:10 Draft 60"]
+
+
+def test_a_task_waits_for_the_task_that_is_ordered_before_it() -> None:
+    tasks = [{"id": name, "title": name.title(), "minutes": 60} for name in ("outline", "draft")]
+    result = drafted(
+        {
+            **DAY,
+            "tasks": [{**tasks[0], "not_before": "11:30"}, tasks[1]],
+            "constraints": [about("order", "sequencing", ["outline", "draft"])],
+        }
+    )
+    assert (shown(result), result["conflict"]) == ([], None)
+    assert result["unplaced"][1]["reason"] == "it comes after “Outline”, which found no place"
+
+
+def test_a_buffer_for_one_task_leaves_the_others_alone() -> None:
+    """Neither side of a meeting is closed to e-mail by a rule about stretching."""
+    meetings = [{"start": "10:00", "end": "10:15"}, {"start": "11:00", "end": "11:15"}]
+    tasks = [
+        {"id": "stretch", "title": "Stretching", "minutes": 15, "type": "H"},
+        {"id": "mail", "title": "E-mail", "minutes": 45, "type": "SW", "required": True},
+    ]
+    rule = about("buffer", "buffer", ["stretch"], duration_min=20)
+    result = drafted({**DAY, "immovables": meetings, "tasks": tasks, "constraints": [rule]})
+    assert (shown(result), result["conflict"]) == (["09:00 E-mail 45", "11:35 Stretching 15"], None)
+    assert result["broken"] == []
+    alone = drafted({**DAY, "immovables": meetings, "tasks": tasks, "constraints": [{**rule, "tasks": []}]})
+    assert alone["conflict"] == ["buffer", "mail"]
+
+
 def check(plan: Any, said: Any, tmp_path: Path) -> Any:
     (tmp_path / "said.json").write_text(json.dumps(said))
     (tmp_path / "plan.json").write_text(json.dumps(plan))
