@@ -24,9 +24,10 @@ from fateforger.planning.plan import TBPlan
 from fateforger.session.conflicts import reopen_questions, settle_questions
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.messages import Notice
-from fateforger.session.model import MORE_LISTED, MOST_LISTED, Facts, HistoryView, Session
+from fateforger.session.model import Facts, Session
 from fateforger.session.replanning import facts_of, with_facts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.views import MORE_LISTED, MOST_LISTED, HistoryView
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace

@@ -53,8 +53,9 @@ from fateforger.planning.plan import TBPlan
 from fateforger.session.cards import Activity, Progress, ProgressCallback, ignore_progress
 from fateforger.session.conflicts import choices_of, settle_questions
 from fateforger.session.constants import REREAD_WAIT
-from fateforger.session.model import PreviewView, Session
+from fateforger.session.model import Session
 from fateforger.session.replanning import facts_of
+from fateforger.session.views import PreviewView
 from fateforger.values import replace
 
 

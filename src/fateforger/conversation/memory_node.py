@@ -47,8 +47,9 @@ from fateforger.session.memory_changes import (
     undo_writes,
 )
 from fateforger.session.messages import LastWords
-from fateforger.session.model import FIRST_LISTED, MEETINGS, MORE_LISTED, HeldChange, Session
+from fateforger.session.model import MEETINGS, HeldChange, Session
 from fateforger.session.rulebook import known_versions, refresh_view
+from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.text import quote_title
 from fateforger.values import replace
 

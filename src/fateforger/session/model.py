@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.calendar.conflicts import Conflict
-from fateforger.calendar.history import HistoryRow
 from fateforger.calendar.model import Snapshot
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
@@ -19,52 +18,10 @@ from fateforger.quality.model import Fix, Quality
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import LastWords, Notice, SyncReport
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.views import HistoryView, PreviewView
 from fateforger.tasks.task import Mode
 from fateforger.values import replace
 from fateforger.workflow.trace import Step
-
-FIRST_LISTED = 8
-MORE_LISTED = 12
-MOST_LISTED = 32
-"""Rows of a history: at first, with each click on *Show older*, and at most.
-
-Slack shows fifty parts of a message.
-"""
-
-
-class HistoryView(BaseModel):
-    """The listed rows of a history, the newest first, of ``total``.
-
-    ``asked`` is the click that opened it; a new one moves it to the end of the thread. ``newest`` is the newest write
-    when it was made. ``lines`` describe the last click on a row.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    asked: str
-    rows: tuple[HistoryRow, ...] = ()
-    total: int = 0
-    listed: int = FIRST_LISTED
-    newest: str = ""
-    lines: tuple[str, ...] = ()
-
-
-class PreviewView(BaseModel):
-    """The next write in words, as of ``at``, or the ``problem`` that prevents a preview.
-
-    It is ``stale`` once the plan or the calendar has changed since.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    asked: str
-    at: datetime
-    counts: str = ""
-    todo: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    brakes: tuple[str, ...] = ()
-    problem: str | None = None
-    stale: bool = False
-
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 

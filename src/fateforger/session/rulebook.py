@@ -17,7 +17,8 @@ from fateforger.memory.versions import Version, select_newest
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
 from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView
-from fateforger.session.model import FIRST_LISTED, Session
+from fateforger.session.model import Session
+from fateforger.session.views import FIRST_LISTED
 from fateforger.values import replace
 
 OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})

@@ -35,21 +35,13 @@ from fateforger.session.forms import FormErrors, FormRequest, FormSubmission
 from fateforger.session.gate import move_token
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.messages import SyncReport
-from fateforger.session.model import (
-    HistoryView,
-    InputFacts,
-    OfferedInput,
-    PreviewView,
-    RefineUpdate,
-    Session,
-    Unplaced,
-    WriteCounts,
-)
+from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, Unplaced, WriteCounts
 from fateforger.session.open_work import bring_tasks
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.placement import by_time
 from fateforger.session.recall import nameable_constraints, recall
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.views import HistoryView, PreviewView
 from fateforger.ui.forms import SESSION_FORMS, open_form, read_form
 from fateforger.values import replace
 

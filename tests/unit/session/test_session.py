@@ -26,11 +26,9 @@ from fateforger.session.model import (
     Facts,
     FrameFacts,
     HeldChange,
-    HistoryView,
     InputFacts,
     Offer,
     OfferedInput,
-    PreviewView,
     RefineUpdate,
     Session,
     Sketch,
@@ -39,6 +37,7 @@ from fateforger.session.model import (
 )
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import find_task, with_one_thing, with_task, with_tasks, without_task
+from fateforger.session.views import HistoryView, PreviewView
 from fateforger.workflow.trace import Step
 
 FACTS = Facts(frame=FrameFacts(), inputs=InputFacts(), deferred=(), unplaced=(), draft_basis="b")
