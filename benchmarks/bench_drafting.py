@@ -6,6 +6,9 @@ known one: the best of this run, of three searches four to six times as long wit
 in ``instances/best.json``. The peer, in the same run, is filling the day once in the order of the list, as a person
 would; and OR-tools' CP-SAT, if it happens to be installed, on a simpler day (each task in one piece, no breaks
 between blocks), with its import.
+
+``--exact N`` holds N new days of each class against the proof: the optimum of the whole objective by CP-SAT, hinted
+with the best plan known, or as good a bound as ``EXACT_WORK`` of its work gives.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.feasibility import find_conflict
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import write_draft
-from fateforger.drafting.placement import Placement, cost
+from fateforger.drafting.placement import Placement, cost, points
 from fateforger.drafting.problem import Placed, Problem
 from fateforger.drafting.solver import STEPS, Solution, draft_instance, solve_context, to_draft
 
@@ -226,6 +229,63 @@ class _FirstSolution:
         self.callback = Callback()
 
 
+EXACT_WORK = float(os.environ.get("EXACT_WORK", "4"))
+"""Most work of CP-SAT on a day: about ten seconds."""
+NEW = 10_000
+"""First seed of the days that nothing was tuned on."""
+SEARCHES = {"first plan": 0, "draft": STEPS, "three times the looks": 3 * STEPS}
+
+
+def exact(family: str, number: int) -> dict[str, Any]:
+    """Gaps to the proven optimum, and the processor time of search and proof; fails if a plan is below the proof."""
+    from fateforger.adapters.optimizer.solving import solve
+
+    gaps: dict[str, list[float]] = {name: [] for name in SEARCHES}
+    bounds: dict[str, list[float]] = {name: [] for name in SEARCHES}
+    times: dict[str, list[float]] = {name: [] for name in (*SEARCHES, "proof")}
+    proved = 0
+    for seed in range(NEW, NEW + number):
+        context = build_context(read_instance(day_of(family, seed)))
+        results: dict[str, Solution] = {}
+        for name, steps in SEARCHES.items():
+            started = time.process_time()
+            results[name] = solve_context(context, steps=steps)
+            times[name].append((time.process_time() - started) * 1_000)
+        reached = {name: points(Placement(r.problem, r.placed)) for name, r in results.items()}
+        hint = results[min(reached, key=reached.__getitem__)]
+        started = time.process_time()
+        found = solve(hint.problem, hint.placed, EXACT_WORK)
+        times["proof"].append((time.process_time() - started) * 1_000)
+        best = points(Placement(hint.problem, found.placed))
+        assert found.least <= best <= min(reached.values()), f"{family} {seed}: a plan is better than the proof"
+        whole = sum(item.reward for item in hint.problem.items)
+        for name, cost_of_it in reached.items():
+            bounds[name].append((cost_of_it - found.least) / max(1, whole - found.least))
+            if found.least == best:
+                gaps[name].append((cost_of_it - best) / max(1, whole - best))
+        proved += found.least == best
+    return {
+        "days": number,
+        "proved": proved,
+        "ms": {name: percentiles(took) for name, took in times.items()},
+        "gap_to_the_proven_optimum": {name: _distribution(gap) for name, gap in gaps.items()},
+        "most_that_the_gap_can_be_on_all_days": {name: _distribution(gap) for name, gap in bounds.items()},
+    }
+
+
+def _distribution(gaps: list[float]) -> dict[str, float]:
+    if not gaps:
+        return {}
+    ordered = sorted(gaps)
+    return {
+        "within_1_percent": sum(gap <= 0.01 for gap in gaps) / len(gaps),
+        "mean": statistics.mean(gaps),
+        "p50": statistics.median(gaps),
+        "p90": ordered[min(len(gaps) - 1, int(len(gaps) * 0.9))],
+        "worst": ordered[-1],
+    }
+
+
 def memory_mb() -> float:
     """The most that a process ever held that drafts the crowded days and nothing else."""
     program = "from benchmarks.bench_drafting import drafts_only; drafts_only()"
@@ -244,6 +304,12 @@ def main() -> int:
         INSTANCES.mkdir(exist_ok=True)
         for family in SETS:
             (INSTANCES / f"{family}.jsonl").write_text(written(family))
+        return 0
+    if "--exact" in sys.argv:
+        number = int(sys.argv[sys.argv.index("--exact") + 1])
+        families = [name for name in ("light", "typical", "heavy") if name in sys.argv] or ["light", "typical", "heavy"]
+        for family in families:
+            print(json.dumps({family: exact(family, number)}, indent=2), flush=True)
         return 0
     best: dict[str, float] = json.loads(BEST.read_text()) if BEST.exists() else {}
     result: dict[str, Any] = {"targets_ms": TARGETS_MS, "steps": STEPS}

@@ -15,7 +15,12 @@ from fateforger.drafting.explanations import find_left_out, reasons_of
 from fateforger.drafting.feasibility import NODES, check_feasibility, find_conflict
 from fateforger.drafting.instance import Instance, Pin, Policy, Task
 from fateforger.drafting.model import Block, Draft, MustConflict, UnplacedItem
-from fateforger.drafting.neighborhood_search import greedy_placement, improve_placement, lower_bound
+from fateforger.drafting.neighborhood_search import (
+    greedy_placement,
+    improve_placement,
+    lower_bound,
+    optimize_locally,
+)
 from fateforger.drafting.placement import Placement, points
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.violations import check_blocks
@@ -129,7 +134,8 @@ OnProgress = Callable[[int], None]
 class Solution:
     """The solved problem, its placement, and the musts given up for it.
 
-    ``finished`` is false when time ran out before all steps were taken.
+    ``finished`` is false when time ran out before all steps were taken. ``least`` are the points that every placement
+    costs, as far as an optimizer proved it.
     """
 
     context: DraftContext
@@ -138,6 +144,26 @@ class Solution:
     finished: bool
     conflict: MustConflict | None
     relaxed: tuple[str, ...]
+    least: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """A placement by an exact optimizer, and the points that every placement costs at least."""
+
+    placed: Placed
+    least: int
+
+
+def with_optimum(result: Solution, found: Optimum) -> Solution:
+    """Return the better of two placements, with what was proved.
+
+    Of two with the same points, the known one stays: it has the earlier starts.
+    """
+    problem, placed = result.problem, result.placed
+    if points(Placement(problem, found.placed)) < points(Placement(problem, placed)):
+        placed = optimize_locally(problem, Placement(problem, found.placed))
+    return replace(result, placed=placed, least=found.least)
 
 
 def draft_instance(
@@ -220,7 +246,7 @@ def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
     context, problem, placed = result.context, result.problem, result.placed
     blocks = blocks_of(context, problem, placed)
     plans = plans_of(context, problem, blocks)
-    reached, least = points(Placement(problem, placed)), lower_bound(problem)
+    reached, least = points(Placement(problem, placed)), max(result.least, lower_bound(problem))
     worth = sum(item.reward for item in problem.items)
     return Draft(
         plan=plans[0],

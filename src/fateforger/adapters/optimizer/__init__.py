@@ -1,0 +1,1 @@
+"""Optimizer of drafts: CP-SAT, which is optional."""

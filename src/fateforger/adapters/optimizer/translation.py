@@ -1,0 +1,302 @@
+"""Translation of a problem into an integer program with the same cost, to the point.
+
+A Boolean variable says that an item has a piece at a start with a length; what such a piece costs is asked of the item
+itself. What several items share becomes further variables, which the objective keeps as small as the constraints allow.
+The price of later starts, which breaks ties, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fateforger.adapters.optimizer.model import Model, Sum
+from fateforger.drafting import weights
+from fateforger.drafting.axis import slot_range, slots_of, stretches
+from fateforger.drafting.problem import Cap, Item, Piece, Placed, Problem, SoftGap
+
+BySlot = dict[int, list[int]]
+"""Variables of pieces that do something at a slot, of which at most one is true."""
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Variables of an item: one for each possible piece, and whether it is placed."""
+
+    item: Item
+    present: int
+    at: dict[Piece, int] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        """True when it has one piece at most."""
+        return self.item.bounds.most == 1
+
+
+class Translation:
+    """An integer program, and the pieces that its variables stand for."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.model = Model()
+        self.items = [self._add_item(item) for item in problem.items]
+        self._everyone = range(len(self.items))
+        self._separate_pieces()
+        self._order_items()
+        self._limit_days()
+        self._charge_late_start()
+        self._charge_gaps()
+        self._charge_caps()
+        self._charge_orders()
+        self._charge_kinds()
+
+    def message(self, placed: Placed) -> Any:
+        """Return the program with a placement as its hint."""
+        there = zip(self.items, placed, strict=True)
+        hint = {pieces.at[piece]: 1 for pieces, mine in there for piece in mine if piece in pieces.at}
+        hint |= {pieces.present: 1 for pieces in self.items if placed[pieces.item.index]}
+        return self.model.finish(hint)
+
+    def read(self, values: Sequence[int]) -> Placed:
+        """Return the placement in a solution."""
+        return [tuple(sorted(piece for piece, x in pieces.at.items() if values[x])) for pieces in self.items]
+
+    # --- pieces and hard rules ---
+
+    def _add_item(self, item: Item) -> _Pieces:
+        model, most = self.model, item.bounds.most
+        model.pay(item.reward)
+        pieces = _Pieces(item, model.boolean(-item.reward))
+        for length, price in _lengths(item):
+            for start in slots_of(item.starts(length)):
+                pieces.at[start, length] = model.boolean(item.points(start, length) + price)
+        present = pieces.present
+        if pieces.whole:
+            model.within([(present, -1), *((x, 1) for x in pieces.at.values())], 0, 0)
+        else:
+            model.within([(present, -item.slots), *((x, n) for (_, n), x in pieces.at.items())], 0, 0)
+            model.within([(present, -most), *((x, 1) for x in pieces.at.values())], None, 0)
+            for x in pieces.at.values():
+                model.charge(x, weights.PIECE)
+            model.charge(present, -weights.PIECE)
+        if item.required:
+            model.within([(present, 1)], 1, 1)
+        return pieces
+
+    def _separate_pieces(self) -> None:
+        """Let at most one piece cover a slot or keep it free."""
+        slots: BySlot = {}
+        for pieces in self.items:
+            for (start, length), x in pieces.at.items():
+                for slot in range(start, start + length + pieces.item.gap):
+                    slots.setdefault(slot, []).append(x)
+        for literals in slots.values():
+            self.model.at_most_one(literals)
+
+    def _order_items(self) -> None:
+        """Keep the order of tasks and of hard rules."""
+        for pieces in self.items:
+            for need in pieces.item.precedence.needs:
+                self.model.within([(self.items[need].present, 1), (pieces.present, -1)], 0, None)
+            for first in pieces.item.precedence.predecessors:
+                self._forbid_swap([first], [pieces.item.index], -1)
+        for order in self.problem.orders:
+            if order.points is None:
+                for on in order.days:
+                    self._forbid_swap(order.first, order.then, on)
+
+    def _forbid_swap(self, first: Iterable[int], then: Iterable[int], on: int) -> None:
+        """Let pieces of ``first`` end before pieces of ``then`` begin."""
+        begun, unended = self._begun(then, on), self._unended(first, on)
+        for slot, literal in begun.items():
+            if slot in unended:
+                self.model.at_most_one((literal, unended[slot]))
+
+    def _limit_days(self) -> None:
+        for cap in self.problem.caps:
+            if cap.over is None:
+                for slots, blocks, (there, number) in self._usage(cap):
+                    if cap.most is not None:
+                        self.model.within(slots, None, cap.most - there)
+                    if cap.count is not None:
+                        self.model.within(blocks, None, cap.count - number)
+                    if cap.least is not None:
+                        self.model.within(slots, cap.least - there, None)
+
+    # --- costs that items share ---
+
+    def _charge_late_start(self) -> None:
+        """Charge for the one thing when its first piece is late."""
+        for pieces in self.items:
+            for first, slots in stretches(pieces.item.coupling.late):
+                on = [x for (start, _), x in pieces.at.items() if first <= start < first + slots]
+                before = [(x, -1) for (start, _), x in pieces.at.items() if start < first]
+                is_late = self.model.boolean(weights.ONE_THING_LATE)
+                for x in on:
+                    self.model.raise_to(is_late, [(x, 1), *before])
+
+    def _charge_gaps(self) -> None:
+        """Charge for the slots of soft gaps that others cover."""
+        for gap in self.problem.soft_gaps:
+            covers = self._by_slot(gap.avoiding, -1, _covered)
+            broken = self.model.boolean(gap.base) if gap.base else None
+            for slot, wanted in self._wanted_ahead(gap) if gap.ahead else self._wanted_behind(gap):
+                if slot in covers:
+                    hit = self.model.boolean(gap.points)
+                    for terms, less in wanted:
+                        self.model.raise_to(hit, [*terms, *((x, 1) for x in covers[slot])], less)
+                    if broken is not None:
+                        self.model.raise_to(broken, [(hit, 1)])
+
+    def _wanted_behind(self, gap: SoftGap) -> Iterator[tuple[int, list[tuple[Sum, int]]]]:
+        """Yield the slots that are wanted free, with what makes them so, each as a sum of at most one."""
+        ends = self._by_slot(gap.members, -1, _end)
+        apart = all(n >= gap.slots for m in gap.members for _, n in self.items[m].at)
+        for slot in sorted({end + n for end in ends for n in range(gap.slots)}):
+            near = [[(x, 1) for x in ends[end]] for end in range(slot - gap.slots + 1, slot + 1) if end in ends]
+            yield slot, [(terms, 1) for terms in ([[x for each in near for x in each]] if apart else near)]
+
+    def _wanted_ahead(self, gap: SoftGap) -> Iterator[tuple[int, list[tuple[Sum, int]]]]:
+        """Yield the slots wanted free before a block that is not the first of its day."""
+        for day in self.problem.days:
+            starts = self._by_slot(gap.members, day.slots, _start)
+            begun = self._begun(gap.members, day.slots)
+            for slot in sorted({start - n for start in starts for n in range(1, gap.slots + 1)}):
+                near = [start for start in range(slot + 1, slot + gap.slots + 1) if start in starts]
+                yield slot, [([*((x, 1) for x in starts[at]), (begun[at - 1], 1)], 2) for at in near if at - 1 in begun]
+
+    def _charge_caps(self) -> None:
+        for cap in self.problem.caps:
+            if cap.over is None:
+                continue
+            for slots, blocks, (there, number) in self._usage(cap):
+                off: list[tuple[int, Sum, int]] = []
+                if cap.most is not None:
+                    off.append((1, slots, cap.most - there))
+                if cap.count is not None:
+                    off.append((3, blocks, cap.count - number))
+                if cap.least is not None:
+                    off.append((1, [(x, -n) for x, n in slots], there - cap.least))
+                broken = self.model.boolean(cap.base)
+                for times, terms, less in off:
+                    most = max(0, sum(n for _, n in terms if n > 0) - less)
+                    if most:
+                        excess = self.model.integer(most, cap.over * times)
+                        self.model.raise_to(excess, terms, less)
+                        self.model.raise_to(broken, [(excess, 1)], per=most)
+
+    def _charge_orders(self) -> None:
+        """Charge for each pair of pieces in the wrong order."""
+        for order in self.problem.orders:
+            if order.points is not None:
+                for on in order.days:
+                    for first in order.first:
+                        for then in order.then:
+                            self._charge_swap(self.items[first], self.items[then], on, order.points)
+
+    def _charge_swap(self, first: _Pieces, then: _Pieces, on: int, points: int) -> None:
+        if first is then:
+            return
+        if first.whole and then.whole:
+            begun, unended = self._begun([then.item.index], on), self._unended([first.item.index], on)
+            both = [slot for slot in begun if slot in unended]
+            if both:
+                swapped = self.model.boolean(points)
+                for slot in both:
+                    self.model.raise_to(swapped, [(begun[slot], 1), (unended[slot], 1)], 1)
+            return
+        starts = self._by_slot([then.item.index], on, _start)
+        for slot, literals in starts.items():
+            later = [x for (start, n), x in first.at.items() if start + n > slot and on >> start & 1]
+            if later:
+                most = first.item.bounds.most
+                number = self.model.integer(most, points)
+                self.model.raise_to(number, [*((x, 1) for x in later), *((x, most) for x in literals)], most)
+
+    def _charge_kinds(self) -> None:
+        """Charge for too much shallow work, and for too many blocks of deep work."""
+        problem, policy, model = self.problem, self.problem.policy, self.model
+        for day in problem.days:
+            deep, shallow = (
+                [
+                    (x, (slot_range(start, start + n) & day.slots).bit_count())
+                    for m in problem.groups[group]
+                    for (start, n), x in self.items[m].at.items()
+                ]
+                for group in (problem.deep, problem.shallow)
+            )
+            if policy.shallow_percent is not None and shallow:
+                part = policy.shallow_percent
+                over = model.integer(problem.axis.slots, weights.SHALLOW_SLOT)
+                model.raise_to(
+                    over, [*((x, (100 - part) * n) for x, n in shallow), *((x, -part * n) for x, n in deep)], 0, 100
+                )
+            if policy.deep_blocks is not None and deep:
+                blocks = self._by_slot(problem.groups[problem.deep], day.slots, _start).values()
+                over = model.integer(problem.axis.slots, weights.DEEP_BLOCK)
+                model.raise_to(over, [(x, 1) for literals in blocks for x in literals], policy.deep_blocks)
+
+    # --- what pieces do at slots ---
+
+    def _by_slot(self, members: Iterable[int], on: int, reached: Any) -> BySlot:
+        """Return the pieces that begin on certain slots by the slots that each reaches."""
+        slots: BySlot = {}
+        for member in sorted(members):
+            for (start, length), x in self.items[member].at.items():
+                if on >> start & 1:
+                    for slot in reached(start, length):
+                        slots.setdefault(slot, []).append(x)
+        return slots
+
+    def _begun(self, members: Iterable[int], on: int) -> dict[int, int]:
+        """Return variables that say, by slot, that a piece began there or before."""
+        return self._chain(self._by_slot(members, on, _start), 1)
+
+    def _unended(self, members: Iterable[int], on: int) -> dict[int, int]:
+        """Return variables that say, by slot, that a piece ends later."""
+        ends = self._by_slot(members, on, _end)
+        return self._chain({end - 1: literals for end, literals in ends.items()}, -1)
+
+    def _chain(self, events: BySlot, step: int) -> dict[int, int]:
+        chain: dict[int, int] = {}
+        if events:
+            last = self.problem.axis.slots if step > 0 else -1
+            before: int | None = None
+            for slot in range(min(events) if step > 0 else max(events), last, step):
+                literal = self.model.boolean()
+                if before is not None:
+                    self.model.raise_to(literal, [(before, 1)])
+                if slot in events:
+                    self.model.raise_to(literal, [(x, 1) for x in events[slot]])
+                chain[slot] = before = literal
+        return chain
+
+    def _usage(self, cap: Cap) -> Iterator[tuple[Sum, Sum, tuple[int, int]]]:
+        """Yield the slots and blocks of a cap's items for each day, and what is there already."""
+        for on, taken in zip(cap.days, cap.taken, strict=True):
+            if on:
+                pieces = [
+                    (x, n) for m in sorted(cap.members) for (start, n), x in self.items[m].at.items() if on >> start & 1
+                ]
+                yield pieces, [(x, 1) for x, _ in pieces], taken
+
+
+def _lengths(item: Item) -> Iterator[tuple[int, int]]:
+    """Yield the lengths that a piece may have, each with its points."""
+    yield from item.lengths
+    if item.bounds.most > 1:
+        shortest = item.bounds.shortest
+        yield from ((n, 0) for n in range(shortest, item.slots - shortest + 1))
+
+
+def _start(start: int, _: int) -> tuple[int]:
+    return (start,)
+
+
+def _end(start: int, length: int) -> tuple[int]:
+    return (start + length,)
+
+
+def _covered(start: int, length: int) -> range:
+    return range(start, start + length)
