@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from fateforger.planning.task_details import TaskDetails, TaskKind
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import Origin, QueuedTask, TaskSpec, TaskState
 
+DEEP = TaskDetails()
+SHALLOW = TaskDetails(kind=TaskKind.SHALLOW)
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 

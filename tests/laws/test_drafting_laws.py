@@ -9,6 +9,7 @@ from random import Random
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.factories.tasks import DEEP, SHALLOW
 
 from fateforger.drafting.day_draft import TRIAL_STEPS, Day, LunchWish, Work
 from fateforger.drafting.model import Draft
@@ -46,7 +47,7 @@ def days(draw: st.DrawFn) -> Day:
             f"t{n}",
             f"Task {n}",
             draw(st.none() | st.integers(1, 400)),
-            deep=draw(st.booleans()),
+            details=draw(st.sampled_from((DEEP, SHALLOW))),
             first=n == 0 and draw(st.booleans()),
         )
         for n in range(draw(st.integers(0, 9)))

@@ -32,11 +32,13 @@ from fateforger.drafting.instance import (
 from fateforger.drafting.model import Draft, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, Solution, solve_context
 from fateforger.drafting.solver import to_draft as draft_of
+from fateforger.drafting.task_fields import TaskDay, with_details
 from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW, is_shutdown
+from fateforger.planning.block_times import is_shutdown
 from fateforger.planning.grid import GRID, Busy, Stretch, busy_stretches, ceil, floor, gaps, instant, on_grid
 from fateforger.planning.plan import ET, TBPlan
+from fateforger.planning.task_details import PLAIN, TaskDetails, TaskKind
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
@@ -52,27 +54,28 @@ SPLITTABLE = 60
 class Work:
     """Work to be placed.
 
-    Without ``minutes`` it takes a usual length for its depth. ``id`` becomes the block's key. ``pieces`` allows
-    pieces regardless of depth and length.
+    Without ``minutes`` it takes a usual length for its kind. ``id`` becomes the block's key.
     """
 
     id: str
     title: str
     minutes: int | None
-    deep: bool
+    details: TaskDetails = PLAIN
     first: bool = False
     notes: str = ""
-    pieces: bool = False
 
     @property
     def length(self) -> int:
         """Its minutes, or the usual length."""
-        return self.minutes or (USUAL_DEEP if self.deep else USUAL_SHALLOW)
+        return self.minutes or self.details.kind.usual_minutes
 
     @property
     def is_splittable(self) -> bool:
         """True when it may be split into pieces."""
-        return self.pieces or (self.deep and self.minutes is not None and on_grid(self.minutes) >= SPLITTABLE)
+        if self.details.splittable is not None:
+            return self.details.splittable
+        deep = self.details.kind is TaskKind.DEEP
+        return deep and self.minutes is not None and on_grid(self.minutes) >= SPLITTABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +140,28 @@ class Day:
             tz=self.tz,
             frame=Frame(start=self.start, end=self.end, next_start=self.next_start),
             immovables=tuple(Immovable(start=b.start, end=b.end) for b in self.busy if b.start < b.end),
-            tasks=tuple(_task(work, place, len(self.works)) for place, work in enumerate(self.works)),
+            tasks=tuple(self._task(work, place) for place, work in enumerate(self.works)),
             constraints=tuple(told),
             policy=self.policy,
         )
         lunch = _pin_lunch(self, instance)
         return instance if lunch is None else replace(instance, pinned=(lunch,))
+
+    def _task(self, work: Work, place: int) -> Task:
+        """Return work as a task of the engine; its place in the list is its priority, unless it has one."""
+        task = Task(
+            id=work.id,
+            title=work.title,
+            minutes=work.length,
+            splittable=work.is_splittable,
+            min_chunk=PIECE,
+            max_pieces=6,
+            priority=1 + 5 * place // len(self.works),
+            one_thing=work.first,
+            notes=work.notes,
+        )
+        day = TaskDay(self.date, self.tz, self.start, self.end)
+        return with_details(task, work.details, day, {each.id for each in self.works})
 
     def draft(self, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
         """Place the work that fits, keep the constraints in ``told``, and report the rest (S21).
@@ -238,7 +257,11 @@ def apply_option(day: Day, told: Iterable[Told], task: str, choice: PlacementOpt
         later = day.end.astimezone(UTC) + timedelta(minutes=choice.minutes or 0)
         return replace(day, end=later.astimezone(day.end.tzinfo)), told
     works = tuple(
-        (replace(work, minutes=choice.minutes) if choice.way == "shrink" else replace(work, pieces=True))
+        (
+            replace(work, minutes=choice.minutes)
+            if choice.way == "shrink"
+            else replace(work, details=work.details.allow_pieces())
+        )
         if work.id == task and choice.way in _ITS_OWN
         else work
         for work in day.works
@@ -316,18 +339,3 @@ def _explain_lunch(day: Day, told: Sequence[Told], left: UnplacedItem) -> Unplac
         return left
     what = "meetings and your rules" if told else "meetings"
     return replace(left, reason=f"{what} leave no {SHORTEST_LUNCH} minutes free around that time", choices=())
-
-
-def _task(work: Work, place: int, of: int) -> Task:
-    return Task(
-        id=work.id,
-        title=work.title,
-        minutes=work.length,
-        type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
-        splittable=work.is_splittable,
-        min_chunk=PIECE,
-        max_pieces=6,
-        priority=1 + 5 * place // of,
-        one_thing=work.first,
-        notes=work.notes,
-    )

@@ -13,6 +13,7 @@ from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
 from fateforger.drafting.model import Draft, MustConflict, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, refit_plan
+from fateforger.drafting.task_fields import TaskDay
 from fateforger.errors import BadInput
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.vocabulary import Necessity
@@ -36,7 +37,6 @@ from fateforger.session.day import (
 )
 from fateforger.session.model import (
     Clash,
-    Depth,
     FrameFacts,
     Offer,
     Session,
@@ -135,6 +135,12 @@ def day_of(session: Session) -> Day:
         works=tuple(work_of(t) for t in session.day.inputs.tasks),
         next_start=usual_frame(session.day.frame).day_start if is_under_way(session) else None,
     )
+
+
+def task_day(session: Session) -> TaskDay:
+    """Return the day as the details of tasks refer to it, with its whole frame. Raises as :func:`day_of`."""
+    start, end = whole_frame(session)
+    return TaskDay(session.date, session.tz, start, end)
 
 
 def policy_of(session: Session) -> Policy:
@@ -307,10 +313,9 @@ def work_of(task: Task) -> Work:
         task.id,
         task.title,
         task.minutes,
-        task.depth is Depth.DEEP,
+        task.details,
         task.one_thing,
         notes_with_criteria(task),
-        pieces=task.in_pieces,
     )
 
 
@@ -339,7 +344,7 @@ def _frame_words(before: FrameFacts, after: FrameFacts) -> Iterator[str]:
 def _task_words(before: Task, after: Task) -> Iterator[str]:
     if after.minutes is not None and after.minutes != before.minutes:
         yield f"“{after.title}” takes {in_words(after.minutes)} now."
-    if after.in_pieces and not before.in_pieces:
+    if after.details.splittable and not before.details.splittable:
         yield f"“{after.title}” may be done in pieces now."
 
 

@@ -14,6 +14,7 @@ from fateforger.calendar.conflicts import Conflict
 from fateforger.calendar.model import Snapshot
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
+from fateforger.planning.task_details import TaskDetails, read_depth
 from fateforger.quality.model import Fix, Quality
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import LastWords, Notice, SyncReport
@@ -31,13 +32,6 @@ MOST_CRITERION = 200
 """Most characters of a success criterion."""
 
 
-class Depth(StrEnum):
-    """Depth of attention that a task needs."""
-
-    DEEP = "deep"
-    SHALLOW = "shallow"
-
-
 class Task(BaseModel):
     """A task of the day.
 
@@ -48,15 +42,14 @@ class Task(BaseModel):
     id: str
     title: str = Field(min_length=1, max_length=300)
     minutes: int | None = Field(None, gt=0, le=24 * 60)
-    depth: Depth = Depth.DEEP
+    details: TaskDetails = TaskDetails()
     one_thing: bool = False
-    in_pieces: bool = False
-    """True when it may be split although its kind and length would not be."""
     notes: str = Field("", max_length=3000)
     done_when: tuple[Annotated[str, Field(min_length=1, max_length=MOST_CRITERION)], ...] = Field(
         (), max_length=MOST_CRITERIA
     )
     """Success criteria, two or three that can be verified (S209)."""
+    _stored = model_validator(mode="before")(read_depth)
 
 
 class FrameFacts(BaseModel):

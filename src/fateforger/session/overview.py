@@ -13,11 +13,12 @@ from fateforger.memory.violations import Reason, find_reasons
 from fateforger.planning.block_times import USUAL_DEEP, task_of
 from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan
+from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import plain
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.day import Meeting, busy_meetings, on_calendar, weekday
 from fateforger.session.draft import instance_in
-from fateforger.session.model import Depth, Session, Task
+from fateforger.session.model import Session, Task
 from fateforger.session.placement import GONE, by_time, span
 from fateforger.session.recall import followed_constraints
 from fateforger.text import gettext as _
@@ -130,7 +131,7 @@ class Commitment(NamedTuple):
 
 def is_big(task: Task) -> bool:
     """Check whether a task needs success criteria: the one thing, and longer deep work."""
-    return task.one_thing or (task.depth is Depth.DEEP and (task.minutes or USUAL_DEEP) >= BIG)
+    return task.one_thing or (task.details.kind is TaskKind.DEEP and (task.minutes or USUAL_DEEP) >= BIG)
 
 
 def commitments(session: Session) -> tuple[Commitment, ...]:

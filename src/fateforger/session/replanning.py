@@ -10,18 +10,20 @@ from fateforger.drafting.instance import Instance
 from fateforger.drafting.instance import Task as Piece
 from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.solver import refit_plan
+from fateforger.drafting.task_fields import with_details
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import fix_starts, keys_before, start_at, start_from, task_of, with_length
 from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.planning.task_details import TaskDetails, kind_of_type
 from fateforger.planning.timing import zone
 from fateforger.session.commands.day import WAITS, AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
 from fateforger.session.commands.plan import Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
-from fateforger.session.draft import carry_basis, instance_in, options_for, work_of
-from fateforger.session.model import Depth, Facts, InputFacts, Session, Task, Unplaced
+from fateforger.session.draft import carry_basis, instance_in, options_for, task_day, work_of
+from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
 from fateforger.session.placement import by_time, list_differences, resolved_block
-from fateforger.session.tasks import keep_for_later
+from fateforger.session.tasks import allow_pieces, keep_for_later
 from fateforger.text import join_words
 from fateforger.values import replace
 
@@ -109,9 +111,9 @@ def rest_of_task(session: Session, plan: TBPlan, task: str, at: datetime, *, who
 
 def task_from_block(block: Resolved, minutes: int) -> Task:
     """Turn a block of the person's own into a task of that many minutes, under the same key."""
-    depth = Depth.DEEP if block.event.type is ET.DEEP_WORK else Depth.SHALLOW
+    details = TaskDetails(kind=kind_of_type(block.event.type))
     title, notes = block.event.name[:300], block.event.description[:3000]
-    return Task(id=block.key, title=title, minutes=max(1, min(minutes, 24 * 60)), depth=depth, notes=notes)
+    return Task(id=block.key, title=title, minutes=max(1, min(minutes, 24 * 60)), details=details, notes=notes)
 
 
 def _until_meeting(session: Session, block: Resolved) -> int | None:
@@ -234,7 +236,7 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
         case ResizeTask(minutes=minutes):
             day = _with_changed_task(session, each, replace(task, minutes=minutes))
         case SplitTask():
-            day = _with_changed_task(session, each, replace(task, in_pieces=True))
+            day = _with_changed_task(session, each, allow_pieces(task))
         case DeferTask():
             day = _without_task(session, each.task_id)
             day = day.with_open_work(deferred=(*day.open_work.deferred, keep_for_later(task)))
@@ -318,7 +320,7 @@ def _current_plan(session: Session, now: datetime) -> TBPlan:
 def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
     instance = instance.from_now(plan, at)
     open_ = {each.task_id: task for each in day.planning.unplaced if (task := _task_of(day, each)) is not None}
-    result = refit_plan(plan, instance, tuple(_as_piece(task) for task in open_.values()))
+    result = refit_plan(plan, instance, tuple(_as_piece(day, task) for task in open_.values()))
     kept = tuple(each for each in day.planning.unplaced if each.task_id not in open_)
     blocks = {block.key: block for block in resolve(plan)}
     left = tuple(_to_unplaced(day, each, blocks, open_) for each in result.unplaced)
@@ -350,16 +352,10 @@ def _to_unplaced(session: Session, left: UnplacedItem, blocks: dict[str, Resolve
     )
 
 
-def _as_piece(task: Task) -> Piece:
+def _as_piece(session: Session, task: Task) -> Piece:
     work = work_of(task)
-    return Piece(
-        id=task.id,
-        title=task.title,
-        minutes=work.length,
-        type=ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK,
-        splittable=work.is_splittable,
-        notes=work.notes,
-    )
+    piece = Piece(id=task.id, title=task.title, minutes=work.length, splittable=work.is_splittable, notes=work.notes)
+    return with_details(piece, task.details, task_day(session), {each.id for each in session.day.inputs.tasks})
 
 
 def _with_changed_task(session: Session, each: Unplaced, task: Task) -> Session:

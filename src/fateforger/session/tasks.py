@@ -49,7 +49,12 @@ def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
 
 def keep_for_later(task: Task) -> Task:
     """Return a task as it is kept for another day, on which another one may matter most."""
-    return replace(task, one_thing=False, in_pieces=False)
+    return replace(task, one_thing=False)
+
+
+def allow_pieces(task: Task) -> Task:
+    """Return a task that may be done in pieces."""
+    return replace(task, details=task.details.allow_pieces())
 
 
 def with_one_thing(inputs: InputFacts, task_id: str) -> InputFacts:

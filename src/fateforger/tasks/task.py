@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from fateforger.planning.task_details import TaskDetails
 from fateforger.text import truncate
 from fateforger.workflow.trace import Step
 
@@ -106,7 +107,8 @@ class TaskSpec(BaseModel):
     """Content of a task.
 
     The body has four parts (S154): ``context``, ``relevant_files``, ``acceptance_criteria`` and ``workflow``, the
-    name of the workflow whose rules apply. ``project`` and ``tags`` help to find it again.
+    name of the workflow whose rules apply. ``project`` and ``tags`` help to find it again. The
+    priority of the task counts, not one of its ``details``.
     """
 
     model_config = _FROZEN
@@ -121,6 +123,7 @@ class TaskSpec(BaseModel):
         (), max_length=50
     )
     workflow: str = Field("", max_length=100)
+    details: TaskDetails = TaskDetails()
 
 
 class TaskState(StrEnum):

@@ -20,7 +20,6 @@ from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmissi
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 
 DAY_MINUTES = 24 * 60
 LONGEST_NIGHT = 16 * 60
@@ -128,10 +127,6 @@ def _normalize(text: str) -> str:
 MAX_TITLE = 300
 MAX_NOTES = 3_000
 MAX_MINUTES = 24 * 60
-DEPTHS = {
-    "deep": mark_message("Deep: needs undisturbed attention"),
-    "shallow": mark_message("Shallow: can be done in between"),
-}
 
 
 def refuse_values(submission: FormSubmission) -> FormErrors | None:

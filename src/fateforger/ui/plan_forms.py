@@ -7,6 +7,7 @@ from datetime import UTC, time
 from fateforger.errors import BadInput
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, instant
 from fateforger.planning.plan import Resolved
+from fateforger.planning.task_details import KINDS, TaskKind
 from fateforger.planning.timing import zone
 from fateforger.session.cards import Choice
 from fateforger.session.commands import SessionCommand
@@ -33,10 +34,9 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
-from fateforger.session.model import Depth, FrameFacts, Session
+from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
 from fateforger.ui.plan_cards import MOST_CHOICES, list_own_blocks, to_choice
 
@@ -133,11 +133,6 @@ def read_frame_form(session: Session, submission: FormSubmission) -> SessionComm
 
 
 USUAL_MINUTES = 30
-BLOCK_KINDS = {
-    "deep": mark_message("Deep work"),
-    "shallow": mark_message("Shallow work"),
-    "other": mark_message("Something else: an errand, sport, a habit"),
-}
 
 
 def build_add_block_form(session: Session, _request: FormRequest) -> Form:
@@ -153,7 +148,7 @@ def build_add_block_form(session: Session, _request: FormRequest) -> Form:
             ChoiceField(
                 name="kind",
                 label=_("Kind"),
-                choices=tuple(Choice(label=_(label), value=value) for value, label in BLOCK_KINDS.items()),
+                choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
                 value="deep",
             ),
             _notes_field(""),
@@ -169,8 +164,8 @@ def read_added_block(_session: Session, submission: FormSubmission) -> SessionCo
     notes = filled.text("notes", MAX_NOTES)
     if start is None or minutes is None or filled.errors:
         return FormErrors(errors=filled.errors)
-    depth = {"deep": Depth.DEEP, "shallow": Depth.SHALLOW}.get(filled.choice("kind") or "")
-    return AddBlock(**filled.envelope, title=title, start=start, minutes=minutes, depth=depth, notes=notes)
+    kind = TaskKind(filled.choice("kind") or TaskKind.HABIT)
+    return AddBlock(**filled.envelope, title=title, start=start, minutes=minutes, task_kind=kind, notes=notes)
 
 
 def build_edit_block_form(session: Session, request: FormRequest) -> Form:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from itertools import groupby
 
-from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.grid import in_words
 from fateforger.session.cards import (
     Button,
@@ -25,7 +24,7 @@ from fateforger.session.commands.day import BringAlong, DeferTask, MarkOneThing,
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, weekday
 from fateforger.session.gate import is_offered
-from fateforger.session.model import CatchUp, Depth, OfferedInput, Session, Task
+from fateforger.session.model import CatchUp, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
@@ -210,7 +209,7 @@ def _task_row(task: Task) -> Prose:
     choices += [DeferTask.action.menu_entry(), RemoveTask.action.menu_entry()]
     success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
     return Prose(
-        text=f"{star}**{plain(task.title)}** · {_task_length(task)} · {task.depth.value}{success}",
+        text=f"{star}**{plain(task.title)}** · {_task_length(task)} · {task.details.kind.value}{success}",
         control=Menu(choices=tuple(choices), target=task.id),
     )
 
@@ -218,8 +217,7 @@ def _task_row(task: Task) -> Prose:
 def _task_length(task: Task) -> str:
     if task.minutes is not None:
         return in_words(task.minutes)
-    usual = USUAL_DEEP if task.depth is Depth.DEEP else USUAL_SHALLOW
-    return _("open, about {usual}", usual=in_words(usual))
+    return _("open, about {usual}", usual=in_words(task.details.kind.usual_minutes))
 
 
 def _more_tasks(rest: tuple[Task, ...]) -> tuple[Part, ...]:
@@ -233,9 +231,7 @@ def _more_tasks(rest: tuple[Task, ...]) -> tuple[Part, ...]:
 
 
 def _sum(session: Session) -> str:
-    minutes = sum(
-        t.minutes or (USUAL_DEEP if t.depth is Depth.DEEP else USUAL_SHALLOW) for t in session.day.inputs.tasks
-    )
+    minutes = sum(t.minutes or t.details.kind.usual_minutes for t in session.day.inputs.tasks)
     tasks, free = count_tasks(len(session.day.inputs.tasks)), free_minutes(session)
     if free is None:
         return _("{tasks}, {length} together.", tasks=tasks, length=in_words(minutes))

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from fateforger.errors import BadInput
 from fateforger.planning.grid import in_words
+from fateforger.planning.task_details import KINDS, TaskDetails, TaskKind
 from fateforger.session.cards import Choice
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
@@ -24,12 +25,13 @@ from fateforger.session.forms import (
     TextField,
     TextPart,
 )
-from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, Depth, OfferedInput, Session, Task
+from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.tasks import find_task
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
-from fateforger.ui.form_values import DEPTHS, MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
+from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
+from fateforger.values import replace
 
 ROWS = 3
 MOST_ROWS = 20
@@ -77,10 +79,10 @@ def _row_fields(row: int, day: str) -> tuple[FormField, ...]:
             hint=_("Leave it open if you do not know.") if row == 1 else "",
         ),
         ChoiceField(
-            name=f"depth_{row}",
+            name=f"kind_{row}",
             label=_("Kind of task {row}", row=row),
             optional=True,
-            choices=tuple(Choice(label=_(label), value=value) for value, label in DEPTHS.items()),
+            choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
             value="deep",
         ),
     )
@@ -109,9 +111,9 @@ def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
                 "What are these {minutes} minutes for? Give the task a title.", minutes=minutes
             )
         return None
-    depth = Depth.SHALLOW if filled.choice(f"depth_{row}") == "shallow" else Depth.DEEP
+    details = TaskDetails(kind=TaskKind(filled.choice(f"kind_{row}") or "deep"))
     key = mint_key("t", filled.submission.command_id, row)
-    return Task(id=key, title=title, minutes=minutes, depth=depth, one_thing=one_thing)
+    return Task(id=key, title=title, minutes=minutes, details=details, one_thing=one_thing)
 
 
 def build_task_form(session: Session, request: FormRequest) -> Form:
@@ -134,10 +136,10 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 hint=_("Leave it open if you do not know."),
             ),
             ChoiceField(
-                name="depth",
+                name="kind",
                 label=_("Kind"),
-                choices=tuple(Choice(label=_(label), value=value) for value, label in DEPTHS.items()),
-                value=task.depth.value,
+                choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
+                value=task.details.kind.value,
             ),
             FlagField(name="one_thing", label=_("This is the one thing that matters"), value=task.one_thing),
             TextField(
@@ -149,7 +151,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 max_length=MOST_CRITERIA * (MOST_CRITERION + 1),
                 placeholder=_("What makes it a success? Two or three things, one a line."),
             ),
-            FlagField(name="in_pieces", label=_("It may be done in pieces"), value=task.in_pieces),
+            FlagField(name="splittable", label=_("It may be done in pieces"), value=task.details.splittable is True),
             TextField(
                 name="notes",
                 label=_("Notes"),
@@ -179,13 +181,18 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
         id=before.id,
         title=title,
         minutes=minutes,
-        depth=Depth.SHALLOW if filled.choice("depth") == "shallow" else Depth.DEEP,
+        details=_read_details(before.details, filled),
         one_thing=filled.flag("one_thing"),
-        in_pieces=filled.flag("in_pieces"),
         notes=notes,
         done_when=done_when,
     )
     return UpdateTask(**filled.envelope, task=task)
+
+
+def _read_details(before: TaskDetails, filled: Filled) -> TaskDetails:
+    kind = TaskKind(filled.choice("kind") or before.kind)
+    splittable = True if filled.flag("splittable") else None
+    return replace(before, kind=kind, splittable=splittable)
 
 
 def _read_criteria(filled: Filled) -> tuple[str, ...]:

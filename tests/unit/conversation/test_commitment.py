@@ -22,7 +22,7 @@ async def to_list(anna: Person) -> None:
         "title_1": "Report",
         "minutes_1": 90,
         "title_2": "Mail",
-        "depth_2": "shallow",
+        "kind_2": "shallow",
         "title_3": "Review",
     }
     await anna.fill("tasks", **tasks, minutes_3=60, one_thing="1", proceed=False)
@@ -60,7 +60,7 @@ async def test_the_sentence_follows_the_plan(house: House, anna: Person) -> None
     assert "**I commit to finishing Report by 11:30.**" in anna.words
     other = Person(house)
     await other.to_tasks()
-    await other.fill("tasks", title_1="Mail", depth_1="shallow", proceed=True)
+    await other.fill("tasks", title_1="Mail", kind_1="shallow", proceed=True)
     await other.press("Refine")
     await other.press("Commit to calendar")
     assert "I commit" not in other.words

@@ -68,7 +68,7 @@ async def drafted(anna: Person) -> list[str]:
         "minutes_1": 60,
         "minutes_2": 60,
     }
-    await anna.fill("tasks", one_thing="1", minutes_3=30, depth_3="shallow", **values)
+    await anna.fill("tasks", one_thing="1", minutes_3=30, kind_3="shallow", **values)
     return shown(await anna.session())
 
 
@@ -183,7 +183,7 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
         "minutes_1": 120,
         "minutes_2": 50,
     }
-    await anna.fill("tasks", one_thing="1", minutes_3=60, depth_3="shallow", **values)
+    await anna.fill("tasks", one_thing="1", minutes_3=60, kind_3="shallow", **values)
     assert "**Did not fit**\n- Mail: “Nothing before ten” rules out the time that is still free" in anna.words
     assert offers(anna) == LEFT
     assert [c.spoken for c in anna.controls() if isinstance(c, Button) and c.label == "Drop it"] == ["Drop “Mail”"]
@@ -215,7 +215,7 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     meeting(house, "Workshop", "10:00", "12:30")
     meeting(house, "Review", "14:15", "17:00")
     await anna.to_tasks()
-    await anna.fill("tasks", title_1="Mail", minutes_1=90, depth_1="shallow")
+    await anna.fill("tasks", title_1="Mail", minutes_1=90, kind_1="shallow")
     assert offers(anna)[:4] == ["Another day", "Drop it", "Make it 1 h", "In pieces"]
     await anna.press("In pieces")
     session = await anna.session()
@@ -226,5 +226,5 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     await anna.choose("Mail", "Leave it for another day")
     session = await anna.session()
     assert [t.title for t in session.open_work.deferred] == ["Mail"]
-    assert (session.day.inputs.tasks, session.open_work.deferred[0].in_pieces) == ((), False)
+    assert (session.day.inputs.tasks, session.open_work.deferred[0].details.splittable) == ((), True)
     assert "“Mail” waits for another day; I offer it again when you plan one." in anna.words

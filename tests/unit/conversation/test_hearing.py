@@ -14,8 +14,9 @@ from fateforger.conversation.language.message_reader import NOTHING, REMEDY
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, UndoGroup, WriteCalendar
 from fateforger.errors import ModelAuthFailed, ModelTimedOut, ModelUnreachable
+from fateforger.planning.task_details import TaskKind
 from fateforger.session.messages import Notice
-from fateforger.session.model import Depth, InputFacts, Session, SessionStatus, WriteCounts
+from fateforger.session.model import InputFacts, Session, SessionStatus, WriteCounts
 from fateforger.session.placement import by_time
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
@@ -128,9 +129,9 @@ async def test_tasks_in_words_at_any_step_before_refining() -> None:
             wants("answer"),
             inputs(add=[new("Report", 90, one_thing=True), new("Mail", depth="shallow")]),
         )
-        assert [(t.title, t.minutes, t.depth, t.one_thing) for t in out.session.day.inputs.tasks] == [
-            ("Report", 90, Depth.DEEP, True),
-            ("Mail", None, Depth.SHALLOW, False),
+        assert [(t.title, t.minutes, t.details.kind, t.one_thing) for t in out.session.day.inputs.tasks] == [
+            ("Report", 90, TaskKind.DEEP, True),
+            ("Mail", None, TaskKind.SHALLOW, False),
         ]
 
 

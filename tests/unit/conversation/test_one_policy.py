@@ -43,7 +43,7 @@ async def to_plan_a(anna: Person) -> None:
         "minutes_1": 240,
         "title_2": "E-mail",
         "minutes_2": 30,
-        "depth_2": "shallow",
+        "kind_2": "shallow",
     }
     assert await anna.fill("tasks", size=3, one_thing="1", **given) is None
 

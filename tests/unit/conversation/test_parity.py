@@ -136,7 +136,7 @@ async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
         "minutes_1": 300,
         "title_2": "Mail",
         "minutes_2": 150,
-        "depth_2": "shallow",
+        "kind_2": "shallow",
     }
     await person.fill("tasks", proceed=True, **tasks)
     return {((await person.session()).stage, action) for action in actions(person)}
@@ -178,7 +178,7 @@ async def _in_the_way(anna: Person, house: House) -> None:
 async def _too_much(anna: Person, minutes: int) -> None:
     """One more task than there is room for."""
     await anna.press("Back")
-    await anna.fill("tasks", title_1="C", minutes_1=minutes, depth_1="shallow", proceed=True)
+    await anna.fill("tasks", title_1="C", minutes_1=minutes, kind_1="shallow", proceed=True)
 
 
 async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from tests.factories.tasks import DEEP, SHALLOW
 
 from fateforger.conversation.language.proposed_days import ProposedBlock, accept_proposal
 from fateforger.drafting.day_draft import TRIAL_STEPS, Day, LunchWish, Work
@@ -30,9 +31,9 @@ def busy(*spans: str) -> tuple[Busy, ...]:
     return tuple(Busy(*(at(t) for t in span.split("-"))) for span in spans)
 
 
-REPORT = Work("t1", "Report", 90, deep=True, first=True, notes="with figures")
-MAIL = Work("t2", "Mail", 30, deep=False)
-IDEAS = Work("t3", "Ideas", None, deep=True)
+REPORT = Work("t1", "Report", 90, details=DEEP, first=True, notes="with figures")
+MAIL = Work("t2", "Mail", 30, details=SHALLOW)
+IDEAS = Work("t3", "Ideas", None, details=DEEP)
 DAY = Day(
     date=MONDAY,
     tz=TZ,
@@ -130,7 +131,7 @@ def test_the_one_thing_may_be_late_when_the_morning_is_full() -> None:
 
 
 def test_long_deep_work_may_come_in_pieces_that_add_up() -> None:
-    long = Work("t1", "x" * MAX_NAME, 150, deep=True)
+    long = Work("t1", "x" * MAX_NAME, 150, details=DEEP)
     day = Day(date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"), works=(long,))
     result = accept_proposal(day, [work(1, "13:00", 60), work(1, "09:00", 90)])
     assert [e.key for e in result.plan.events] == ["t1", "t1-2"]
@@ -155,7 +156,7 @@ NIGHT = Day(
     tz=TZ,
     start=at("20:00", date(2026, 3, 28)),
     end=at("05:00", date(2026, 3, 29)),
-    works=(Work("t1", "Watch", 120, deep=True),),
+    works=(Work("t1", "Watch", 120, details=DEEP),),
 )
 
 
@@ -171,7 +172,7 @@ def days(draw: st.DrawFn) -> Day:
         Busy(at("09:00") + timedelta(minutes=5 * (s // 5)), at("09:00") + timedelta(minutes=s + n)) for s, n in spans
     )
     works = tuple(
-        Work(f"t{n}", f"T{n}", draw(st.integers(5, 240)), deep=draw(st.booleans()), first=n == 2)
+        Work(f"t{n}", f"T{n}", draw(st.integers(5, 240)), details=draw(st.sampled_from((DEEP, SHALLOW))), first=n == 2)
         for n in range(draw(st.integers(0, 5)))
     )
     lunch = draw(st.sampled_from([None, LunchWish("lunch-2026-03-02", at("12:30"), 45)]))

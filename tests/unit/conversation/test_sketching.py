@@ -19,11 +19,11 @@ from fateforger.conversation.turn_values import DraftDay
 from fateforger.errors import ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import resolve
+from fateforger.planning.task_details import TaskDetails, TaskKind
 from fateforger.ports.model import Role
 from fateforger.session.draft import basis_of
 from fateforger.session.messages import Notice
 from fateforger.session.model import (
-    Depth,
     FrameFacts,
     InputFacts,
     RefineUpdate,
@@ -266,7 +266,7 @@ async def test_rules_that_contradict_each_other_do_not_keep_a_model_from_draftin
 
 
 MAIL_FIRST = version_of("first", description="eerst de mail", necessity="must", day_rule="BEFORE deep_work: admin_done")
-WITH_MAIL = (task("Report", 90), task("Mail", 30, depth=Depth.SHALLOW))
+WITH_MAIL = (task("Report", 90), task("Mail", 30, details=TaskDetails(kind=TaskKind.SHALLOW)))
 IN_ORDER = answer(block(2, "10:00", 30), block(1, "13:30", 90))
 OUT_OF_ORDER = answer(block(1, "10:00", 90), block(2, "16:00", 30))
 
@@ -307,7 +307,7 @@ async def test_what_only_should_be_or_what_our_own_draft_cannot_keep_holds_no_dr
 
 async def test_an_order_that_is_kept_in_another_way_breaks_nothing() -> None:
     """One mail before the report is enough; a draft of our own would put all of them there."""
-    tasks = (*WITH_MAIL, task("Post", 30, depth=Depth.SHALLOW))
+    tasks = (*WITH_MAIL, task("Post", 30, details=TaskDetails(kind=TaskKind.SHALLOW)))
     now = knowing(session(Stage.CAPTURE_INPUTS, STANDUP, inputs=InputFacts(tasks=tasks)), MAIL_FIRST)
     model = ScriptedModel(answer(block(2, "10:00", 30), block(1, "13:30", 90), block(3, "16:00", 30)))
     assert shown(await sketch_day(now, model, now=MORNING)) == [

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.unit.conversation.person import House, Person, meeting
 
+from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Select
 from fateforger.session.forms import FormErrors
-from fateforger.session.model import Depth
 from fateforger.session.stages import TimeboxingStage
 
 
@@ -176,19 +176,19 @@ async def test_stage_2_needs_something_to_do(anna: Person) -> None:
 async def test_the_list_of_tasks(anna: Person) -> None:
     """S43: add, edit, choose the one thing, remove."""
     await anna.to_tasks()
-    await anna.fill("tasks", title_1="Report", minutes_1=90, title_2="Mail", depth_2="shallow", proceed=False)
+    await anna.fill("tasks", title_1="Report", minutes_1=90, title_2="Mail", kind_2="shallow", proceed=False)
     assert anna.rows() == ["**Report** · 1 h 30 min · deep", "**Mail** · open, about 30 min · shallow"]
     assert "2 tasks, 2 h together; your day has 9 h without meetings." in anna.words
     await anna.choose("Mail", "Make it the one thing")
     assert anna.rows()[1] == "⭐ **Mail** · open, about 30 min · shallow"
     await anna.fill("tasks", title_1="Taxes", one_thing="1", proceed=False)
     assert [t.one_thing for t in (await anna.session()).day.inputs.tasks] == [False, False, True]
-    await anna.fill_row("Report", "task", title="Annual report", minutes=None, depth="shallow", one_thing=True)
+    await anna.fill_row("Report", "task", title="Annual report", minutes=None, kind="shallow", one_thing=True)
     tasks = (await anna.session()).day.inputs.tasks
-    assert [(t.title, t.minutes, t.depth, t.one_thing) for t in tasks] == [
-        ("Annual report", None, Depth.SHALLOW, True),
-        ("Mail", None, Depth.SHALLOW, False),
-        ("Taxes", None, Depth.DEEP, False),
+    assert [(t.title, t.minutes, t.details.kind, t.one_thing) for t in tasks] == [
+        ("Annual report", None, TaskKind.SHALLOW, True),
+        ("Mail", None, TaskKind.SHALLOW, False),
+        ("Taxes", None, TaskKind.DEEP, False),
     ]
     await anna.choose("Mail", "Remove")
     await anna.fill_row("Taxes", "task", remove=True)
@@ -342,7 +342,7 @@ async def test_forty_blocks_fit_on_the_card(anna: Person) -> None:
     for batch in (0, 20):
         rows = range(1, 21)
         values: dict[str, Any] = {f"title_{n}": f"Step {batch + n}" for n in rows}
-        values |= {f"minutes_{n}": 10 for n in rows} | {f"depth_{n}": "shallow" for n in rows}
+        values |= {f"minutes_{n}": 10 for n in rows} | {f"kind_{n}": "shallow" for n in rows}
         await anna.fill("tasks", size=20, proceed=batch == 20, **values)
     await anna.press("Refine")
     assert len(anna.rows()) == 30

@@ -27,7 +27,7 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, ann
         minutes_1=90,
         title_2="Call Bo",
         minutes_2=30,
-        depth_2="shallow",
+        kind_2="shallow",
         title_3="Review",
         one_thing="1",
     )

@@ -185,7 +185,7 @@ ROWS = (
     form(
         "some tasks", EMPTY, "tasks",
         ANSWER, inputs(add=[new("Report", 90, one_thing=True), new("Mail", 30, depth="shallow")]),
-        title_1="Report", minutes_1=90, title_2="Mail", minutes_2=30, depth_2="shallow", one_thing="1", proceed=False,
+        title_1="Report", minutes_1=90, title_2="Mail", minutes_2=30, kind_2="shallow", one_thing="1", proceed=False,
     ),
     form(
         "tasks, and draft it", EMPTY, "tasks",
@@ -195,7 +195,7 @@ ROWS = (
     form(
         "a task changed", LIST, "task",
         ANSWER, inputs(change=[change(2, title="Post", minutes=45, depth="shallow", notes="Stamps")]),
-        target="mail", title="Post", minutes=45, depth="shallow", notes="Stamps",
+        target="mail", title="Post", minutes=45, kind="shallow", notes="Stamps",
     ),
     click("the one thing", LIST, "task.one_thing", ANSWER, inputs(change=[change(2, one_thing=True)]), target="mail"),
     click("a task shorter", DRAFT, "task.resize", ANSWER, inputs(change=[change(2, minutes=20)]), target="20 mail"),

@@ -6,6 +6,7 @@ import time as clock
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
+from tests.factories.tasks import DEEP, SHALLOW
 
 from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.model import Draft, UnplacedItem
@@ -31,11 +32,11 @@ def busy(*spans: str) -> tuple[Busy, ...]:
 
 
 def deep(name: str, minutes: int | None, *, first: bool = False) -> Work:
-    return Work(name.lower(), name, minutes, deep=True, first=first)
+    return Work(name.lower(), name, minutes, details=DEEP, first=first)
 
 
 def shallow(name: str, minutes: int | None) -> Work:
-    return Work(name.lower(), name, minutes, deep=False)
+    return Work(name.lower(), name, minutes, details=SHALLOW)
 
 
 def shown(result: Draft) -> list[str]:
@@ -196,7 +197,10 @@ def test_hours_are_real_hours(when: date, start: str, end: str, expected: list[s
         tz=AMSTERDAM,
         start=at(start, when),
         end=at(end, when),
-        works=(Work("w", "Watch", 120 if when.month == 3 else 180, deep=False), Work("r", "Round", 60, deep=False)),
+        works=(
+            Work("w", "Watch", 120 if when.month == 3 else 180, details=SHALLOW),
+            Work("r", "Round", 60, details=SHALLOW),
+        ),
     )
     result = draft(night)
     assert shown(result) == expected
@@ -211,7 +215,11 @@ def test_the_second_pass_of_a_repeated_hour_is_hit() -> None:
         tz=AMSTERDAM,
         start=at("02:00", when),
         end=at("04:00", when),
-        works=(Work("a", "A", 60, deep=False), Work("b", "B", 60, deep=False), Work("c", "C", 60, deep=False)),
+        works=(
+            Work("a", "A", 60, details=SHALLOW),
+            Work("b", "B", 60, details=SHALLOW),
+            Work("c", "C", 60, details=SHALLOW),
+        ),
     )
     starts = [b.start.astimezone(UTC) for b in resolve(draft(night).plan)]
     first = datetime(2026, 10, 25, 0, tzinfo=UTC)
@@ -237,7 +245,7 @@ def test_three_hundred_meetings_are_fast() -> None:
     """Issue: a plan for a day with 300 meetings. The bound, in seconds of the processor, is hundreds of times what it takes."""
     start = at("00:00")
     meetings = tuple(Busy(start + timedelta(minutes=4 * n), start + timedelta(minutes=4 * n + 7)) for n in range(300))
-    works = tuple(Work(f"t{n}", f"Task {n}", 30, deep=n % 2 == 0) for n in range(60))
+    works = tuple(Work(f"t{n}", f"Task {n}", 30, details=DEEP if n % 2 == 0 else SHALLOW) for n in range(60))
     full = Day(date=MONDAY, tz=AMSTERDAM, start=start, end=at("23:55"), busy=meetings, works=works)
     began = clock.process_time()
     result = draft(full)

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 from tests.factories.constraints import record_of
+from tests.factories.tasks import DEEP, SHALLOW
 
 from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.instance import Told
@@ -39,7 +40,13 @@ def full_day(seed: int) -> Day:
         busy=tuple(Busy(start, start + timedelta(minutes=lot.choice((30, 60, 90)))) for start in starts),
         lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45),
         works=tuple(
-            Work(f"t{n}", f"Task {n}", lot.choice((45, 60, 90, 120, 180)), deep=lot.random() < 0.6, first=n == 0)
+            Work(
+                f"t{n}",
+                f"Task {n}",
+                lot.choice((45, 60, 90, 120, 180)),
+                details=DEEP if lot.random() < 0.6 else SHALLOW,
+                first=n == 0,
+            )
             for n in range(lot.randint(5, 8))
         ),
     )
@@ -48,11 +55,11 @@ def full_day(seed: int) -> Day:
 def contended_day() -> Day:
     """Two more hours would go to the report, which matters more, and still leave no room for the trip."""
     works = (
-        Work("report", "Report", 240, deep=True),
-        Work("talk", "Talk", 90, deep=True, first=True),
-        Work("thesis", "Thesis", 120, deep=True),
-        Work("mail", "Mail", 60, deep=False),
-        Work("trip", "Trip", 120, deep=True),
+        Work("report", "Report", 240, details=DEEP),
+        Work("talk", "Talk", 90, details=DEEP, first=True),
+        Work("thesis", "Thesis", 120, details=DEEP),
+        Work("mail", "Mail", 60, details=SHALLOW),
+        Work("trip", "Trip", 120, details=DEEP),
     )
     meetings = (Busy(at("10:00"), at("11:00")), Busy(at("14:00"), at("16:00")))
     return replace(full_day(0), busy=meetings, works=works)
@@ -83,7 +90,9 @@ def after(day: Day, told: tuple[Told, ...], task: str, choice: PlacementOption) 
             works = tuple(replace(w, minutes=choice.minutes) if w.id == task else w for w in day.works)
             day = replace(day, works=works)
         case _:
-            day = replace(day, works=tuple(replace(w, pieces=True) if w.id == task else w for w in day.works))
+            day = replace(
+                day, works=tuple(replace(w, details=w.details.allow_pieces()) if w.id == task else w for w in day.works)
+            )
     return there(day.draft(told), day)
 
 

@@ -10,13 +10,14 @@ from tests.unit.conversation.rules import knowing
 from tests.unit.conversation.sessions import event, session, task
 
 from fateforger.drafting.context import express_record
+from fateforger.planning.task_details import TaskDetails, TaskKind
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.draft import draft_day
-from fateforger.session.model import Depth, InputFacts, Session
+from fateforger.session.model import InputFacts, Session
 from fateforger.session.placement import by_time
 from fateforger.session.stages import TimeboxingStage
 
-DEEP, MAIL = task("Report", 120), task("Mail", 60, depth=Depth.SHALLOW)
+DEEP, MAIL = task("Report", 120), task("Mail", 60, details=TaskDetails(kind=TaskKind.SHALLOW))
 
 
 def day(rule: str | None, *tasks: Any, **fields: Any) -> Session:
@@ -96,7 +97,7 @@ def test_what_a_draft_cannot_follow_is_said_of_the_plan(rule: str, named: str) -
 
 def test_an_order_that_is_kept_in_another_way_is_no_clash() -> None:
     """One mail before the report is enough, however much there is of both: an order binds no draft more than its rule."""
-    tasks = (task("Report", 180), task("Book", 120), MAIL, task("Post", 60, depth=Depth.SHALLOW))
+    tasks = (task("Report", 180), task("Book", 120), MAIL, task("Post", 60, details=TaskDetails(kind=TaskKind.SHALLOW)))
     now = day("BEFORE deep_work: admin_done", *tasks)
     assert now.planning.clash is None
     assert broken_day_rules(now) == ()

@@ -19,6 +19,7 @@ from fateforger.conversation.language.answers import (
     TaskWords,
 )
 from fateforger.errors import BadInput
+from fateforger.planning.task_details import TaskDetails, TaskKind
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button
 from fateforger.session.commands import SessionCommand, read_click
@@ -54,7 +55,7 @@ from fateforger.session.commands.rules import HideMemory
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_token
 from fateforger.session.gate import is_offered
-from fateforger.session.model import Depth, FrameFacts, Session, Task
+from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_button, sole_question
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move, TimeboxingStage
@@ -174,7 +175,7 @@ def _task(reply: TimeboxingUserReply, number: int, words: TaskWords) -> Task:
         id=mint_key("t", reply.command_id, number),
         title=words.title,
         minutes=_minutes(words.minutes),
-        depth=Depth.SHALLOW if words.depth == "shallow" else Depth.DEEP,
+        details=TaskDetails(kind=TaskKind(words.depth or "deep")),
         one_thing=words.one_thing,
         notes=words.notes,
         done_when=words.done_when,
@@ -203,13 +204,17 @@ def _change_task(task: Task, change: TaskChange) -> Task:
     said = {
         "title": change.title,
         "minutes": _minutes(change.minutes),
-        "depth": None if change.depth is None else Depth(change.depth),
+        "details": _change_details(task.details, change),
         "one_thing": change.one_thing,
-        "in_pieces": change.in_pieces,
         "notes": change.notes,
         "done_when": change.done_when,
     }
     return task.model_copy(update={name: value for name, value in said.items() if value is not None})
+
+
+def _change_details(details: TaskDetails, change: TaskChange) -> TaskDetails:
+    said = {"kind": change.depth and TaskKind(change.depth), "splittable": change.in_pieces}
+    return details.model_copy(update={name: value for name, value in said.items() if value is not None})
 
 
 def _minutes(minutes: int | None) -> int | None:

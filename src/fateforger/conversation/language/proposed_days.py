@@ -193,7 +193,7 @@ def _work_block(work: Work, each: ProposedBlock, number: int, of: int) -> Block:
     part = f" ({number}/{of})"
     key = work.id if number == 1 else f"{work.id}-{number}"
     title = work.title if of == 1 else f"{work.title[: MAX_NAME - len(part)]}{part}"
-    return Block(work.id, key, title, ET.DEEP_WORK if work.deep else ET.SHALLOW_WORK, each.start, each.minutes)
+    return Block(work.id, key, title, work.details.kind.type, each.start, each.minutes)
 
 
 def _describe_block(day: Day, each: ProposedBlock) -> str:

@@ -97,7 +97,7 @@ def list_tasks(session: Session) -> Table:
             "number": number,
             "title": shorten(task.title, LONGEST_TEXT),
             "minutes": "" if task.minutes is None else task.minutes,
-            "depth": task.depth.value,
+            "depth": task.details.kind.value,
             "one_thing": "yes" if task.one_thing else "no",
         }
         for number, task in enumerate(session.day.inputs.tasks[:MOST_TASKS], 1)

@@ -19,7 +19,15 @@ from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommand
 from fateforger.session.day import with_start
 from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.tasks import find_task, keep_for_later, with_one_thing, with_task, with_tasks, without_task
+from fateforger.session.tasks import (
+    allow_pieces,
+    find_task,
+    keep_for_later,
+    with_one_thing,
+    with_task,
+    with_tasks,
+    without_task,
+)
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace
@@ -211,7 +219,7 @@ class SplitTask(UnplacedCommandBase):
     task_id: str
 
     def apply_to(self, session: Session) -> Session:
-        task = replace(find_task(session.day.inputs, self.task_id), in_pieces=True)
+        task = allow_pieces(find_task(session.day.inputs, self.task_id))
         return session.with_day(inputs=with_task(session.day.inputs, task))
 
 

@@ -6,12 +6,13 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, time, timedelta
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.errors import BadInput, PatchInvalid
 from fateforger.planning import patch as ops
 from fateforger.planning.patch import Patch
-from fateforger.planning.plan import ET, TBEvent, TBPlan
+from fateforger.planning.plan import TBEvent, TBPlan
+from fateforger.planning.task_details import TaskKind
 from fateforger.planning.validation import first_mistake
 from fateforger.session.card_actions import (
     CardAction,
@@ -22,11 +23,9 @@ from fateforger.session.commands.base import PLANNED, SessionCommandBase, mint_k
 from fateforger.session.constants import SHIFT_MINUTES
 from fateforger.session.day import instant_in
 from fateforger.session.draft import pick_fix
-from fateforger.session.model import Depth, Session
+from fateforger.session.model import Session
 from fateforger.session.placement import GONE, by_time, fixed_start, resolved_block
 from fateforger.session.stages import TimeboxingStage
-
-_TYPE = {Depth.DEEP: ET.DEEP_WORK, Depth.SHALLOW: ET.SHALLOW_WORK, None: ET.HABIT}
 
 
 class PlanCommandBase(SessionCommandBase):
@@ -58,7 +57,7 @@ class AddBlock(BlockCommand):
     title: str
     start: time
     minutes: int
-    depth: Depth | None = None
+    task_kind: TaskKind | None = Field(None, validation_alias=AliasChoices("task_kind", "depth"))
     notes: str = ""
 
     def to_patch(self, session: Session, plan: TBPlan) -> Patch:
@@ -66,7 +65,7 @@ class AddBlock(BlockCommand):
             event = TBEvent(
                 name=self.title,
                 description=self.notes,
-                type=_TYPE[self.depth],
+                type=(self.task_kind or TaskKind.HABIT).type,
                 timing=fixed_start(session, instant_in(session, self.start), self.minutes),
                 key=mint_key("b", self.command_id),
             )

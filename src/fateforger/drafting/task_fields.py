@@ -1,0 +1,93 @@
+"""Details of a task as fields of the engine's task, on a day with its zone and frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
+from typing import Any
+
+from fateforger.drafting.instance import Between, Task
+from fateforger.planning.task_details import BestTime, TaskDetails
+from fateforger.planning.timing import instant_of, zone
+
+_FAR = timedelta(days=8)
+"""Days and deadlines farther away than the longest instance make no difference to it."""
+_BEST = {
+    BestTime.MORNING: Between(start=time(5), end=time(12)),
+    BestTime.AFTER_LUNCH: Between(start=time(12, 30), end=time(17)),
+    BestTime.EVENING: Between(start=time(17), end=time(23, 30)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDay:
+    """Day of a task: its date and zone, and the aware ends of its frame."""
+
+    date: Date
+    tz: str
+    start: datetime
+    end: datetime
+
+    def instant(self, clock: time, day: Date | None = None) -> datetime:
+        """Return a time of day as an instant.
+
+        Without a day it is on this one, or in the night after it if the frame reaches there and begins later.
+        """
+        local = zone(self.tz)
+        when = instant_of(datetime.combine(day or self.date, clock), local).astimezone(UTC)
+        if day is None and when < self.start.astimezone(UTC):
+            later = instant_of(datetime.combine(self.date + timedelta(days=1), clock), local).astimezone(UTC)
+            if later < self.end.astimezone(UTC):
+                return later
+        return when
+
+
+def task_fields(details: TaskDetails, day: TaskDay, known: Collection[str]) -> dict[str, Any]:
+    """Return the fields of an engine's task that the details decide.
+
+    ``known`` are the ids of the tasks of the day; others need not be waited for. An overdue task has no deadline any
+    more, and comes first.
+    """
+    overdue = details.due_day is not None and details.due_day < day.date
+    fields: dict[str, Any] = {
+        "type": details.kind.type,
+        "after": tuple(each for each in details.after if each in known),
+        "energy": () if details.best is None else (_BEST[details.best],),
+    }
+    if details.at is not None:
+        fields["start"] = day.instant(details.at)
+    if not overdue and (deadline := _deadline(details, day)) is not None:
+        fields["deadline"] = deadline
+    if (earliest := _earliest(details, day)) is not None:
+        fields["not_before"] = earliest
+    if details.splittable is not None:
+        fields["splittable"] = details.splittable
+    if details.priority is not None:
+        fields["priority"] = details.priority + 1
+    elif overdue or details.at is not None:
+        fields["priority"] = 1
+    return fields
+
+
+def with_details(task: Task, details: TaskDetails, day: TaskDay, known: Collection[str]) -> Task:
+    """Return the engine's task with those details."""
+    return task.model_copy(update=task_fields(details, day, known))
+
+
+def _deadline(details: TaskDetails, day: TaskDay) -> datetime | None:
+    if details.due_day is None:
+        return None if details.due_time is None else day.instant(details.due_time)
+    if details.due_day - day.date > _FAR:
+        return None
+    if details.due_time is not None:
+        return day.instant(details.due_time, None if details.due_day == day.date else details.due_day)
+    return max(day.instant(time(), details.due_day + timedelta(days=1)), day.end.astimezone(UTC))
+
+
+def _earliest(details: TaskDetails, day: TaskDay) -> datetime | None:
+    if details.from_day is None or details.from_day <= day.date:
+        begun = details.from_day is not None and details.from_day < day.date
+        return None if details.from_time is None or begun else day.instant(details.from_time)
+    return day.instant(details.from_time or time(), min(details.from_day, day.date + _FAR))

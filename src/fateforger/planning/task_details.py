@@ -1,0 +1,226 @@
+"""Details of a task: everything that a person says about it besides its title and its length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date, time
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, model_validator
+
+from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
+from fateforger.planning.plan import ET
+from fateforger.planning.timing import read_clock, write_clock
+from fateforger.text import format_day, format_length, gettext, join_words, mark_message
+from fateforger.values import replace
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+MOST_ITEMS = 20
+MOST_PEOPLE = 10
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Clock = Annotated[time, BeforeValidator(read_clock), PlainSerializer(write_clock, return_type=str)]
+"""Local time of day."""
+
+
+class TaskKind(StrEnum):
+    """Kind of a task. Only ``deep`` and ``shallow`` tasks are work."""
+
+    DEEP = "deep"
+    SHALLOW = "shallow"
+    HABIT = "habit"
+    ERRAND = "errand"
+    MEAL = "meal"
+    FAMILY = "family"
+    REST = "rest"
+
+    @property
+    def type(self) -> ET:
+        """Type of the blocks of such a task."""
+        return _TYPES.get(self, ET.HABIT)
+
+    @property
+    def usual_minutes(self) -> int:
+        """Minutes of such a task whose length is open (S106)."""
+        return USUAL_DEEP if self is TaskKind.DEEP else USUAL_SHALLOW
+
+
+_TYPES = {
+    TaskKind.DEEP: ET.DEEP_WORK,
+    TaskKind.SHALLOW: ET.SHALLOW_WORK,
+    TaskKind.MEAL: ET.REGENERATION,
+    TaskKind.REST: ET.REGENERATION,
+}
+
+KINDS: Mapping[TaskKind, str] = {
+    TaskKind.DEEP: mark_message("Deep: needs undisturbed attention"),
+    TaskKind.SHALLOW: mark_message("Shallow: can be done in between"),
+    TaskKind.HABIT: mark_message("Habit: sport, reading, practice"),
+    TaskKind.ERRAND: mark_message("Errand: out and about, or at home"),
+    TaskKind.MEAL: mark_message("Meal"),
+    TaskKind.FAMILY: mark_message("Family and friends"),
+    TaskKind.REST: mark_message("Rest"),
+}
+"""Labels of the kinds."""
+
+
+def kind_of_type(kind: ET) -> TaskKind:
+    """Return the kind of task that a block of that type comes from."""
+    found = {ET.DEEP_WORK: TaskKind.DEEP, ET.HABIT: TaskKind.HABIT, ET.REGENERATION: TaskKind.REST}
+    return found.get(kind, TaskKind.SHALLOW)
+
+
+class BestTime(StrEnum):
+    """Part of the day in which a task is best done."""
+
+    MORNING = "morning"
+    AFTER_LUNCH = "after_lunch"
+    EVENING = "evening"
+
+
+BEST_TIMES: Mapping[BestTime, str] = {
+    BestTime.MORNING: mark_message("in the morning"),
+    BestTime.AFTER_LUNCH: mark_message("after lunch"),
+    BestTime.EVENING: mark_message("in the evening"),
+}
+"""Names of the parts of the day."""
+
+
+class Travel(BaseModel):
+    """Place of a task, and the minutes of the way there; the way back takes as long."""
+
+    model_config = _FROZEN
+    place: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = ""
+    minutes: int = Field(0, ge=0, le=240)
+
+    @model_validator(mode="after")
+    def _require_content(self) -> Self:
+        if not self.place and not self.minutes:
+            raise ValueError("a way needs a place, or the minutes that it takes")
+        return self
+
+
+class BoxItem(BaseModel):
+    """A small task in a box. ``id`` is that of the task that it was before, if it was one."""
+
+    model_config = _FROZEN
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+    done: bool = False
+    minutes: int | None = Field(None, gt=0, le=24 * 60)
+    id: str = Field("", max_length=64)
+    notes: str = Field("", max_length=3000)
+
+
+class TaskDetails(BaseModel):
+    """Details of a task.
+
+    ``at`` is its start. It is ``due`` on a day, to the end of it unless there is a time; a time alone counts on the
+    planned day. It begins no earlier than ``from``: on any day at that time if there is no day. ``priority`` is that of
+    the queue, 0 first; without one the order of the list decides. ``after`` are the ids of tasks to do before.
+    ``splittable`` left open means deep work of an hour or more. With ``items`` the task is a box of small tasks.
+    """
+
+    model_config = _FROZEN
+    kind: TaskKind = TaskKind.DEEP
+    at: Clock | None = None
+    due_day: date | None = None
+    due_time: Clock | None = None
+    from_day: date | None = None
+    from_time: Clock | None = None
+    best: BestTime | None = None
+    priority: int | None = Field(None, ge=0, le=4)
+    people: tuple[Name, ...] = Field((), max_length=MOST_PEOPLE)
+    travel: Travel | None = None
+    splittable: bool | None = None
+    after: tuple[Annotated[str, Field(min_length=1, max_length=64)], ...] = Field((), max_length=20)
+    items: tuple[BoxItem, ...] = Field((), max_length=MOST_ITEMS)
+
+    @model_validator(mode="after")
+    def _require_consistency(self) -> Self:
+        problem = find_contradiction(self)
+        if problem is not None:
+            raise ValueError(problem)
+        return self
+
+    @property
+    def is_work(self) -> bool:
+        """True for deep and shallow tasks."""
+        return self.kind in {TaskKind.DEEP, TaskKind.SHALLOW}
+
+    def allow_pieces(self) -> Self:
+        """Return the details of a task that may be done in pieces."""
+        return replace(self, splittable=True)
+
+    @property
+    def open_items(self) -> tuple[BoxItem, ...]:
+        """Items of the box that are not done."""
+        return tuple(item for item in self.items if not item.done)
+
+
+def find_contradiction(details: TaskDetails) -> str | None:
+    """Return a sentence on two details that exclude each other, or ``None``."""
+    at, due_day, due_time = details.at, details.due_day, details.due_time
+    from_day, from_time = details.from_day, details.from_time
+    if due_day is not None and from_day is not None and due_day < from_day:
+        return gettext("it is due before it may begin; choose a later due day, or an earlier first day")
+    same_day = from_day is None or due_day is None or from_day == due_day
+    if due_time is not None and from_time is not None and same_day and due_time <= from_time:
+        return gettext("it is due before it may begin; choose a later due time, or an earlier start")
+    if at is not None and from_time is not None and at < from_time:
+        return gettext("it starts before it may begin; leave out one of the two times")
+    if at is not None and due_time is not None and due_day is None and due_time <= at:
+        return gettext("it is due before it starts; choose a later due time")
+    return None
+
+
+PLAIN = TaskDetails()
+"""Details of a task of which nothing is said."""
+
+
+def read_depth(document: Any) -> Any:
+    """Return a task stored by earlier versions, with its ``depth`` and ``in_pieces`` among its details."""
+    if not isinstance(document, Mapping) or document.keys().isdisjoint({"depth", "in_pieces"}):
+        return document
+    rest = {name: value for name, value in document.items() if name not in {"depth", "in_pieces"}}
+    stored = {"kind": document.get("depth") or TaskKind.DEEP}
+    if document.get("in_pieces"):
+        stored["splittable"] = True
+    return {"details": stored, **rest}
+
+
+def list_facts(details: TaskDetails) -> tuple[str, ...]:
+    """Return the details in a few words each, without the kind: ``at 14:00``, ``due on Friday 6 March``."""
+    return tuple(_facts(details))
+
+
+def _facts(details: TaskDetails) -> Iterator[str]:
+    if details.at is not None:
+        yield gettext("at {time}", time=f"{details.at:%H:%M}")
+    if details.due_day is not None or details.due_time is not None:
+        yield gettext("due {when}", when=_format_when(details.due_day, details.due_time))
+    if details.from_day is not None or details.from_time is not None:
+        yield gettext("not before {when}", when=_format_when(details.from_day, details.from_time))
+    if details.best is not None:
+        yield gettext("best {part}", part=gettext(BEST_TIMES[details.best]))
+    if details.people:
+        yield gettext("with {people}", people=join_words(details.people))
+    if details.travel is not None:
+        yield _format_travel(details.travel)
+    if details.splittable is not None:
+        yield gettext("in pieces") if details.splittable else gettext("in one piece")
+    if details.items:
+        yield gettext("{done} of {count} done", done=sum(i.done for i in details.items), count=len(details.items))
+
+
+def _format_when(day: date | None, clock: time | None) -> str:
+    return " ".join((*(() if day is None else (format_day(day),)), *(() if clock is None else (f"{clock:%H:%M}",))))
+
+
+def _format_travel(travel: Travel) -> str:
+    if not travel.minutes:
+        return gettext("at {place}", place=travel.place)
+    length = format_length(travel.minutes)
+    if not travel.place:
+        return gettext("there and back {length} each", length=length)
+    return gettext("{place}, there and back {length} each", place=travel.place, length=length)
