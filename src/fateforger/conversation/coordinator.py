@@ -145,6 +145,7 @@ class PlanningCoordinator:
             memory=memory,
             tasks=tasks,
             outside=outside,
+            other_days=tasks.other_days,
             proposals=proposals,
         )
         self._beginnings = SessionStarter(

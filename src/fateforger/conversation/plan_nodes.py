@@ -35,6 +35,7 @@ from fateforger.session.checks import (
 )
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.calendar import ResolveConflict
+from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
 from fateforger.session.commands.plan import BlockCommand, Replan
 from fateforger.session.commands.rules import JudgeConstraint, ReviseConstraint, SettleConstraints
 from fateforger.session.conflicts import (
@@ -53,6 +54,7 @@ from fateforger.session.edits import apply_edit, repair_violations, writes_at_on
 from fateforger.session.gate import is_committed
 from fateforger.session.messages import CHANGE
 from fateforger.session.model import MEETINGS, HeldChange, Question, RefineUpdate, Session
+from fateforger.session.other_days import check_not_settled
 from fateforger.session.placement import by_time, list_differences, span, summarize_differences
 from fateforger.session.recall import followed_constraints
 from fateforger.session.replanning import (
@@ -66,6 +68,7 @@ from fateforger.session.replanning import (
     with_put_in_past,
 )
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.tasks import keep_for_later
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.values import replace
@@ -163,7 +166,7 @@ def run_refine_stage(stage: StageInput) -> StageOutput:
     if isinstance(stage.command, Replan):
         return _apply_refit(stage, replan_day(session, stage.command, stage.now))
     if isinstance(stage.command, OptionCommand):
-        return _apply_refit(stage, with_option(session, stage.command, stage.now))
+        return _keep_sent(stage, _apply_refit(stage, with_option(session, stage.command, stage.now)))
     return _apply_move(stage, session)
 
 
@@ -265,6 +268,23 @@ def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
     )
     now = writes_at_once(session) or stage.arrived is Move.BACK
     return write(stage, session) if now and not step.local else StageOutput(session=session)
+
+
+def _keep_sent(stage: StageInput, output: StageOutput) -> StageOutput:
+    """Return the output so that undoing it loses no task of another day, and has none in two places.
+
+    A received task that is undone waits for another day; a returned one cannot come back by an undo.
+    """
+    session, command = output.session, stage.command
+    if isinstance(command, ReturnTasks):
+        return replace(output, session=session.with_sync(refine_undo=()))
+    if isinstance(command, ReceiveTasks) and session.sync.refine_undo:
+        last = session.sync.refine_undo[-1]
+        facts = facts_of(stage.session)
+        kept = replace(facts, deferred=(*facts.deferred, *map(keep_for_later, command.tasks)))
+        steps = (*session.sync.refine_undo[:-1], replace(last, facts_before=kept))
+        return replace(output, session=session.with_sync(refine_undo=steps))
+    return output
 
 
 def _hold_change(
@@ -468,6 +488,11 @@ def write(stage: StageInput, session: Session) -> StageOutput:
 
 def _undo_update(session: Session) -> StageOutput:
     last = session.sync.refine_undo[-1]
+    if last.facts_before is not None:
+        back = {each.task.id for each in last.facts_before.sent}
+        for each in session.open_work.sent:
+            if each.task.id not in back:
+                check_not_settled(each)
     if last.transactions:
         return StageOutput(session=session, effects=(UndoUpdate(transactions=last.transactions),))
     return StageOutput(session=undo_last_change(session))

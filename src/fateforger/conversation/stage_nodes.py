@@ -64,6 +64,7 @@ from fateforger.session.model import (
     Sketch,
 )
 from fateforger.session.open_work import bring_tasks, undo_catch_up
+from fateforger.session.other_days import bring_dated
 from fateforger.session.overview import describe_reasons, overview, placement_of
 from fateforger.session.replanning import move_from_past
 from fateforger.session.stages import Move, TimeboxingStage
@@ -180,7 +181,7 @@ def run_constraints_stage(stage: StageInput) -> StageOutput:
 
 def run_inputs_stage(stage: StageInput) -> StageOutput:
     """Change the list or move on. Tasks that come with the wish to draft right away do both."""
-    session = stage.session
+    session = bring_dated(stage.session)
     after = apply_day_facts(session, stage.command)
     if after is not None:
         on = isinstance(stage.command, AddTasks) and stage.command.proceed and is_offered(after, Move.PROCEED)

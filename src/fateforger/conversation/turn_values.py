@@ -22,6 +22,7 @@ from fateforger.session.gate import Refusal, describe_stage, take_steps
 from fateforger.session.memory import RecalledConstraints, unstored_versions
 from fateforger.session.messages import LastWords
 from fateforger.session.model import OfferedInput, Question, Session
+from fateforger.session.other_days import with_settled
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.recall import recall
 from fateforger.session.stages import Move, StageGateOutput
@@ -71,6 +72,7 @@ class TurnInput(BaseModel):
     ``rest`` holds those after the first, ``lines`` are shown at the end, and ``last_words`` are what the person may
     answer next. ``proposals`` are agents' proposals that wait in the thread. ``offered`` lists other things that could
     be done that day (``None``: as the session knows it), and ``offer_trouble`` says why that list is incomplete.
+    ``settled`` are tasks that were given to another day and are on its calendar.
     """
 
     model_config = _FROZEN
@@ -84,6 +86,7 @@ class TurnInput(BaseModel):
     memory: MemoryReading | None = None
     offered: tuple[OfferedInput, ...] | None = None
     offer_trouble: str | None = None
+    settled: tuple[str, ...] = ()
 
     @property
     def now(self) -> datetime:
@@ -264,6 +267,7 @@ class TurnOutcome(BaseModel):
 def begin_turn(turn: TurnInput) -> Session:
     """Return the session without its last notice, with the fresh readings applied."""
     session = with_memory(replace(turn.session, now=turn.now).with_thread(notice=None), turn.memory, turn.now)
+    session = with_settled(session, turn.settled)
     aged = tuple(replace(write, fresh=False) for write in session.rules.memory_writes)
     session = session.with_rules(memory_writes=aged)
     if turn.offered is not None:

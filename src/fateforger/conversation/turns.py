@@ -14,6 +14,7 @@ from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
 from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.other_days import OtherDays
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import (
     RunningTurn,
@@ -48,6 +49,7 @@ from fateforger.memory.credentials import LEFT_OUT
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback
 from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.day import ReceiveTasks
 from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
@@ -162,6 +164,7 @@ class Turns:
     memory: MemoryService
     tasks: QueueService
     outside: ExternalTaskList | None
+    other_days: OtherDays
     proposals: ProposalService
     _running: RunningTurns = field(init=False, default_factory=RunningTurns)
 
@@ -192,6 +195,8 @@ class Turns:
         if command.user_id != before.user_id:
             await self._answer(before, command, not_yours_card())
         elif before.status is SessionStatus.CANCELLED:
+            if isinstance(command, ReceiveTasks):
+                await self.other_days.keep(before, command)
             await self._answer(before, command, ended_reply(before))
         else:
             # This comes before the turn: if the program dies during it, the reply is read nevertheless.
@@ -234,6 +239,7 @@ class Turns:
         for effect in outcome.effects:
             doing = self.effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
             after = await entry.effect(effect, after, doing)
+        after = await self.other_days.follow(before, after, command.command_id, command.at)
         if course.stop_asked:
             after = mark_finished(after, outcome.effects)
         after = await self._settle(before, outcome, after, command)
@@ -288,6 +294,7 @@ class Turns:
             proposals=await self._find_proposals(before, command),
             offered=more,
             offer_trouble=trouble,
+            settled=await self.other_days.find_settled(before),
         )
 
     async def _find_proposals(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:

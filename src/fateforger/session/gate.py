@@ -86,6 +86,8 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
         return Refusal("session-ended", words)
     if isinstance(asked, type):
         shown = PLANNED if asked.home is TimeboxingStage.REFINE else {asked.home}
+        if asked.anywhere:
+            shown = asked.accepted
         return None if asked.home is None or session.stage in shown else OTHER_FORM
     if isinstance(asked, TimeboxingUserReply):
         return NO_MODEL

@@ -80,6 +80,25 @@ class OfferedInput(BaseModel):
     task: Task
     source: Literal["deferred", "unplaced", "planned", "queue", "ticktick"]
     day: Date
+    for_day: Date | None = None
+    """Day for which the person put it into the queue."""
+    origin: str = ""
+    """Where it was put into the queue from, for people."""
+
+
+class SentTask(BaseModel):
+    """A task that the person gave to another day, as it was on this one.
+
+    ``place`` is the id of the session or of the queued task that has it now; empty until it has arrived. A ``settled``
+    one is on the calendar there, so it can no longer be taken back here. With ``plan`` it went with the whole plan.
+    """
+
+    model_config = _FROZEN
+    task: Task
+    day: Date
+    place: str = ""
+    settled: bool = False
+    plan: bool = False
 
 
 class CatchUp(BaseModel):
@@ -161,6 +180,7 @@ class Facts(BaseModel):
     deferred: tuple[Task, ...]
     unplaced: tuple[Unplaced, ...]
     settled: tuple[str, ...] = ()
+    sent: tuple[SentTask, ...] = ()
     draft_basis: str | None
 
 
@@ -278,6 +298,8 @@ class OpenWork(BaseModel):
     model_config = _FROZEN
     deferred: tuple[Task, ...] = ()
     """Tasks left for another day."""
+    sent: tuple[SentTask, ...] = ()
+    """Tasks given to another day, which has them now."""
     offered: tuple[OfferedInput, ...] = ()
     """Tasks that could be done on this day as well, from any source."""
     offer_trouble: str | None = None

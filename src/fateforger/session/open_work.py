@@ -143,7 +143,7 @@ def with_queue(
     }
     days = tuple(each for each in left if each.task.id not in ended)
     known |= {each.task.id for each in days}
-    mine = (task for task in queue if isinstance(task.spec.work, Do) and task.id not in known)
+    mine = (task for task in queue if _can_offer(task, session.date) and task.id not in known)
     return (*days, *map(_offer_queued, mine))[:MOST_OFFERED]
 
 
@@ -185,11 +185,20 @@ def queue_ids(session: Session) -> frozenset[str]:
     return frozenset(task.id for task in session.day.inputs.tasks if read_task_id(task.id) == task.id)
 
 
+def _can_offer(task: QueuedTask, day: date) -> bool:
+    """Check whether a task is work of the person's own, and not kept for a later day."""
+    return isinstance(task.spec.work, Do) and (task.spec.work.day or day) <= day
+
+
 def _offer_queued(task: QueuedTask) -> OfferedInput:
-    spec, day = task.spec, task.created_at.date()
-    minutes = spec.work.minutes if isinstance(spec.work, Do) else None
+    spec = task.spec
+    work = spec.work if isinstance(spec.work, Do) else Do()
     return OfferedInput(
-        task=Task(id=task.id, title=spec.title, minutes=minutes, notes=spec.context), source="queue", day=day
+        task=Task(id=task.id, title=spec.title, minutes=work.minutes, notes=spec.context),
+        source="queue",
+        day=task.created_at.date(),
+        for_day=work.day,
+        origin=task.origin.reference if task.origin.door == "task" else "",
     )
 
 

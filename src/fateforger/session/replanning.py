@@ -17,7 +17,17 @@ from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.task_details import TaskDetails, kind_of_type
 from fateforger.planning.timing import zone
-from fateforger.session.commands.day import WAITS, AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
+from fateforger.session.commands.day import (
+    WAITS,
+    AdjustFrame,
+    DeferTask,
+    ReceiveTasks,
+    RemoveTask,
+    ResizeTask,
+    ReturnTasks,
+    SplitTask,
+    TakeBack,
+)
 from fateforger.session.commands.plan import Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
 from fateforger.session.draft import carry_basis, instance_in, options_for, task_day, work_of
@@ -150,8 +160,8 @@ def _time_after(block: Resolved, at: datetime) -> timedelta:
     return max(timedelta(), block.end.astimezone(UTC) - max(at, block.start.astimezone(UTC)))
 
 
-OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask
-"""Commands for an item that found no place, while the plan is refined."""
+OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask | TakeBack | ReceiveTasks | ReturnTasks
+"""Commands for an item that found no place, and for tasks of other days, while the plan is refined."""
 OVER = "That day is over, so there is nothing left of it to replan."
 NO_PLAN = "There is no plan to refit yet."
 GONE = "That is not open any more; please look at the newest card."
@@ -175,6 +185,7 @@ def facts_of(session: Session) -> Facts:
         deferred=session.open_work.deferred,
         unplaced=session.planning.unplaced,
         settled=session.open_work.settled,
+        sent=session.open_work.sent,
         draft_basis=session.planning.draft_basis,
     )
 
@@ -184,7 +195,7 @@ def with_facts(session: Session, facts: Facts | None) -> Session:
     if facts is None:
         return session
     session = session.with_day(frame=facts.frame, inputs=facts.inputs)
-    session = session.with_open_work(deferred=facts.deferred, settled=facts.settled)
+    session = session.with_open_work(deferred=facts.deferred, settled=facts.settled, sent=facts.sent)
     return session.with_planning(unplaced=facts.unplaced, draft_basis=facts.draft_basis)
 
 
@@ -227,7 +238,11 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
         changes = {name: value for name, value in ends.items() if value is not None}
         day = session.with_day(frame=session.day.frame.model_copy(update=changes))
         return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [])
+    if isinstance(command, TakeBack | ReceiveTasks | ReturnTasks):
+        return _with_other_days(session, command, plan, now)
     each = next((u for u in session.planning.unplaced if u.task_id == command.task_id), None)
+    if each is None and isinstance(command, DeferTask):
+        return _defer_placed(session, command, plan, now)
     task = None if each is None else _task_of(session, each)
     if each is None or task is None:
         raise BadInput(GONE)
@@ -238,13 +253,50 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
         case SplitTask():
             day = _with_changed_task(session, each, allow_pieces(task))
         case DeferTask():
-            day = _without_task(session, each.task_id)
-            day = day.with_open_work(deferred=(*day.open_work.deferred, keep_for_later(task)))
-            said = [WAITS.format(title=task.title)]
+            day = command.defer(_without_task(session, each.task_id), task)
+            said = [command.describe(session, task)]
         case _:
             day = _without_task(session, each.task_id)
             said = [f"“{task.title}” is off your list."]
     return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), said)
+
+
+def _with_other_days(
+    session: Session, command: TakeBack | ReceiveTasks | ReturnTasks, plan: TBPlan, now: datetime
+) -> Refit:
+    """Refit the day with tasks that come from another day, or without those that go back there."""
+    quiet = session.with_thread(notice=None)
+    day = command.apply_to(quiet)
+    said, day = [*day.notice_lines], day.with_thread(notice=session.thread.notice)
+    if isinstance(command, ReturnTasks):
+        return _fit_without(session, day, plan, [task.id for task in command.tasks], now, said)
+    known = {task.id for task in session.day.inputs.tasks}
+    new = (task for task in day.day.inputs.tasks if task.id not in known)
+    fresh = tuple(Unplaced(task_id=task.id, title=task.title, reason="") for task in new)
+    day = day.with_planning(unplaced=(*session.planning.unplaced, *fresh))
+    return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), said)
+
+
+def _defer_placed(session: Session, command: DeferTask, plan: TBPlan, now: datetime) -> Refit:
+    """Refit the day without a task that has its blocks in the plan; what is left of it goes to another day."""
+    if not any(task_of(event.block_key, [command.task_id]) for event in plan.events):
+        raise BadInput(GONE)
+    task = rest_of_task(session, plan, command.task_id, now.astimezone(UTC), whole=True)
+    if task is None:
+        raise BadInput(GONE)
+    day = command.defer(session, task)
+    return _fit_without(session, day, plan, [task.id], now, [command.describe(session, task)])
+
+
+def _fit_without(
+    session: Session, day: Session, plan: TBPlan, gone: list[str], now: datetime, said: list[str]
+) -> Refit:
+    """Refit the day without these tasks and their blocks."""
+    for task_id in gone:
+        day = _without_task(day, task_id)
+    rest = fix_starts(plan)
+    rest = rest.replace(event for event in rest.events if task_of(event.block_key, gone) is None)
+    return _fit(session, day, rest, instance_in(day), now.astimezone(UTC), said)
 
 
 def refit_again(session: Session, now: datetime) -> Refit:

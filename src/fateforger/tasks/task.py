@@ -76,11 +76,15 @@ class BlockTime(BaseModel):
 
 
 class Do(BaseModel):
-    """Something that the person does; ``minutes`` if they know how long it takes. Done by their word."""
+    """Something that the person does; ``minutes`` if they know how long it takes. Done by their word.
+
+    Planning its ``day`` puts it on the list of that day.
+    """
 
     model_config = _FROZEN
     kind: Literal["do"] = "do"
     minutes: int | None = Field(None, gt=0, le=24 * 60)
+    day: Date | None = None
 
 
 Work = Annotated[

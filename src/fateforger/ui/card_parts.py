@@ -20,11 +20,12 @@ from fateforger.session.cards import (
     plain,
     planned_blocks,
 )
+from fateforger.session.commands.day import TakeBack
 from fateforger.session.commands.thread import StageAction
-from fateforger.session.day import frame_mistake, frame_of, on_calendar, weekday
+from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.messages import CHANGE
-from fateforger.session.model import Session, Unplaced
+from fateforger.session.model import SentTask, Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.stages import Move
 from fateforger.text import gettext as _
@@ -249,3 +250,14 @@ def _before(session: Session) -> tuple[PlannedBlock, ...] | None:
     if notice is None or notice.refused or notice.code != CHANGE or not session.sync.refine_undo:
         return None
     return planned_blocks(session.sync.refine_undo[-1].plan_before)
+
+
+def list_sent(session: Session) -> tuple[Part, ...]:
+    """Return the tasks given to other days, each with its Undo while it can be taken back."""
+    return tuple(_build_sent(each) for each in session.open_work.sent if not each.plan)
+
+
+def _build_sent(sent: SentTask) -> Prose:
+    text = _("On {day}: {task}", day=day_words(sent.day), task=plain(sent.task.title))
+    spoken = _("Take back “{title}”", title=sent.task.title[:40])
+    return Prose(text=text, control=None if sent.settled else TakeBack.action.button(sent.task.id, spoken=spoken))

@@ -8,7 +8,7 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.planning.grid import in_words
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, plain
-from fateforger.session.commands.day import AdjustFrame, DeferTask, RemoveTask, ResizeTask, SplitTask
+from fateforger.session.commands.day import AdjustFrame, RemoveTask, ResizeTask, SplitTask
 from fateforger.session.day import day_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Offer, Session, Unplaced
@@ -18,6 +18,7 @@ from fateforger.session.stages import Move
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, quote_title
 from fateforger.ui.card_parts import (
+    list_sent,
     move_row,
     paragraphs,
     picture,
@@ -82,7 +83,7 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
         case "defer":
             label = _("Another day")
             spoken = _("{label}: {title}", label=label, title=title)
-            return DeferTask.action.button(unplaced.task_id, label=label, spoken=spoken)
+            return Button(label=label, action="form.defer", target=unplaced.task_id, spoken=spoken)
         case "split":
             spoken = _("{label}: {title}", label=_(SplitTask.action.label), title=title)
             return SplitTask.action.button(unplaced.task_id, spoken=spoken)
@@ -125,6 +126,7 @@ def draft_card(session: Session) -> Card:
             *unkept_rules(session),
             *list_clashing_rules(session),
             *list_unplaced(session),
+            *list_sent(session),
             *quality_note(session.planning.quality),
             *rules(session),
             move_row(session, ORDER),

@@ -40,10 +40,12 @@ from fateforger.ui.rule_forms import (
 from fateforger.ui.task_forms import (
     build_bring_form,
     build_catch_up_form,
+    build_defer_form,
     build_task_form,
     build_tasks_form,
     read_bring_form,
     read_catch_up_form,
+    read_defer_form,
     read_task_form,
     read_tasks_form,
 )
@@ -54,6 +56,7 @@ SESSION_FORMS: Mapping[str, FormSpec] = {
     "tasks": FormSpec(build_tasks_form, read_tasks_form),
     "bring": FormSpec(build_bring_form, read_bring_form),
     "catch_up": FormSpec(build_catch_up_form, read_catch_up_form),
+    "defer": FormSpec(build_defer_form, read_defer_form),
     "task": FormSpec(build_task_form, read_task_form),
     "add_block": FormSpec(build_add_block_form, read_added_block),
     "edit_block": FormSpec(build_edit_block_form, read_edited_block),

@@ -20,7 +20,7 @@ from fateforger.session.cards import (
     Select,
     plain,
 )
-from fateforger.session.commands.day import BringAlong, DeferTask, MarkOneThing, RemoveTask, UndoCatchUp
+from fateforger.session.commands.day import BringAlong, MarkOneThing, RemoveTask, UndoCatchUp
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, weekday
 from fateforger.session.gate import is_offered
@@ -30,7 +30,7 @@ from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
 from fateforger.text import count_tasks, join_words, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.ui.card_parts import ask_for_criteria, format_criteria, move_row, show_notice
+from fateforger.ui.card_parts import ask_for_criteria, format_criteria, list_sent, move_row, show_notice
 from fateforger.ui.day_cards import free_minutes
 from fateforger.ui.rule_cards import rules
 
@@ -185,6 +185,7 @@ def tasks_card(session: Session) -> Card:
             *from_queue(session),
             *from_outside(session),
             *list_deferred(session),
+            *list_sent(session),
             *((Note(text=_sum(session)),) if tasks else (Prose(text=_(NO_TASKS)),)),
             *rules(session),
             _moves(session, add),
@@ -206,7 +207,7 @@ def _task_row(task: Task) -> Prose:
     choices = [Choice(label=_("Edit…"), value="form.task")]
     if not task.one_thing:
         choices.append(MarkOneThing.action.menu_entry())
-    choices += [DeferTask.action.menu_entry(), RemoveTask.action.menu_entry()]
+    choices += [Choice(label=_("Another day…"), value="form.defer"), RemoveTask.action.menu_entry()]
     success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
     return Prose(
         text=f"{star}**{plain(task.title)}** · {_task_length(task)} · {task.details.kind.value}{success}",

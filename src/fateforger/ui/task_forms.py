@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from itertools import groupby
 
 from fateforger.errors import BadInput
 from fateforger.planning.grid import in_words
 from fateforger.planning.task_details import KINDS, TaskDetails, TaskKind
-from fateforger.session.cards import Choice
+from fateforger.session.cards import Choice, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.day import AddTasks, BringAlong, RemoveTask, UpdateTask
+from fateforger.session.commands.day import AddTasks, BringAlong, DeferTask, RemoveTask, UpdateTask
 from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
+    DateField,
     FlagField,
     Form,
     FormErrors,
@@ -27,6 +29,7 @@ from fateforger.session.forms import (
 )
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
+from fateforger.session.other_days import check_other_day, next_working_day, other_days
 from fateforger.session.tasks import find_task
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -209,6 +212,61 @@ def _read_criteria(filled: Filled) -> tuple[str, ...]:
             "A line has room for {most_criterion} characters.", most_criterion=MOST_CRITERION
         )
     return lines
+
+
+SOME_DAY = "some_day"
+
+
+def build_defer_form(session: Session, request: FormRequest) -> Form:
+    task = _title_of(session, request.target)
+    return Form(
+        form="defer",
+        session_id=session.id,
+        target=request.target,
+        title=_("Another day"),
+        submit=_("Put it there"),
+        fields=(
+            TextPart(text=_("When do you want to do “{title}”?", title=plain(task))),
+            *day_fields(session, more=(Choice(label=_("Some day; offer it when I plan"), value=SOME_DAY),)),
+        ),
+    )
+
+
+def _title_of(session: Session, task_id: str) -> str:
+    """Return the title of a task of the list, or of what found no place. Raises ``BadInput``."""
+    left = next((each.title for each in session.planning.unplaced if each.task_id == task_id), None)
+    return find_task(session.day.inputs, task_id).title if left is None else left
+
+
+def day_fields(session: Session, *, more: tuple[Choice, ...] = ()) -> tuple[FormField, ...]:
+    """Return the fields that choose another day; the next working day is chosen already."""
+    days = other_days(session)
+    return (
+        ChoiceField(
+            name="day",
+            label=_("Day"),
+            choices=(*(Choice(label=day_words(day), value=day.isoformat()) for day in days), *more),
+            value=next_working_day(days[0] - timedelta(days=1)).isoformat(),
+        ),
+        DateField(name="later", label=_("Or a later day"), optional=True),
+    )
+
+
+def read_day(filled: Filled) -> date | None:
+    """Return the chosen day; ``None`` for some day."""
+    chosen = filled.choice("day")
+    return filled.day("later") or (None if chosen in {None, SOME_DAY} else date.fromisoformat(str(chosen)))
+
+
+def read_defer_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    day = read_day(filled)
+    try:
+        if day is not None:
+            check_other_day(session, day, submission.at)
+    except BadInput as error:
+        return FormErrors(errors={"later": error.message})
+    return DeferTask(**filled.envelope, task_id=submission.target, day=day)
 
 
 _LABEL = 75

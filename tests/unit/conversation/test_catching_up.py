@@ -116,7 +116,7 @@ async def test_what_came_up_on_several_days_is_asked_once(anna: Person, house: H
     await anna.to_committed()
     wednesday = await morning(house, 2)
     await wednesday.fill("catch_up", day_1=await ids(wednesday, "Write report", "Review plans", "Mail"))
-    await wednesday.choose("Mail", "Leave it for another day")
+    await wednesday.fill_row("Mail", "defer", day="some_day")
     await wednesday.fill("tasks", title_1="Book", minutes_1=900, proceed=False)
     for label in ON:
         await wednesday.press(label)

@@ -10,8 +10,8 @@ from tests.unit.conversation.person import House, Person
 async def test_it_is_offered_and_brought_along(anna: Person, house: House) -> None:
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Taxes", minutes_1=60, title_2="Plants", title_3="Report", proceed=False)
-    await anna.choose("Taxes", "Leave it for another day")
-    await anna.choose("Plants", "Leave it for another day")
+    await anna.fill_row("Taxes", "defer", day="some_day")
+    await anna.fill_row("Plants", "defer", day="some_day")
     house.restart()
     house.clock.at += timedelta(days=1)
     next_day = Person(house)

@@ -111,9 +111,10 @@ async def _worse(anna: Person, look: Callable[[], Awaitable[None]]) -> None:
 async def _left_over(anna: Person) -> None:
     """A day on which two things were left for another one."""
     await anna.to_tasks()
-    await anna.fill("tasks", title_1="X", title_2="Y", proceed=False)
+    await anna.fill("tasks", title_1="X", title_2="Y", title_3="Given", proceed=False)
+    await anna.fill_row("Given", "defer")
     for title in "XY":
-        await anna.choose(title, "Leave it for another day")
+        await anna.fill_row(title, "defer", day="some_day")
 
 
 async def _caught_up(house: House) -> set[tuple[TimeboxingStage, str]]:

@@ -86,7 +86,8 @@ async def test_what_no_longer_fits_has_its_ways_out(anna: Person, house: House) 
     assert "**Did not fit**\n- Review plans: " in anna.words
     labels = anna.labels()
     assert labels.index("Another day") < labels.index("Drop it")
-    await anna.press("Another day")
+    (unplaced,) = session.planning.unplaced
+    await anna.fill("defer", target=unplaced.task_id, day="some_day")
     left = await anna.session()
     assert ([t.title for t in left.open_work.deferred], left.planning.unplaced) == (["Review plans"], ())
     assert [t.title for t in left.day.inputs.tasks] == ["Write report", "Mail"]

@@ -179,6 +179,8 @@ class InputWords(BaseModel):
     remove: tuple[int, ...]
     later: tuple[int, ...]
     """Tasks to defer to another day."""
+    later_day: Date | None = None
+    """The day to which those go, if the message names one."""
     bring: tuple[int, ...]
     """Numbers of the tasks offered from earlier days."""
 
@@ -249,6 +251,8 @@ class ReplanWords(BaseModel):
     done: tuple[int, ...]
     not_today: tuple[int, ...]
     open: tuple[OpenWords, ...]
+    day: Date | None = None
+    """The day on which they want to do what is not for today, if the message names one."""
     day_end: Clock | None
     question: Spoken | None
 

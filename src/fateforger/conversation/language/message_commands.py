@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, NoReturn, TypeVar
 
 from fateforger.conversation.language.answers import (
@@ -19,6 +20,7 @@ from fateforger.conversation.language.answers import (
     TaskWords,
 )
 from fateforger.errors import BadInput
+from fateforger.planning.block_times import task_of
 from fateforger.planning.task_details import TaskDetails, TaskKind
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button
@@ -46,6 +48,7 @@ from fateforger.session.commands.day import (
     ResizeTask,
     SetFrame,
     SplitTask,
+    TakeBack,
     TimeboxingCommitDate,
     UndoCatchUp,
     UpdateTask,
@@ -89,7 +92,8 @@ def press(button: Button, reply: TimeboxingUserReply) -> SessionCommand:
 def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> SessionCommand:
     """Return the command of a move.
 
-    "Undo" means all if there is no single change to undo, and in Stage 2 it means the last catch-up, if there was one.
+    "Undo" means all if there is no single change to undo, and in Stage 2 it means the last catch-up, if
+    there was one, else before Refine the last task given to another day.
     """
     move = INTENT_MOVES[intent]
     if (
@@ -98,6 +102,9 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
         and session.open_work.caught_up is not None
     ):
         return UndoCatchUp(**command_fields(reply))
+    sent = [each for each in session.open_work.sent if not each.settled]
+    if intent is Intent.UNDO and sent and not is_offered(session, move):
+        return TakeBack(**command_fields(reply), task_id=sent[-1].task.id)
     if move is Move.UNDO_LAST_UPDATE and not is_offered(session, move) and is_offered(session, Move.UNDO_SYNC):
         move = Move.UNDO_SYNC
     if session.stage is TimeboxingStage.DATE and move is Move.PROCEED:
@@ -165,7 +172,7 @@ def input_commands(
         *changes,
         *((AddTasks(**head, tasks=added),) if added else ()),
         *((BringAlong(**head, task_ids=brought),) if brought else ()),
-        *(DeferTask(**head, task_id=task.id) for task in later),
+        *(DeferTask(**head, task_id=task.id, day=words.later_day) for task in later),
         *(RemoveTask(**head, task_id=task.id) for task in gone),
     )
 
@@ -320,9 +327,13 @@ def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanW
     if words.late is not None and not 0 <= words.late <= LONGEST:
         raise BadInput(f"A day can be up to {LONGEST // 60} hours late, not {words.late} minutes.")
     went = {name: _keys(session, getattr(words, name)) for name in ("missed", "done", "not_today")}
-    ways = [_read_option(reply, session, each) for each in words.open]
+    ways = [_read_option(reply, session, each, words.day) for each in words.open]
     if words.day_end is not None:
         ways.append(AdjustFrame(**head, day_end=words.day_end))
+    if words.day is not None:
+        ids = [task.id for task in session.day.inputs.tasks]
+        tasks = dict.fromkeys(task_of(key, ids) or key for key in went.pop("not_today"))
+        ways = [*(DeferTask(**head, task_id=task_id, day=words.day) for task_id in tasks), *ways]
     if ways and words.late is None and not any(went.values()):
         return tuple(ways)
     return (Replan(**head, late=words.late, **went), *ways)
@@ -339,11 +350,11 @@ def _key(session: Session, at: int) -> str:
     return events[at].block_key
 
 
-def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords) -> SessionCommand:
+def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords, day: date | None) -> SessionCommand:
     head, task_id = command_fields(reply), get_numbered(session.planning.unplaced, words.number).task_id
     match words.way:
         case "later":
-            return DeferTask(**head, task_id=task_id)
+            return DeferTask(**head, task_id=task_id, day=day)
         case "drop":
             return RemoveTask(**head, task_id=task_id)
         case "pieces":

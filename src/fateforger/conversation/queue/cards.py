@@ -256,8 +256,9 @@ def describe_kind(work: Work) -> str:
         case BlockTime(date=day, minutes=minutes, start=start):
             when = "" if start is None else f" at {start:%H:%M}"
             return f"block {minutes} minutes on {day_words(day)}{when}"
-        case Do(minutes=minutes):
-            return "something that you do" if minutes is None else f"something that you do, about {minutes} minutes"
+        case Do(minutes=minutes, day=day):
+            when = "" if day is None else f" on {day_words(day)}"
+            return f"something that you do{when}" + ("" if minutes is None else f", about {minutes} minutes")
         case _:
             assert_never(work)
 

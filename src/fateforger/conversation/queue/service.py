@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import assert_never
 
+from fateforger.conversation.other_days import OtherDays
 from fateforger.conversation.queue.cards import (
     build_acknowledgment,
     build_queue_card,
@@ -130,6 +131,7 @@ class QueueService:
         self._tools = tools
         self._puller = Puller(tools, executor)
         self.planned = PlannedTasks(tools, executor)
+        self.other_days = OtherDays(tools)
         self._task_forms: dict[str, tuple[_BuildForm, _ReadForm]] = {
             "queue_done": (build_done_form, read_done),
             "queue_edit": (build_edit_form, read_edited),

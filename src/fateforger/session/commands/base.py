@@ -41,6 +41,8 @@ class SessionCommandBase(BaseModel):
     """Stages in which the calendar is read again before it is carried out (S84, S202)."""
     forms: ClassVar[tuple[str, ...]] = ()
     """Names of the forms that give the command."""
+    anywhere: ClassVar[bool] = False
+    """True if its forms open at each stage that accepts it, not only at its home."""
     is_view: ClassVar[bool] = False
     """True for a command that only opens or closes something on the card."""
     command_id: str

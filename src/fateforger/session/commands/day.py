@@ -17,7 +17,15 @@ from fateforger.session.card_actions import (
 )
 from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase
 from fateforger.session.day import with_start
-from fateforger.session.model import FrameFacts, Session, Task
+from fateforger.session.model import FrameFacts, InputFacts, Session, Task
+from fateforger.session.other_days import (
+    describe_arrival,
+    describe_return,
+    find_sent,
+    name_day,
+    send_task,
+    without_sent,
+)
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import (
     allow_pieces,
@@ -33,6 +41,8 @@ from fateforger.text import mark_message
 from fateforger.values import replace
 
 WAITS = mark_message("“{title}” waits for another day; I offer it again when you plan one.")
+ON_LIST = mark_message("“{title}” is on {day}'s list.")
+BACK_HERE = mark_message("“{title}” is back on this list.")
 
 
 class ChooseDate(SessionCommandBase):
@@ -176,18 +186,75 @@ class MarkOneThing(TaskCommandBase):
 class DeferTask(UnplacedCommandBase):
     """Stages 2 and 3: leave a task for another day.
 
-    The task is kept, and offered when the person plans another day.
+    With a ``day`` it goes there at once. Otherwise it is kept, and offered when the person plans another day.
     """
 
-    action: ClassVar = CardAction("task.defer", "Leave it for another day", read_target("task_id"))
+    forms = ("defer",)
+    anywhere = True
     kind: Literal["defer_task"] = "defer_task"
     task_id: str
+    day: Date | None = None
 
     def apply_to(self, session: Session) -> Session:
         task = find_task(session.day.inputs, self.task_id)
-        deferred = (*session.open_work.deferred, keep_for_later(task))
-        inputs = without_task(session.day.inputs, task.id)
-        return session.with_open_work(deferred=deferred).with_day(inputs=inputs).say(_(WAITS, title=task.title))
+        session = self.defer(session, task)
+        line = self.describe(session, task)
+        return session.with_day(inputs=without_task(session.day.inputs, task.id)).say(line)
+
+    def defer(self, session: Session, task: Task) -> Session:
+        """Return the session with the task kept for another day, or on its way to it. Raises ``BadInput``."""
+        if self.day is None:
+            return session.with_open_work(deferred=(*session.open_work.deferred, keep_for_later(task)))
+        return send_task(session, task, self.day, self.at)
+
+    def describe(self, session: Session, task: Task) -> str:
+        """Return the line that says where the task went."""
+        if self.day is None:
+            return _(WAITS, title=task.title)
+        return _(ON_LIST, title=task.title, day=name_day(self.day, seen_from=session.date))
+
+
+class TakeBack(UnplacedCommandBase):
+    """Take a task back that was given to another day."""
+
+    action: ClassVar = CardAction("task.take_back", "Undo", read_target("task_id"))
+    kind: Literal["take_back"] = "take_back"
+    task_id: str
+
+    def apply_to(self, session: Session) -> Session:
+        task = find_sent(session, self.task_id).task
+        inputs = with_tasks(session.day.inputs, (task,))
+        return without_sent(session, task.id).with_day(inputs=inputs).say(_(BACK_HERE, title=task.title))
+
+
+class ReceiveTasks(SessionCommandBase):
+    """Put tasks on the list that another day of the person, ``source``, gave to this one."""
+
+    rereads = PLANNED
+    kind: Literal["receive_tasks"] = "receive_tasks"
+    tasks: tuple[Task, ...] = Field(min_length=1)
+    source: Date
+
+    def apply_to(self, session: Session) -> Session:
+        known = {task.id for task in session.day.inputs.tasks}
+        new = tuple(task for task in self.tasks if task.id not in known)
+        return session.with_day(inputs=with_tasks(session.day.inputs, new)).say(
+            describe_arrival(self.tasks, self.source)
+        )
+
+
+class ReturnTasks(SessionCommandBase):
+    """Take tasks off the list that go back to the day they came from."""
+
+    rereads = PLANNED
+    kind: Literal["return_tasks"] = "return_tasks"
+    tasks: tuple[Task, ...] = Field(min_length=1)
+    source: Date
+
+    def apply_to(self, session: Session) -> Session:
+        gone = {task.id for task in self.tasks}
+        kept = tuple(task for task in session.day.inputs.tasks if task.id not in gone)
+        return session.with_day(inputs=InputFacts(tasks=kept)).say(describe_return(self.tasks, self.source))
 
 
 class BringAlong(TaskCommandBase):
@@ -233,6 +300,9 @@ DayCommand = (
     | ResizeTask
     | RemoveTask
     | DeferTask
+    | TakeBack
+    | ReceiveTasks
+    | ReturnTasks
     | BringAlong
     | UndoCatchUp
     | SplitTask

@@ -1,0 +1,154 @@
+"""The tasks that a day gives to another day, put there and taken back: into its thread, or into the queue for it.
+
+The session says in ``open_work.sent`` where its tasks shall be; this makes it so. Each step can be repeated: commands
+are queued once, and a task is added to the queue once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import groupby
+
+from fateforger.conversation.queue.work import Tools, find_session
+from fateforger.session.commands.base import mint_key
+from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
+from fateforger.session.day import day_words
+from fateforger.session.gate import is_committed
+from fateforger.session.model import SentTask, Session, Task
+from fateforger.session.other_days import name_day, with_sent_at
+from fateforger.tasks.queue import NewTask
+from fateforger.tasks.task import Do, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
+from fateforger.text import gettext as _
+from fateforger.values import replace
+from fateforger.workers.turns import build_command_job
+
+
+@dataclass(frozen=True, slots=True)
+class OtherDays:
+    """Gives tasks to other days of their person. All methods raise ``StoreError`` and can be repeated."""
+
+    tools: Tools
+
+    async def find_settled(self, session: Session) -> tuple[str, ...]:
+        """Return the ids of the sent tasks that are on the calendar of the day they were sent to."""
+        sent = [each for each in session.open_work.sent if not each.plan]
+        return tuple([each.task.id for each in sent if await self._is_settled(session, each)])
+
+    async def follow(self, before: Session, after: Session, cause: str, at: datetime) -> Session:
+        """Carry out the changes of ``open_work.sent``, and return ``after`` with where the tasks are now."""
+        known, wanted = ({each.task.id: each for each in s.open_work.sent} for s in (before, after))
+        back = [each for name, each in known.items() if name not in wanted or wanted[name].day != each.day]
+        new = [each for each in wanted.values() if not each.place]
+        for place, tasks in groupby(sorted(back, key=lambda each: each.place), key=lambda each: each.place):
+            await self._take_back(after, place, [each.task for each in tasks], cause, at)
+        for day, each in groupby(sorted(new, key=lambda each: each.day), key=lambda each: each.day):
+            after = await self._send(after, day, [sent.task for sent in each], cause, at)
+        return after
+
+    async def keep(self, session: Session, command: ReceiveTasks) -> None:
+        """Put tasks into the queue for the day of a session that ended before it could receive them."""
+        await self._enqueue(session, command.source, session.date, command.tasks, command.command_id, command.at)
+
+    async def _send(self, session: Session, day: date, tasks: Sequence[Task], cause: str, at: datetime) -> Session:
+        other = await find_session(self.tools, session.user_id, day)
+        if other is None or is_committed(other):
+            queued = await self._enqueue(session, session.date, day, tasks, cause, at)
+            name = name_day(day, seen_from=session.date)
+            line = (
+                _("{day} is not being planned yet, so it is in your queue for that day.", day=name)
+                if other is None
+                else _("The plan of {day} is on your calendar already, so it is in your queue.", day=name)
+            )
+            return with_sent_at(session, {task.id: each.id for task, each in zip(tasks, queued, strict=True)}).say(line)
+        command = ReceiveTasks(
+            command_id=mint_key("give", cause, session.id, day),
+            user_id=session.user_id,
+            at=at,
+            session_id=other.id,
+            tasks=tuple(tasks),
+            source=session.date,
+        )
+        await self.tools.jobs.enqueue(build_command_job(command, key=other.id), now=self.tools.clock.now())
+        return with_sent_at(session, dict.fromkeys((task.id for task in tasks), other.id))
+
+    async def _enqueue(
+        self, session: Session, source: date, day: date, tasks: Sequence[Task], cause: str, at: datetime
+    ) -> tuple[QueuedTask, ...]:
+        """Put tasks into the queue for a day; one that came from there goes back there."""
+        found = []
+        origin = Origin(door="task", reference=_("from {day}", day=day_words(source)))
+        for task in tasks:
+            there = await self._change_day(session.user_id, task.id, day)
+            if there is None:
+                new = NewTask(_to_spec(task, day), origin)
+                (there,) = await self.tools.tasks.add(
+                    session.user_id, (new,), cause=mint_key("later", cause, task.id), now=at
+                )
+            found.append(there)
+        return tuple(found)
+
+    async def _change_day(self, user_id: str, task_id: str, day: date | None) -> QueuedTask | None:
+        if read_task_id(task_id) != task_id:
+            return None
+        return await self.tools.tasks.change(
+            user_id, task_id, lambda task: _with_day(task, day), now=self.tools.clock.now()
+        )
+
+    async def _take_back(self, session: Session, place: str, tasks: Sequence[Task], cause: str, at: datetime) -> None:
+        """Take tasks back from the thread or the queue that has them."""
+        if read_task_id(place) != place:
+            await self._return_from(place, session, tasks, cause, at)
+            return
+        (task,) = tasks
+        if task.id == place:
+            queued = await self._change_day(session.user_id, place, None)
+        else:
+            now = self.tools.clock.now()
+            queued = await self.tools.tasks.get(session.user_id, place)
+            await self.tools.tasks.change(session.user_id, place, _stop, now=now)
+        if queued is not None and queued.place not in {"", session.id}:
+            await self._return_from(queued.place, session, (replace(task, id=place),), cause, at)
+
+    async def _return_from(
+        self, session_id: str, session: Session, tasks: Sequence[Task], cause: str, at: datetime
+    ) -> None:
+        command = ReturnTasks(
+            command_id=mint_key("back", cause, session_id, *(task.id for task in tasks)),
+            user_id=session.user_id,
+            at=at,
+            session_id=session_id,
+            tasks=tuple(tasks),
+            source=session.date,
+        )
+        await self.tools.jobs.enqueue(build_command_job(command, key=session_id), now=self.tools.clock.now())
+
+    async def _is_settled(self, session: Session, sent: SentTask) -> bool:
+        place = sent.place
+        if read_task_id(place) == place:
+            queued = await self.tools.tasks.get(session.user_id, place)
+            if queued is None or queued.state is TaskState.DONE:
+                return True
+            place = queued.place
+        other = await self.tools.sessions.load(place) if place else None
+        return other is not None and other.id != session.id and is_committed(other)
+
+
+def _to_spec(task: Task, day: date) -> TaskSpec:
+    return TaskSpec(
+        title=task.title,
+        work=Do(minutes=task.minutes, day=day),
+        context=task.notes,
+        acceptance_criteria=task.done_when,
+    )
+
+
+def _with_day(task: QueuedTask, day: date | None) -> QueuedTask:
+    if not isinstance(task.spec.work, Do):
+        return task
+    return replace(task, spec=replace(task.spec, work=replace(task.spec.work, day=day)))
+
+
+def _stop(task: QueuedTask) -> QueuedTask:
+    return task if task.state in {TaskState.DONE, TaskState.STOPPED} else replace(task, state=TaskState.STOPPED)
