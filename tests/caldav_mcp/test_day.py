@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -144,7 +145,12 @@ async def test_a_day_that_cannot_be_shown(pane: httpx.AsyncClient, date: str) ->
 
 
 async def test_the_page_needs_nothing_from_elsewhere(pane: httpx.AsyncClient) -> None:
-    for name, kind in (("", "text/html"), ("pane.css", "text/css"), ("pane.js", "text/javascript")):
+    for name, kind in (
+        ("", "text/html"),
+        ("pane.css", "text/css"),
+        ("pane.js", "text/javascript"),
+        ("moves.js", "text/javascript"),
+    ):
         answer = await pane.get(name)
         assert answer.headers["content-type"] == f"{kind}; charset=utf-8"
         assert "connect-src 'self'" in answer.headers["content-security-policy"]
@@ -207,3 +213,47 @@ async def test_a_write_by_another_program_is_news_too(
 async def test_no_news_come_after_a_while(pane: httpx.AsyncClient) -> None:
     version = (await changes(pane))["version"]
     assert (await changes(pane, version))["version"] == version
+
+
+async def move(pane: httpx.AsyncClient, event: dict[str, Any], start: int, end: int) -> dict[str, Any]:
+    sent = {"id": event["id"], "state": event["state"], "start": start, "end": end}
+    answer: dict[str, Any] = (await pane.post("move", json=sent)).json()
+    return answer
+
+
+async def test_each_end_of_a_moved_flight_keeps_its_own_zone(tools: AtTheTools, pane: httpx.AsyncClient) -> None:
+    ends = {"start": ("10:00", "Europe/Berlin"), "end": ("12:30", "America/New_York")}
+    given = {
+        side: json.dumps({"dateTime": f"2027-05-04T{at}:00", "timeZone": zone}) for side, (at, zone) in ends.items()
+    }
+    await tools.create(summary="Flight", **given)
+    (event,) = (await day(pane))["events"]
+    assert await move(pane, event, 60, 60) == {"ok": True}
+    flight = await tools.get()
+    assert flight["start"] == {"dateTime": "2027-05-04T11:00:00+02:00", "timeZone": "Europe/Berlin"}
+    assert flight["end"] == {"dateTime": "2027-05-04T19:30:00+02:00", "timeZone": "America/New_York"}
+
+
+async def test_one_day_of_a_series_is_moved(tools: AtTheTools, pane: httpx.AsyncClient) -> None:
+    await tools.create(recurrence=["RRULE:FREQ=DAILY;COUNT=3"], timeZone="Europe/Berlin")
+    (event,) = (await day(pane, "2027-05-05"))["events"]
+    assert await move(pane, event, 30, 30) == {"ok": True}
+    found = [(await day(pane, f"2027-05-0{n}"))["events"][0]["from"] for n in (4, 5, 6)]
+    assert found == ["10:00", "10:30", "10:00"]
+
+
+async def test_moves_that_cannot_be_made_are_refused_in_words(
+    tools: AtTheTools, other: OtherProgram, pane: httpx.AsyncClient
+) -> None:
+    await other.put(
+        "x", "UID:theirs", "SUMMARY:Board", "DTSTART:20270504T080000Z", "DURATION:PT1H", "ORGANIZER:mailto:boss@b.org"
+    )
+    (event,) = (await day(pane))["events"]
+    assert event["movable"] is False
+    assert "organizer" in (await move(pane, event, 30, 30))["error"]
+    await other.delete("x")
+    gone = await move(pane, event, 30, 30)
+    assert gone == {"ok": False, "error": "This event is no longer on the calendar, so it was not moved."}
+    answer = await pane.post("move", json={"id": event["id"]})
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("Send the id and the state of an event")

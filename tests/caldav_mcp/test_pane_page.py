@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Locator, Page, async_playwright, expect
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from tests.caldav_mcp.making import START, AtTheTools, OtherProgram, opened
@@ -221,3 +221,83 @@ async def test_a_calendar_that_is_away(browser: Browser, tmp_path: Path) -> None
             await page.context.set_offline(False)
             await expect(page.locator("#notice")).to_be_hidden()
             await page.context.close()
+
+
+async def drag(page: Page, x: float, y: float, by: float) -> None:
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    for part in (0.5, 1.0):
+        await page.mouse.move(x, y + by * part)
+
+
+async def box_of(event: Locator) -> tuple[float, float, float]:
+    """The middle of a block, its middle from above, and its lower edge."""
+    box = await event.evaluate("event => event.getBoundingClientRect().toJSON()")
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["bottom"]
+
+
+def times(event: dict[str, Any]) -> tuple[str, str]:
+    return event["start"]["dateTime"][11:16], event["end"]["dateTime"][11:16]
+
+
+async def test_a_block_is_dragged_and_stretched(tools: AtTheTools, open_pane: Open) -> None:
+    """By the middle it moves, by its lower edge it becomes longer, and Escape puts it back."""
+    await tools.create()
+    page = await open_pane("?date=2027-05-04")
+    event, moved = page.locator("#events .event"), page.locator("#moved")
+    x, middle, _ = await box_of(event)
+    await drag(page, x, middle, 31)
+    await expect(moved).to_have_text("10:30 – 11:30")
+    await page.mouse.up()
+    await expect(moved).to_have_text("Plan work is at 10:30 – 11:30 now.")
+    assert times(await tools.get()) == ("10:30", "11:30")
+    await expect(page.locator("#details")).to_be_hidden()
+    x, _, edge = await box_of(event)
+    await drag(page, x, edge - 3, 15.5)
+    await page.mouse.up()
+    await expect(moved).to_have_text("Plan work is at 10:30 – 11:45 now.")
+    assert times(await tools.get()) == ("10:30", "11:45")
+    x, middle, _ = await box_of(event)
+    await drag(page, x, middle, 62)
+    await page.keyboard.press("Escape")
+    await page.mouse.up()
+    await expect(event).to_have_text("Plan work10:30 – 11:45")
+    assert times(await tools.get()) == ("10:30", "11:45")
+
+
+async def test_a_block_is_moved_by_keys(tools: AtTheTools, open_pane: Open) -> None:
+    await tools.create()
+    page = await open_pane("?date=2027-05-04")
+    event, moved = page.locator("#events .event"), page.locator("#moved")
+    await event.focus()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Alt+ArrowDown")
+    await expect(moved).to_have_text("10:20 – 11:20 · Enter keeps it, Escape puts it back")
+    await page.keyboard.press("Shift+ArrowDown")
+    await page.keyboard.press("Enter")
+    await expect(moved).to_have_text("Plan work is at 10:20 – 11:35 now.")
+    await expect(event).to_have_text("Plan work10:20 – 11:35")
+    await expect(event).to_be_focused()
+    assert times(await tools.get()) == ("10:20", "11:35")
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("Escape")
+    await expect(event).to_have_text("Plan work10:20 – 11:35")
+    await expect(event).to_be_focused()
+    await page.keyboard.press("Shift+ArrowUp")
+    await page.locator("#next").focus()
+    await expect(moved).to_have_text("Plan work is at 10:20 – 11:20 now.")
+    assert times(await tools.get()) == ("10:20", "11:20")
+
+
+async def test_a_block_that_was_changed_meanwhile_is_not_moved(tools: AtTheTools, open_pane: Open) -> None:
+    await tools.create()
+    page = await open_pane("?date=2027-05-04")
+    event = page.locator("#events .event")
+    await event.focus()
+    await page.keyboard.press("ArrowDown")
+    await tools.update(start="2027-05-04T14:00:00", end="2027-05-04T15:00:00")
+    await page.keyboard.press("Enter")
+    said = "“Plan work” was changed meanwhile, so it was not moved. This is how it is now."
+    await expect(page.locator("#moved")).to_have_text(said)
+    await expect(event).to_have_text("Plan work14:00 – 15:00")
+    assert times(await tools.get()) == ("14:00", "15:00")

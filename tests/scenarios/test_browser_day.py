@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Response, expect, sync_playwright
 from tests.scenarios.caldav import CalDav
+from tests.scenarios.day import all_steps
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
 
@@ -99,3 +100,35 @@ def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> Non
 def calendar_after(program: Program) -> dict[str, bytes]:
     """The store at the address it has now."""
     return CalDav(program.caldav_url()).raw()
+
+
+def test_a_block_dragged_in_the_day_pane_is_the_persons_edit(program: Program, page: Page) -> None:
+    """The thread's card follows a drag and a stretch by keys, and Undo leaves the block where the person put it."""
+    calendar = CalDav(program.caldav_url())
+    for _ in all_steps(program.person()):
+        pass
+    expect.set_options(timeout=60_000)
+    page.goto(program.url)
+    page.get_by_role("button", name=re.compile("replies")).first.click()
+    day = page.frame_locator("iframe")
+    block = day.get_by_role("button", name=re.compile("^Prepare talk, Mon 2 Mar, 09:00 – 10:00"))
+    expect(block).to_be_visible()
+    box = block.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 90, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, box["y"] + 40)
+    page.mouse.move(box["x"] + 90, box["y"] + 20 + 31 * 12)
+    page.mouse.up()
+    expect(day.get_by_text("Prepare talk is at 15:00 – 16:00 now.")).to_be_visible()
+    expect(page.get_by_text(re.compile("You changed “Prepare talk”")).last).to_be_visible()
+    expect(page.get_by_text(re.compile("15:00–16:00")).last).to_be_visible()
+    day.get_by_role("button", name=re.compile("^Prepare talk, Mon 2 Mar, 15:00")).focus()
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("Enter")
+    expect(day.get_by_text("Prepare talk is at 15:00 – 16:30 now.")).to_be_visible()
+    expect(page.get_by_text(re.compile("15:00–16:30")).last).to_be_visible()
+    press(page, "Undo")
+    expect(page.get_by_text("Taken back").last).to_be_visible()
+    assert calendar.events() == [("Prepare talk", "2026-03-02T15:00:00+01:00", "2026-03-02T16:30:00+01:00")]

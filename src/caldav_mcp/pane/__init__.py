@@ -1,1 +1,1 @@
-"""The day next to the chat: a read-only page that keeps itself up to date."""
+"""The day next to the chat: a page that keeps itself up to date, on which blocks can be moved."""

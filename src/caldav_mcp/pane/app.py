@@ -1,4 +1,4 @@
-"""The day pane's web application: the page, its data, and the news it waits for."""
+"""The day pane's web application: the page, its data, the news it waits for, and the moves it sends."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from caldav_mcp.errors import ServiceError
+from caldav_mcp.errors import BadRequest, CalendarError, ServiceError
 from caldav_mcp.pane.changes import Changes
 from caldav_mcp.pane.day import day_json
+from caldav_mcp.pane.moves import Move, move_event
 from caldav_mcp.times import zone_named
 from caldav_mcp.tools.calendars import Calendars
 
 _PATIENCE = 2.0
 """Seconds that a page waits for news at most: short, so that a server with open pages stops soon."""
 
+_FILES = ("pane.css", "pane.js", "moves.js")
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _HEADERS = {
     "Cache-Control": "no-cache",
@@ -56,8 +58,18 @@ def pane_app(calendars: Calendars, changes: Changes) -> Starlette:
         body = {"version": found.version, "written": found.written, "date": day, "reachable": found.is_reachable}
         return JSONResponse(body, headers=_HEADERS)
 
-    routes = [Route("/events", events), Route("/changes", news), Route("/", _file("index.html"))]
-    return Starlette(routes=[*routes, *(Route(f"/{name}", _file(name)) for name in ("pane.css", "pane.js"))])
+    async def move(request: Request) -> Response:
+        try:
+            await move_event(calendars, Move.read(await request.json()))
+        except (BadRequest, ValueError) as error:
+            return JSONResponse({"ok": False, "error": str(error)}, 400, _HEADERS)
+        except CalendarError as error:
+            return JSONResponse({"ok": False, "error": str(error)}, headers=_HEADERS)
+        return JSONResponse({"ok": True}, headers=_HEADERS)
+
+    routes = [Route("/events", events), Route("/changes", news), Route("/move", move, methods=["POST"])]
+    routes += [Route("/", _file("index.html"))]
+    return Starlette(routes=[*routes, *(Route(f"/{name}", _file(name)) for name in _FILES)])
 
 
 def _file(name: str) -> Response:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from caldav_mcp.occurrences import Occurrence
 from caldav_mcp.pane.layout import side_by_side
+from caldav_mcp.pane.moves import state_of
 from caldav_mcp.times import rfc3339_milliseconds
 from caldav_mcp.tools.calendars import Calendars, Named
 from caldav_mcp.tools.read import in_order, left_out, occurrence_json
@@ -65,6 +66,10 @@ def _dump_timed(
     for occurrence, span, place in zip(found, spans, side_by_side(spans), strict=True):
         event = _dump_event(calendars, named, occurrence, zone)
         event |= {"top": span[0], "bottom": span[1], **place._asdict()}
+        event |= {
+            "starts": _minutes(occurrence.start.instant - start),
+            "ends": _minutes(occurrence.end.instant - start),
+        }
         event |= {"fromBefore": occurrence.start.instant < start, "goesOn": occurrence.end.instant > end}
         event |= _edges(occurrence, start.astimezone(zone).date(), zone)
         shown.append(event)
@@ -84,7 +89,8 @@ def _dump_event(calendars: Calendars, named: Named, occurrence: Occurrence, zone
         "isTentative": event["status"] == "tentative" or own.get("responseStatus") == "tentative",
         "isDeclined": own.get("responseStatus") == "declined",
         "repeats": occurrence.in_series,
-        "state": f"{event.get('etag')}{event.get('updated')}",
+        "state": state_of(event),
+        "movable": calendars.primary.about.writable and bool(event["organizer"].get("self")),
         "long": _long(occurrence, zone),
     }
 

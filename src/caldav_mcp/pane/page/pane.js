@@ -1,4 +1,7 @@
 // The day pane. It asks for one day at a time, draws it, and waits for news to draw it again.
+// Blocks are moved in moves.js.
+
+import { Moves } from "./moves.js";
 
 const HOUR = 62; // pixels; the same as --hour in the style sheet
 const STAY = 20_000; // after somebody turned to a day themselves, news do not turn the page for so long
@@ -63,6 +66,7 @@ async function hear(news) {
   if (!news.reachable) return say("unreachable");
   const wasWritten = news.written !== pane.written;
   const mayTurn = performance.now() - pane.turnedAt > STAY;
+  await moves.settled();
   if (wasWritten && news.date && mayTurn) pane.date = news.date;
   await load();
 }
@@ -126,6 +130,7 @@ function eventItem(event, fresh) {
   item.classList.toggle("tiny", height < 24);
   item.classList.toggle("is-before", event.fromBefore);
   item.classList.toggle("goes-on", event.goesOn);
+  item.toggleAttribute("data-movable", event.movable);
   const others = 1 + event.fromBefore + event.goesOn;
   item.style.setProperty("--lines", Math.max(1, Math.floor((height - 11 - 17 * others) / 17)));
   const words = element("div", "words", element("b", "", event.title || "Untitled"));
@@ -143,6 +148,7 @@ function eventButton(event, ...content) {
   const button = element("button", "event", ...content);
   button.type = "button";
   button.setAttribute("aria-label", `${event.title || "Untitled"}, ${event.long}`);
+  if (event.movable && "top" in event) button.setAttribute("aria-describedby", "how");
   button.addEventListener("click", () => showDetails(event));
   return button;
 }
@@ -274,6 +280,8 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("pointerdown", (event) => {
   if ($("details").open && !event.target.closest("dialog, .event")) $("details").close();
 });
+
+const moves = new Moves({ hour: HOUR, day: () => pane.day, reload: load });
 
 setInterval(drawNow, 20_000);
 await load({ scroll: true });
