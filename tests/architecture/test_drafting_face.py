@@ -27,12 +27,14 @@ VALUES = {
         "Task",
         "Told",
     },
-    "day_draft": {"Day", "LunchWish", "PIECE", "TRIAL_STEPS", "Work"},
+    "day_draft": {"Day", "FIRST_STEPS", "LONG_STEPS", "LongSearch", "LunchWish", "PIECE", "TRIAL_STEPS", "Work"},
     "model": {"Block", "Draft", "MustConflict", "PlacementOption", "UnplacedItem", "Violation"},
-    "solver": {"BlockMove", "RevisedPlan", "STEPS"},
+    "solver": {"BlockMove", "Optimum", "RevisedPlan", "STEPS", "Solution"},
 }
 OF_QUALITY = {"context": {"DraftContext", "Occupied", "build_context"}}
 """The grade looks at the same day for many plans, so it computes the day once."""
+OPTIMIZER = "adapters/optimizer/"
+"""The translation of the compiled problem for an exact solver, which needs all of it."""
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -54,7 +56,7 @@ def test_other_packages_use_five_functions_of_the_solver() -> None:
     beyond = []
     for path in sorted(source.rglob("*.py")):
         package = path.relative_to(source).parts[0]
-        if package == "drafting":
+        if package == "drafting" or str(path.relative_to(source)).startswith(OPTIMIZER):
             continue
         names = set(imported(ast.parse(path.read_text())))
         used |= names

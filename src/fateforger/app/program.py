@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
+from fateforger.adapters.optimizer.process import is_installed, optimize
 from fateforger.adapters.painter import render_in_thread
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store
@@ -45,6 +46,7 @@ from fateforger.calendar.ports import Calendar, Journal, Quota
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
+from fateforger.conversation.background_updates import Improver
 from fateforger.conversation.calendar_watch import Watcher
 from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.language.model_calls import CountingModel
@@ -331,6 +333,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         store.constraints.on_write(partial(supervisor.wake, INDEXING))
         store.people.on_erase(partial(supervisor.wake, INDEXING))
         team = await stack.enter_async_context(run_slack_app(slack, supervisor))
+        await planner.coordinator.resume()
         health.slack, health.indexing, health.memory = slack, planner.indexing, planner.memory
         place = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
         state = f"State: {'your database' if settings.database_url else settings.data_dir}."
@@ -380,6 +383,7 @@ def _build_services(resources: _Resources, engine: CalendarSubmitter) -> _Servic
         outside=build_external_list(settings, clock),
         proposals=ProposalService(store.proposals, store.jobs, clock),
         logbook=build_turn_log(settings, clock),
+        improver=Improver(optimize if is_installed() else None),
     )
     resources.stack.push_async_callback(coordinator.aclose)
     return _Services(coordinator, memory, tools, indexing)

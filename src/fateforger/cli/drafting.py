@@ -10,7 +10,9 @@ from typing import Any
 
 import click
 
+from fateforger.adapters.optimizer.process import is_installed, optimize_now
 from fateforger.cli.documents import format_block
+from fateforger.drafting.day_draft import LONG_STEPS
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import Draft, UnplacedItem, write_draft
 from fateforger.drafting.solver import STEPS, draft_instance
@@ -54,9 +56,13 @@ def _draft(document: Any, days: int | None, steps: int | None, budget: int | Non
     if days is not None and isinstance(document, dict):
         document = {**document, "days": days}
     instance = read_instance(document)
-    most = STEPS if steps is None else steps
+    usual = LONG_STEPS if instance.days == 1 else STEPS
+    most = usual if steps is None else steps
+    wanted = steps is None and budget is None and instance.days == 1
+    optimize = optimize_now if wanted and is_installed() else None
     with _show_progress(instance.days, most) if bar and instance.days > 1 else nullcontext() as seen:
-        return draft_instance(instance, steps=most, stop=_build_stop(budget), seen=seen, reasons=True)
+        stop = _build_stop(budget)
+        return draft_instance(instance, steps=most, stop=stop, seen=seen, reasons=True, optimize=optimize)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.calendar_watch import is_in_doubt, notice_changes
@@ -13,18 +14,23 @@ from fateforger.conversation.effects import Effects, mark_stale_preview
 from fateforger.conversation.memory_node import apply_understood, has_memory_news
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.plan_nodes import with_arrivals
+from fateforger.conversation.ports import Optimize
 from fateforger.conversation.session_lifecycle import close_session, is_abandoned
 from fateforger.conversation.session_messages import build_messages
 from fateforger.conversation.stage_nodes import redraft
 from fateforger.conversation.turn_log import log_constraint_events
 from fateforger.conversation.turn_values import Effect, apply_reading, with_memory
+from fateforger.drafting.model import Draft
 from fateforger.errors import StoreError, VersionConflict
+from fateforger.planning.block_times import keys_before
 from fateforger.ports.clock import Clock
+from fateforger.session.better_draft import apply_better_draft, awaits_better_draft, search_again
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import EndAbandoned
 from fateforger.session.constants import REREAD_WAIT
-from fateforger.session.draft import with_fixes, without_stale_sketch
+from fateforger.session.draft import is_current, with_fixes, without_stale_sketch
+from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
@@ -34,6 +40,21 @@ log = logging.getLogger(__name__)
 
 TRIES = 4
 """Attempts to show a result while commands keep changing the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Improver:
+    """Looks for better drafts: by a longer search, and by an exact optimizer where there is one."""
+
+    optimize: Optimize | None = None
+
+    async def find_better(self, session: Session) -> Draft | None:
+        """Return a materially better draft than the first plan of the session, if there is one."""
+        found = await asyncio.to_thread(search_again, session)
+        if found is None:
+            return None
+        optimum = None if self.optimize is None else await self.optimize(found.best)
+        return await asyncio.to_thread(found.to_draft, optimum)
 
 
 class BackgroundUpdates:
@@ -51,7 +72,10 @@ class BackgroundUpdates:
         drafts: Drafts,
         memory: MemoryService,
         clock: Clock,
+        improver: Improver | None,
     ) -> None:
+        self._improver = improver
+        self._improving: set[str] = set()
         self._clock = clock
         self._sessions = sessions
         self._looker = looker
@@ -147,6 +171,54 @@ class BackgroundUpdates:
         look = self._looker.begin(session.date, session.tz)
         self._late.start(self._apply_read(session.id, look), name=f"calendar of {session.id}")
 
+    @property
+    def improves(self) -> bool:
+        """True where a better draft follows a first plan."""
+        return self._improver is not None
+
+    def improve(self, session: Session) -> None:
+        """Look for a better draft of a saved session that shows a first plan. Returns at once."""
+        if self._improver is None or session.id in self._improving or not awaits_better_draft(session):
+            return
+        self._improving.add(session.id)
+        self._late.start(self._improve(session.id, self._improver), name=f"better draft of {session.id}")
+
+    async def _improve(self, session_id: str, improver: Improver) -> None:
+        try:
+            while True:
+                session = await self._sessions.load(session_id)
+                if session is None or not awaits_better_draft(session):
+                    return
+                draft = await improver.find_better(session)
+                async with self._drafts.turn(session_id):
+                    if await self._show_better(session, draft):
+                        return
+        except StoreError as error:
+            log.warning("the better draft of session %s could not be saved: %s", session_id, error.message)
+        finally:
+            self._improving.discard(session_id)
+
+    async def _show_better(self, drafted: Session, draft: Draft | None) -> bool:
+        """Replace the first plan that was drafted; return ``False`` if the session has changed since."""
+        session = await self._sessions.load(drafted.id)
+        if session is None or not awaits_better_draft(session):
+            return True
+        if session.planning.plan != drafted.planning.plan or not is_current(session, drafted.planning.draft_basis):
+            return False
+        if draft is not None and keys_before(draft.plan, self._clock.now()):
+            draft = None
+        after = apply_better_draft(session, draft)
+        messages: tuple[Outgoing, ...] = ()
+        if after.planning.plan != session.planning.plan:
+            after, messages = build_messages(session, after, f"{session.id}:{session.version}:better")
+        try:
+            await self._sessions.save(after, expected=session.version, outgoing=messages)
+        except VersionConflict:
+            return False
+        if messages:
+            self._owing()
+        return True
+
     async def aclose(self) -> None:
         """Stop waiting; the results are looked up again when they are needed."""
         await self._late.close()
@@ -161,6 +233,7 @@ class BackgroundUpdates:
         saved = await self._sessions.save(after, expected=before.version, outgoing=messages)
         log_constraint_events(before, saved, command.command_id)
         self._drafts.prepare(saved)
+        self.improve(saved)
         return after
 
     async def _apply_read(self, session_id: str, looking: asyncio.Task[Look]) -> None:
@@ -174,7 +247,9 @@ class BackgroundUpdates:
             after = with_fixes(after, session.touched_at)
             after, messages = build_messages(session, after, f"{session_id}:{session.version}:calendar")
             try:
-                self._drafts.prepare(await self._sessions.save(after, expected=session.version, outgoing=messages))
+                saved = await self._sessions.save(after, expected=session.version, outgoing=messages)
+                self._drafts.prepare(saved)
+                self.improve(saved)
             except VersionConflict:
                 continue
             except StoreError as error:

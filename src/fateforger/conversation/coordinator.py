@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from fateforger.conversation.agent_proposals import ProposalService
-from fateforger.conversation.background_updates import BackgroundUpdates
+from fateforger.conversation.background_updates import BackgroundUpdates, Improver
 from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, Submitter
@@ -86,6 +86,10 @@ class FormService:
         return session.at_time(self.clock.now())
 
 
+RESUMED = timedelta(hours=12)
+"""Time since the last activity of a session for whose first plan a better one is still looked for."""
+
+
 class PlanningCoordinator:
     """Takes commands, one at a time per session (the caller ensures this), and carries out each of them once.
 
@@ -95,7 +99,8 @@ class PlanningCoordinator:
     ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
     free text, ``memory`` knows the person's constraints, ``outside`` reads an external task list, ``proposals`` holds
     the proposals of agents, and ``logbook`` records each turn. ``ownership`` decides who owns the calendar. ``model``
-    and ``outside`` are ``None`` where none is configured.
+    and ``outside`` are ``None`` where none is configured. With an ``improver``, a thread shows a first plan at once,
+    and the better one when it is found.
     """
 
     def __init__(
@@ -113,9 +118,11 @@ class PlanningCoordinator:
         outside: ExternalTaskList | None,
         calendar_write: CalendarWrite,
         calendar_wait: float = CALENDAR_WAIT,
+        improver: Improver | None = None,
     ) -> None:
         self._logbook = logbook
         self._sessions = sessions
+        self._clock = clock
         self._model = model
         self._ownership = ownership
         self._looker = Looker(submitter.read, clock)
@@ -133,6 +140,7 @@ class PlanningCoordinator:
             drafts=self._drafts,
             memory=memory,
             clock=clock,
+            improver=improver,
         )
         self._turns = Turns(
             sessions=sessions,
@@ -163,6 +171,11 @@ class PlanningCoordinator:
     def on_message_due(self, owing: Callable[[], None]) -> None:
         """Set the callback for messages that background work, rather than a command, has queued."""
         self._later.on_message_due(owing)
+
+    async def resume(self) -> None:
+        """Go on with the better drafts that the previous program was looking for."""
+        for session in await self._sessions.touched_since(self._clock.now() - RESUMED):
+            self._later.improve(session)
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.handle`."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Protocol
 
+from fateforger.drafting.solver import Optimum, Solution
 from fateforger.ports.people import Claim
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback
@@ -12,6 +14,9 @@ from fateforger.session.commands import Command, InboxCommand
 from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.workers.people import CalendarOwner
+
+Optimize = Callable[[Solution], Awaitable[Optimum | None]]
+"""Return a placement that is as good or better, and what was proved; ``None`` when that failed."""
 
 
 class CoordinatorPort(Protocol):

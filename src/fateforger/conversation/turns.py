@@ -192,6 +192,7 @@ class Turns:
         before = await self.sessions.load(command.session_id)
         if before is None or command.command_id in before.thread.handled:
             return
+        before = before.with_planning(quick=self.later.improves)
         if command.user_id != before.user_id:
             await self._answer(before, command, not_yours_card())
         elif before.status is SessionStatus.CANCELLED:
@@ -331,6 +332,7 @@ class Turns:
         after = await self.sessions.save(after, expected=before.version, outgoing=messages)
         log_constraint_events(before, after, command.command_id)
         self.drafts.prepare(after)
+        self.later.improve(after)
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
         if waits and after.day.snapshot is None and after.day.snapshot_error is None:
             self.later.show_when_read(after)

@@ -30,7 +30,7 @@ from fateforger.drafting.instance import (
     Told,
 )
 from fateforger.drafting.model import Draft, PlacementOption, UnplacedItem
-from fateforger.drafting.solver import STEPS, Solution, solve_context
+from fateforger.drafting.solver import STEPS, Optimum, Solution, is_materially_better, solve_context, with_optimum
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.drafting.task_fields import TaskDay, with_details
 from fateforger.errors import BadInput
@@ -44,6 +44,10 @@ from fateforger.values import replace
 
 TRIAL_STEPS = 3_300
 """Steps of a trial draft that only tests whether an option helps: a few hundredths of a second."""
+FIRST_STEPS = 0
+"""Steps of the first plan that is shown while a better one is looked for: the best of a few greedy placements."""
+LONG_STEPS = 3 * STEPS
+"""Steps of the better plan that follows the first one: about a second."""
 PIECE = 30
 """Shortest piece that deep work is split into, in minutes."""
 SPLITTABLE = 60
@@ -172,7 +176,10 @@ class Day:
         if self.frame.minutes == 0:
             lost = [UnplacedItem.of_work(w.id, w.title, w.length, frame=0, longest=0, left=0) for w in self.works]
             return Draft(TBPlan(date=self.date, tz=self.tz), tuple(lost))
-        filled = _solve(self.instance(told), steps)
+        return self.to_draft(told, _solve(self.instance(told), steps))
+
+    def to_draft(self, told: Sequence[Told], filled: Solution) -> Draft:
+        """Return the draft for a solved problem of the day."""
         result = draft_of(filled)
         left = [_explain_lunch(self, told, each) for each in result.unplaced]
         return replace(
@@ -187,6 +194,34 @@ class Day:
         instance = bare.instance(told)
         result = draft_of(_solve(replace(instance, policy=replace(instance.policy, shutdown=0)), TRIAL_STEPS))
         return replace(result, unplaced=tuple(_explain_lunch(bare, told, each) for each in result.unplaced))
+
+    def search_again(self, told: Sequence[Told], plan: TBPlan) -> LongSearch | None:
+        """Return a long search for the day whose plan was found by a short one. Takes about a second.
+
+        Returns ``None`` if a short search finds another plan, which then was made otherwise.
+        """
+        if self.frame.minutes == 0:
+            return None
+        for steps in (FIRST_STEPS, STEPS):
+            first = _solve(self.instance(told), steps)
+            if draft_of(first).plan == plan:
+                return LongSearch(self, tuple(told), first, _solve(self.instance(told), LONG_STEPS))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class LongSearch:
+    """The solutions that a short and a long search found for a day."""
+
+    day: Day
+    told: tuple[Told, ...]
+    first: Solution
+    best: Solution
+
+    def to_draft(self, optimum: Optimum | None = None) -> Draft | None:
+        """Return the draft of the better solution, or of an optimizer's, if it is materially better than the first."""
+        best = self.best if optimum is None else with_optimum(self.best, optimum)
+        return self.day.to_draft(self.told, best) if is_materially_better(best, self.first) else None
 
 
 def lunch_stretch(frame: Stretch, taken: Sequence[Stretch], wish: LunchWish) -> Stretch | None:

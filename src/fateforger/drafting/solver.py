@@ -166,6 +166,16 @@ def with_optimum(result: Solution, found: Optimum) -> Solution:
     return replace(result, placed=placed, least=found.least)
 
 
+MATERIAL = 0.01
+"""Least share of the attainable value by which a plan has to be better for a person to be told."""
+
+
+def is_materially_better(new: Solution, old: Solution) -> bool:
+    """Check whether a solution of the same problem is worth an update of what the person sees."""
+    reached, was = (points(Placement(each.problem, each.placed)) for each in (new, old))
+    return was - reached >= MATERIAL * max(1, sum(item.reward for item in old.problem.items) - reached)
+
+
 def draft_instance(
     instance: Instance,
     *,
@@ -173,16 +183,19 @@ def draft_instance(
     stop: ShouldStop | None = None,
     seen: OnProgress | None = None,
     reasons: bool = False,
+    optimize: Callable[[Solution], Optimum | None] | None = None,
 ) -> Draft:
     """Return a plan for the instance.
 
     The same instance and ``steps`` give the same plan everywhere. ``stop`` may end the search early; the draft then
     says that it is not finished. ``seen`` is called with the effort spent. ``reasons`` adds the reasons of
-    each block.
+    each block. ``optimize`` looks for a better placement, or proves that there is none.
 
     Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.
     """
-    return to_draft(solve_context(build_context(instance), steps=steps, stop=stop, seen=seen), reasons=reasons)
+    result = solve_context(build_context(instance), steps=steps, stop=stop, seen=seen)
+    found = None if optimize is None else optimize(result)
+    return to_draft(result if found is None else with_optimum(result, found), reasons=reasons)
 
 
 def solve_context(

@@ -9,7 +9,7 @@ from dataclasses import astuple
 from datetime import UTC, datetime, time, timedelta
 from itertools import islice
 
-from fateforger.drafting.day_draft import Day, LunchWish, Work
+from fateforger.drafting.day_draft import FIRST_STEPS, Day, LunchWish, Work
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
 from fateforger.drafting.model import Draft, MustConflict, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, refit_plan
@@ -234,17 +234,24 @@ def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
     """
     session = session.with_planning(drafted_at=session.now, put_in_past=())
     if sketch is None or sketch.plan is None:
-        result = own_draft(session)
-        fresh = session.with_planning(
-            plan=result.plan,
-            unplaced=to_unplaced(session, result.unplaced),
-            clash=clash_of(result.conflict, result.relaxed),
-        )
+        quick = session.planning.quick
+        result = own_draft(session, steps=FIRST_STEPS if quick and session.planning.plan is None else STEPS)
+        fresh = with_own_draft(session, result).with_planning(rough=quick)
     else:
+        session = session.with_planning(rough=False)
         plan, left = _start_now(session, sketch.plan)
         unplaced = (*sketch.unplaced, *to_unplaced(session, left))
         fresh = session.with_planning(plan=plan, unplaced=with_offers(unplaced, session.planning.unplaced))
     return grade_session(fresh.with_planning(draft_basis=basis_of(session)))
+
+
+def with_own_draft(session: Session, result: Draft) -> Session:
+    """Return the session with a draft of the engine as its plan."""
+    return session.with_planning(
+        plan=result.plan,
+        unplaced=to_unplaced(session, result.unplaced),
+        clash=clash_of(result.conflict, result.relaxed),
+    )
 
 
 def _start_now(session: Session, plan: TBPlan) -> tuple[TBPlan, tuple[UnplacedItem, ...]]:

@@ -325,6 +325,10 @@ class Planning(BaseModel):
     """Fingerprint of all inputs of the draft; another one means that the draft is stale (S46)."""
     drafted_at: datetime | None = None
     """Instant of the draft; its day was filled from there on."""
+    quick: bool = False
+    """True where a plan is shown after a short search, because a better one follows in the background."""
+    rough: bool = False
+    """True while the plan is the result of a short search."""
     put_in_past: tuple[str, ...] = ()
     """Keys of blocks that the person placed at times already past."""
     weighed: CheckedInputs | None = None

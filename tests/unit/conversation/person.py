@@ -20,6 +20,7 @@ from fateforger.calendar.access import CommitContext
 from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.agent_proposals import ProposalService
+from fateforger.conversation.background_updates import Improver
 from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.effects import Submitter
 from fateforger.conversation.language.rule_extraction import build_interpreter
@@ -96,6 +97,8 @@ class House:
     """Seconds that the store of constraints and the extractor are given."""
     extract_seconds: float = 0.0
     """How long a draft or a commit waits for the extractor, which works only while lanes do."""
+    improver: Improver | None = None
+    """Looks for better drafts; without it the first one is the final one."""
     coordinator: PlanningCoordinator = field(init=False)
     submitter: CalendarSubmitter = field(init=False)
     desk: QueueService = field(init=False)
@@ -150,6 +153,7 @@ class House:
             outside=self.outside,
             calendar_write=self.calendar_write,
             calendar_wait=calendar_wait,
+            improver=self.improver,
         )
 
     @property

@@ -108,7 +108,7 @@ class Translation:
 
     def _forbid_swap(self, first: Iterable[int], then: Iterable[int], on: int) -> None:
         """Let pieces of ``first`` end before pieces of ``then`` begin."""
-        begun, unended = self._begun(then, on), self._unended(first, on)
+        begun, unended = self._mark_begun(then, on), self._mark_unended(first, on)
         for slot, literal in begun.items():
             if slot in unended:
                 self.model.at_most_one((literal, unended[slot]))
@@ -139,7 +139,7 @@ class Translation:
     def _charge_gaps(self) -> None:
         """Charge for the slots of soft gaps that others cover."""
         for gap in self.problem.soft_gaps:
-            covers = self._by_slot(gap.avoiding, -1, _covered)
+            covers = self._by_slot(gap.avoiding, -1, _list_covered)
             broken = self.model.boolean(gap.base) if gap.base else None
             for slot, wanted in self._wanted_ahead(gap) if gap.ahead else self._wanted_behind(gap):
                 if slot in covers:
@@ -161,7 +161,7 @@ class Translation:
         """Yield the slots wanted free before a block that is not the first of its day."""
         for day in self.problem.days:
             starts = self._by_slot(gap.members, day.slots, _start)
-            begun = self._begun(gap.members, day.slots)
+            begun = self._mark_begun(gap.members, day.slots)
             for slot in sorted({start - n for start in starts for n in range(1, gap.slots + 1)}):
                 near = [start for start in range(slot + 1, slot + gap.slots + 1) if start in starts]
                 yield slot, [([*((x, 1) for x in starts[at]), (begun[at - 1], 1)], 2) for at in near if at - 1 in begun]
@@ -199,7 +199,7 @@ class Translation:
         if first is then:
             return
         if first.whole and then.whole:
-            begun, unended = self._begun([then.item.index], on), self._unended([first.item.index], on)
+            begun, unended = self._mark_begun([then.item.index], on), self._mark_unended([first.item.index], on)
             both = [slot for slot in begun if slot in unended]
             if both:
                 swapped = self.model.boolean(points)
@@ -249,11 +249,11 @@ class Translation:
                         slots.setdefault(slot, []).append(x)
         return slots
 
-    def _begun(self, members: Iterable[int], on: int) -> dict[int, int]:
+    def _mark_begun(self, members: Iterable[int], on: int) -> dict[int, int]:
         """Return variables that say, by slot, that a piece began there or before."""
         return self._chain(self._by_slot(members, on, _start), 1)
 
-    def _unended(self, members: Iterable[int], on: int) -> dict[int, int]:
+    def _mark_unended(self, members: Iterable[int], on: int) -> dict[int, int]:
         """Return variables that say, by slot, that a piece ends later."""
         ends = self._by_slot(members, on, _end)
         return self._chain({end - 1: literals for end, literals in ends.items()}, -1)
@@ -298,5 +298,5 @@ def _end(start: int, length: int) -> tuple[int]:
     return (start + length,)
 
 
-def _covered(start: int, length: int) -> range:
+def _list_covered(start: int, length: int) -> range:
     return range(start, start + length)

@@ -1,0 +1,68 @@
+"""Better draft that replaces the first plan of a session while the person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fateforger.drafting.day_draft import LongSearch
+from fateforger.drafting.instance import LUNCH_TITLE
+from fateforger.drafting.model import Draft
+from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.session.draft import day_of, draft_constraints, grade_session, is_current, room_words, with_own_draft
+from fateforger.session.model import Session, SessionStatus
+from fateforger.session.overview import overview
+from fateforger.session.stages import TimeboxingStage
+from fateforger.text import gettext as _
+from fateforger.text import join_words, quote_title
+
+_MOST_NAMED = 3
+
+
+def awaits_better_draft(session: Session) -> bool:
+    """Check whether the session shows a first plan that a better one may replace."""
+    return (
+        session.planning.rough
+        and session.status is SessionStatus.ACTIVE
+        and session.stage is TimeboxingStage.SKELETON
+        and is_current(session, session.planning.draft_basis)
+    )
+
+
+def search_again(session: Session) -> LongSearch | None:
+    """Return a longer search for the session's plan, unless that is not what a short search found any more."""
+    plan = session.planning.plan
+    return None if plan is None else day_of(session).search_again(draft_constraints(session), plan)
+
+
+def apply_better_draft(session: Session, draft: Draft | None) -> Session:
+    """Return the session with a better draft for its first plan, and what changed; ``None`` keeps the plan."""
+    over = session.planning.plan
+    session = session.with_planning(rough=False)
+    if draft is None or over is None or draft.plan == over:
+        return session
+    better = grade_session(with_own_draft(session, draft))
+    better = better.say(_describe_order(over, draft.plan), *room_words(over, better))
+    return better.with_planning(overview=overview(better))
+
+
+def _describe_order(over: TBPlan, plan: TBPlan) -> str:
+    """Name the blocks that begin at another time than in the plan before, lunch first."""
+    was = {block.key: block.start for block in resolve(over)}
+    moved = [block for block in resolve(plan) if was.get(block.key, block.start) != block.start]
+    if not moved:
+        return _("A better order was found.")
+    named = join_words(_name_starts(sorted(moved, key=lambda b: (not _is_lunch(b), b.start))), _MOST_NAMED)
+    return _("A better order was found: {named}.", named=named)
+
+
+def _name_starts(moved: list[Resolved]) -> Iterator[str]:
+    for number, block in enumerate(moved):
+        title = _("lunch") if _is_lunch(block) else quote_title(block.event.name)
+        if number == 0:
+            yield _("{title} is at {start:%H:%M} now", title=title, start=block.start)
+        else:
+            yield _("{title} at {start:%H:%M}", title=title, start=block.start)
+
+
+def _is_lunch(block: Resolved) -> bool:
+    return block.event.type is ET.REGENERATION and block.event.name == LUNCH_TITLE

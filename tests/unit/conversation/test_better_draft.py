@@ -1,0 +1,153 @@
+"""A first plan is there at once, and a better one replaces it while the person reads, once and only if it matters."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tests.unit.conversation.person import House, Person
+
+from fateforger.conversation.background_updates import Improver
+from fateforger.drafting.day_draft import FIRST_STEPS, Work
+from fateforger.drafting.solver import Optimum, Solution
+from fateforger.planning.plan import TBPlan
+from fateforger.session.draft import day_of
+from fateforger.values import replace
+
+BETTER = "A better order was found"
+FULL_DAYS = (
+    ((180, True), (120, True), (90, True), (45, False)),
+    ((60, False), (180, False), (180, False), (120, True), (90, False)),
+    ((180, True), (180, True), (120, False), (45, True)),
+    ((45, False), (90, False), (30, True), (180, True), (150, False)),
+    ((180, False), (180, True), (180, True), (90, True)),
+)
+"""Work that does not fit into a day: minutes, and whether it is deep."""
+
+
+class Gate:
+    """An optimizer that waits to be opened, and finds nothing."""
+
+    def __init__(self) -> None:
+        self.asked, self.opened = asyncio.Event(), asyncio.Event()
+
+    async def optimize(self, _: Solution) -> Optimum | None:
+        self.asked.set()
+        await self.opened.wait()
+        return None
+
+
+async def full_day(anna: Person) -> tuple[TBPlan, TBPlan]:
+    """Draft a day whose first plan is worse than its best one; return both."""
+    await anna.to_tasks()
+    day = day_of(await anna.session())
+    for works in FULL_DAYS:
+        tried = replace(
+            day, works=tuple(Work(str(n), f"Task {n}", m, deep, first=n == 1) for n, (m, deep) in enumerate(works, 1))
+        )
+        first = tried.draft(steps=FIRST_STEPS).plan
+        found = tried.search_again((), first)
+        best = None if found is None else found.to_draft()
+        if best is not None:
+            break
+    else:
+        raise AssertionError("every first plan is as good as the best one; add a harder day")
+    values: dict[str, Any] = {}
+    for row, (minutes, deep) in enumerate(works, 1):
+        values |= {
+            f"title_{row}": f"Task {row}",
+            f"minutes_{row}": minutes,
+            f"depth_{row}": "deep" if deep else "shallow",
+        }
+    await anna.fill("tasks", size=len(works), one_thing="1", **values)
+    return first, best.plan
+
+
+def starts(plan: TBPlan | None) -> list[tuple[str, Any]]:
+    assert plan is not None
+    return [(block.name, block.timing) for block in plan.events]
+
+
+async def improved(house: House, anna: Person) -> None:
+    """Wait until no better plan is looked for any more."""
+
+    async def is_over() -> bool:
+        return not any(task.get_name().startswith("better draft") for task in asyncio.all_tasks())
+
+    await house.until(is_over)
+    await anna.read()
+
+
+async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_changed(
+    house: House, anna: Person
+) -> None:
+    gate = Gate()
+    house.improver = Improver(gate.optimize)
+    house.restart()
+    first, best = await full_day(anna)
+    assert starts((await anna.session()).planning.plan) == starts(first)
+    assert BETTER not in anna.words
+    slot, cards = next(reversed(anna.messages)), len(anna.arrived)
+    await asyncio.wait_for(gate.asked.wait(), 60)
+    gate.opened.set()
+    await improved(house, anna)
+    assert starts((await anna.session()).planning.plan) == starts(best)
+    assert BETTER in anna.words
+    assert " now" in anna.words
+    assert {message.slot for message in anna.arrived[cards:]} <= {slot, "root"}
+    assert anna.words.count(BETTER) == 1
+
+
+async def test_the_plan_that_the_person_went_on_with_stays(house: House, anna: Person) -> None:
+    gate = Gate()
+    house.improver = Improver(gate.optimize)
+    house.restart()
+    first, _ = await full_day(anna)
+    await asyncio.wait_for(gate.asked.wait(), 60)
+    await anna.press("Refine")
+    gate.opened.set()
+    cards = len(anna.arrived)
+    await improved(house, anna)
+    assert starts((await anna.session()).planning.plan) == starts(first)
+    assert len(anna.arrived) == cards
+
+
+async def test_a_restart_in_between_loses_nothing(house: House, anna: Person) -> None:
+    gate = Gate()
+    house.improver = Improver(gate.optimize)
+    house.restart()
+    _, best = await full_day(anna)
+    await asyncio.wait_for(gate.asked.wait(), 60)
+    await house.coordinator.aclose()
+    assert BETTER not in anna.words
+    house.improver = Improver()
+    house.restart()
+    await house.coordinator.resume()
+    await improved(house, anna)
+    assert starts((await anna.session()).planning.plan) == starts(best)
+    assert BETTER in anna.words
+
+
+async def test_a_first_plan_that_is_as_good_stays_without_a_word(house: House, anna: Person) -> None:
+    house.improver = Improver()
+    house.restart()
+    await anna.to_skeleton("Write report")
+    cards, plan = len(anna.arrived), (await anna.session()).planning.plan
+    await improved(house, anna)
+    assert len(anna.arrived) == cards
+    assert (await anna.session()).planning.plan == plan
+
+
+async def test_what_the_optimizer_finds_is_the_plan(house: House, anna: Person) -> None:
+    asked: list[Solution] = []
+
+    async def optimize(solution: Solution) -> Optimum | None:
+        asked.append(solution)
+        return Optimum(solution.placed, 0)
+
+    house.improver = Improver(optimize)
+    house.restart()
+    _, best = await full_day(anna)
+    await improved(house, anna)
+    assert len(asked) == 1
+    assert starts((await anna.session()).planning.plan) == starts(best)
