@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from tests.factories.words import course, inputs, wants
-from tests.scenarios.day import THREE_TASKS, confirm_date, confirm_frame, open_tasks, start
-from tests.scenarios.person import Person, eventually, texts
+from tests.scenarios.caldav import CalDav
+from tests.scenarios.day import STEPS, THREE_TASKS, confirm_date, confirm_frame, open_tasks, start
+from tests.scenarios.person import Person, controls, eventually, label, texts
 from tests.scenarios.program import Program
 from tests.scenarios.speaking import Listener, speaking
 
@@ -132,6 +133,73 @@ def test_words_put_a_task_on_another_day_before_and_in_refine(tmp_path: Path) ->
         eventually(lambda: queue(person), "the queue")
         assert "Answer mail" in queue(person)
         assert "Write report" not in queue(person)
+
+
+def titles(running: Program) -> list[str]:
+    return sorted(CalDav(running.caldav_url()).titles())
+
+
+def test_a_committed_plan_moves_to_another_day_and_comes_back_whole(tmp_path: Path) -> None:
+    """Off this day's calendar, drafted and committed on the other; one Undo after a kill -9 puts both back."""
+    with program(tmp_path / "data") as running:
+        person = running.person()
+        for _, step in STEPS:
+            step(person)
+        monday, before = person.roots()[-1]["ts"], titles(running)
+        person.press("Move this plan…")
+        assert person.submit(day="Thursday 5 March")["ok"]
+        thread_reads(person, monday, "Your plan moved to Thursday, with 3 tasks; see its thread.")
+        eventually(lambda: len(person.roots()) > 1, "the thread of Thursday")
+        person.reads("A first draft of Thursday 5 March", "Prepare talk", "Write report", "Answer mail")
+        assert titles(running) == []
+        person.press("Refine")
+        person.press("Commit to calendar")
+        person.reads("Thursday 5 March is on your calendar")
+        assert "Write report" in titles(running)
+        running.restart()
+        person = running.person()
+        press_in(person, monday, "Undo last update")
+        thread_reads(person, monday, "Your last change is taken back.")
+        person.reads("has ended")
+        eventually(lambda: titles(running) == before, "the calendar as it was")
+
+
+def test_a_day_with_a_plan_is_offered_the_tasks_instead(tmp_path: Path) -> None:
+    """Said in words: the move is refused, then joined, and the other thread has the tasks."""
+    meanings = {
+        "move this plan to Tuesday": [wants("replan"), course(move_to="2026-03-03")],
+        "then add them there": [wants("replan"), course(move_to="2026-03-03", join=True)],
+    }
+    with speaking(Listener(meanings)) as settings, program(tmp_path / "data", **settings) as running:
+        person = running.person()
+        plan_next_day(person)
+        person.press("Plan this day")
+        person.reads("the frame of your day", "Proceed")
+        person.press("Proceed")
+        person.reads("What do you want to get done on Tuesday")
+        tuesday = person.roots()[-1]["ts"]
+        for _, step in STEPS[:-1]:
+            step(person)
+        person.write("move this plan to Tuesday")
+        person.reads("Tuesday 3 March has a plan already, so I moved nothing.")
+        person.write("then add them there")
+        person.reads("Your plan moved to Tuesday, with 3 tasks")
+        thread_reads(person, tuesday, "From Monday 2 March:", "3 tasks")
+        assert titles(running) == []
+
+
+def press_in(person: Person, ts: str, wanted: str) -> None:
+    """Press the newest button with that label in a thread."""
+
+    def look() -> tuple[Any, str, Any] | None:
+        inside = person.get("/ui/messages", user=person.user, channel=person.channel, thread_ts=ts)["messages"]
+        for message in reversed(inside):
+            for block_id, element in controls(message.get("blocks") or []):
+                if label(element).startswith(wanted):
+                    return message, block_id, element
+        return None
+
+    person.use(*eventually(look, f"a control “{wanted}” in {ts}"))
 
 
 def queue(person: Person) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from fateforger.calendar.conflicts import describe_value
+from fateforger.calendar.model import SafetyCheckKind
 from fateforger.conversation.turn_values import (
     Effect,
     StageInput,
@@ -35,8 +36,7 @@ from fateforger.session.checks import (
 )
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.calendar import ResolveConflict
-from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
-from fateforger.session.commands.plan import BlockCommand, Replan
+from fateforger.session.commands.plan import BlockCommand, MovePlan, Replan
 from fateforger.session.commands.rules import JudgeConstraint, ReviseConstraint, SettleConstraints
 from fateforger.session.conflicts import (
     answered_questions,
@@ -54,21 +54,22 @@ from fateforger.session.edits import apply_edit, repair_violations, writes_at_on
 from fateforger.session.gate import is_committed
 from fateforger.session.messages import CHANGE
 from fateforger.session.model import MEETINGS, HeldChange, Question, RefineUpdate, Session
-from fateforger.session.other_days import check_not_settled
+from fateforger.session.other_days import check_can_return
 from fateforger.session.placement import by_time, list_differences, span, summarize_differences
 from fateforger.session.recall import followed_constraints
 from fateforger.session.replanning import (
     OptionCommand,
     Refit,
     facts_of,
+    move_plan,
     refit_again,
     replan_day,
     with_facts,
     with_option,
     with_put_in_past,
+    with_safe_undo,
 )
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.session.tasks import keep_for_later
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.values import replace
@@ -166,7 +167,10 @@ def run_refine_stage(stage: StageInput) -> StageOutput:
     if isinstance(stage.command, Replan):
         return _apply_refit(stage, replan_day(session, stage.command, stage.now))
     if isinstance(stage.command, OptionCommand):
-        return _keep_sent(stage, _apply_refit(stage, with_option(session, stage.command, stage.now)))
+        output = _apply_refit(stage, with_option(session, stage.command, stage.now))
+        return replace(output, session=with_safe_undo(session, output.session, stage.command))
+    if isinstance(stage.command, MovePlan):
+        return _move_plan(stage, stage.command)
     return _apply_move(stage, session)
 
 
@@ -270,21 +274,16 @@ def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
     return write(stage, session) if now and not step.local else StageOutput(session=session)
 
 
-def _keep_sent(stage: StageInput, output: StageOutput) -> StageOutput:
-    """Return the output so that undoing it loses no task of another day, and has none in two places.
-
-    A received task that is undone waits for another day; a returned one cannot come back by an undo.
-    """
-    session, command = output.session, stage.command
-    if isinstance(command, ReturnTasks):
-        return replace(output, session=session.with_sync(refine_undo=()))
-    if isinstance(command, ReceiveTasks) and session.sync.refine_undo:
-        last = session.sync.refine_undo[-1]
-        facts = facts_of(stage.session)
-        kept = replace(facts, deferred=(*facts.deferred, *map(keep_for_later, command.tasks)))
-        steps = (*session.sync.refine_undo[:-1], replace(last, facts_before=kept))
-        return replace(output, session=session.with_sync(refine_undo=steps))
-    return output
+def _move_plan(stage: StageInput, command: MovePlan) -> StageOutput:
+    """Move the plan to another day. What of it is on the calendar is taken off in the same change."""
+    before = stage.session
+    session = _apply_refit(stage, move_plan(before, command, stage.now)).session
+    if before.sync.written is None:
+        return StageOutput(session=session)
+    # The person asked for the blocks to go, so the check of mass deletions does not ask again.
+    group = session.sync.write_group or mint_key("g", session.id, stage.cause)
+    session = session.with_sync(write_group=group, brakes=(SafetyCheckKind.MASS_DELETION.value,))
+    return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
 
 
 def _hold_change(
@@ -489,10 +488,7 @@ def write(stage: StageInput, session: Session) -> StageOutput:
 def _undo_update(session: Session) -> StageOutput:
     last = session.sync.refine_undo[-1]
     if last.facts_before is not None:
-        back = {each.task.id for each in last.facts_before.sent}
-        for each in session.open_work.sent:
-            if each.task.id not in back:
-                check_not_settled(each)
+        check_can_return(session, last.facts_before.sent)
     if last.transactions:
         return StageOutput(session=session, effects=(UndoUpdate(transactions=last.transactions),))
     return StageOutput(session=undo_last_change(session))
@@ -516,7 +512,7 @@ def undo_last_change(session: Session) -> Session:
 def run_review_stage(stage: StageInput) -> StageOutput:
     """Commit on arrival and on request; send a correction to Refine within the same turn (S52)."""
     session = stage.session
-    if isinstance(stage.command, BlockCommand | Replan | OptionCommand):
+    if isinstance(stage.command, BlockCommand | Replan | MovePlan | OptionCommand):
         return StageOutput(session=session, move=Move.BACK, command=stage.command)
     if isinstance(stage.command, ResolveConflict):
         # An open question belongs to the commit; its answer completes it.

@@ -73,6 +73,7 @@ class TurnInput(BaseModel):
     answer next. ``proposals`` are agents' proposals that wait in the thread. ``offered`` lists other things that could
     be done that day (``None``: as the session knows it), and ``offer_trouble`` says why that list is incomplete.
     ``settled`` are tasks that were given to another day and are on its calendar.
+    ``planned_days`` are other days that have a thread already.
     """
 
     model_config = _FROZEN
@@ -87,6 +88,7 @@ class TurnInput(BaseModel):
     offered: tuple[OfferedInput, ...] | None = None
     offer_trouble: str | None = None
     settled: tuple[str, ...] = ()
+    planned_days: tuple[Date, ...] = ()
 
     @property
     def now(self) -> datetime:
@@ -267,7 +269,7 @@ class TurnOutcome(BaseModel):
 def begin_turn(turn: TurnInput) -> Session:
     """Return the session without its last notice, with the fresh readings applied."""
     session = with_memory(replace(turn.session, now=turn.now).with_thread(notice=None), turn.memory, turn.now)
-    session = with_settled(session, turn.settled)
+    session = with_settled(session, turn.settled).with_open_work(planned_days=turn.planned_days)
     aged = tuple(replace(write, fresh=False) for write in session.rules.memory_writes)
     session = session.with_rules(memory_writes=aged)
     if turn.offered is not None:

@@ -14,7 +14,7 @@ from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
 from fateforger.conversation.memory_service import MemoryService
-from fateforger.conversation.other_days import OtherDays
+from fateforger.conversation.queue.other_days import OtherDays
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import (
     RunningTurn,
@@ -296,6 +296,7 @@ class Turns:
             offered=more,
             offer_trouble=trouble,
             settled=await self.other_days.find_settled(before),
+            planned_days=await self.other_days.find_planned(before),
         )
 
     async def _find_proposals(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:

@@ -99,6 +99,8 @@ class SentTask(BaseModel):
     place: str = ""
     settled: bool = False
     plan: bool = False
+    begun: bool = False
+    """True if the thread that has it was begun for it."""
 
 
 class CatchUp(BaseModel):
@@ -300,6 +302,8 @@ class OpenWork(BaseModel):
     """Tasks left for another day."""
     sent: tuple[SentTask, ...] = ()
     """Tasks given to another day, which has them now."""
+    planned_days: tuple[Date, ...] = ()
+    """Other days that have a thread, as far as the last turn of Refine knew."""
     offered: tuple[OfferedInput, ...] = ()
     """Tasks that could be done on this day as well, from any source."""
     offer_trouble: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
@@ -62,6 +62,18 @@ def send_task(session: Session, task: Task, day: date, at: datetime) -> Session:
     return with_sent(session, (keep_for_later(task),), day)
 
 
+def check_free(session: Session, day: date, *, join: bool) -> None:
+    """Raise ``BadInput`` if the plan cannot move to ``day``, because that day has one and ``join`` is not wanted."""
+    if day in session.open_work.planned_days and not join:
+        raise BadInput(
+            _(
+                "{day} has a plan already, so I moved nothing."
+                " Add the tasks to that plan instead, or choose another day.",
+                day=day_words(day),
+            )
+        )
+
+
 def find_sent(session: Session, task_id: str) -> SentTask:
     """Return a task that was sent and can be taken back.
 
@@ -86,14 +98,28 @@ def check_not_settled(sent: SentTask) -> None:
         )
 
 
+def check_can_return(session: Session, sent: Iterable[SentTask]) -> None:
+    """Raise ``BadInput`` if a task would have to come back that is on the calendar of another day.
+
+    ``sent`` are the tasks that stay there.
+    """
+    stay = {each.task.id for each in sent}
+    for each in session.open_work.sent:
+        if each.task.id not in stay:
+            check_not_settled(each)
+
+
 def without_sent(session: Session, task_id: str) -> Session:
     """Return the session without a task among the sent ones."""
     return session.with_open_work(sent=tuple(each for each in session.open_work.sent if each.task.id != task_id))
 
 
-def with_sent_at(session: Session, places: Mapping[str, str]) -> Session:
+def with_sent_at(session: Session, places: Mapping[str, str], *, begun: bool = False) -> Session:
     """Return the session with the places of sent tasks, by the tasks' ids."""
-    sent = (replace(each, place=places.get(each.task.id, each.place)) for each in session.open_work.sent)
+    sent = (
+        replace(each, place=places[each.task.id], begun=begun) if each.task.id in places else each
+        for each in session.open_work.sent
+    )
     return session.with_open_work(sent=tuple(sent))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -28,13 +28,15 @@ from fateforger.session.commands.day import (
     SplitTask,
     TakeBack,
 )
-from fateforger.session.commands.plan import Replan
+from fateforger.session.commands.plan import MovePlan, Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
 from fateforger.session.draft import carry_basis, instance_in, options_for, task_day, work_of
 from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
+from fateforger.session.other_days import check_free, check_other_day, name_day, with_sent
 from fateforger.session.placement import by_time, list_differences, resolved_block
 from fateforger.session.tasks import allow_pieces, keep_for_later
-from fateforger.text import join_words
+from fateforger.text import count_tasks, join_words, mark_message
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 
@@ -163,6 +165,7 @@ def _time_after(block: Resolved, at: datetime) -> timedelta:
 OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask | TakeBack | ReceiveTasks | ReturnTasks
 """Commands for an item that found no place, and for tasks of other days, while the plan is refined."""
 OVER = "That day is over, so there is nothing left of it to replan."
+MOVED = mark_message("Your plan moved to {day}, with {tasks}; see its thread.")
 NO_PLAN = "There is no plan to refit yet."
 GONE = "That is not open any more; please look at the newest card."
 STANDS = "Nothing has to move; the rest of your day stays as it is."
@@ -277,6 +280,21 @@ def _with_other_days(
     return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), said)
 
 
+def with_safe_undo(before: Session, after: Session, command: OptionCommand) -> Session:
+    """Return the session so that undoing the change loses no task of another day, and has none in two places.
+
+    A received task that is undone waits for another day; a returned one cannot come back by an undo.
+    """
+    if isinstance(command, ReturnTasks):
+        return after.with_sync(refine_undo=())
+    if not isinstance(command, ReceiveTasks) or not after.sync.refine_undo:
+        return after
+    facts = facts_of(before)
+    kept = replace(facts, deferred=(*facts.deferred, *map(keep_for_later, command.tasks)))
+    *steps, last = after.sync.refine_undo
+    return after.with_sync(refine_undo=(*steps, replace(last, facts_before=kept)))
+
+
 def _defer_placed(session: Session, command: DeferTask, plan: TBPlan, now: datetime) -> Refit:
     """Refit the day without a task that has its blocks in the plan; what is left of it goes to another day."""
     if not any(task_of(event.block_key, [command.task_id]) for event in plan.events):
@@ -286,6 +304,45 @@ def _defer_placed(session: Session, command: DeferTask, plan: TBPlan, now: datet
         raise BadInput(GONE)
     day = command.defer(session, task)
     return _fit_without(session, day, plan, [task.id], now, [command.describe(session, task)])
+
+
+def move_plan(session: Session, command: MovePlan, now: datetime) -> Refit:
+    """Return the day without what is left of its plan, which goes to another day with its tasks.
+
+    Blocks that began stay. Meals, pauses and the like are not moved, because the draft of the other day has its own.
+    Raises ``UserError``; nothing is changed then.
+    """
+    plan = _current_plan(session, now)
+    check_other_day(session, command.day, command.at)
+    check_free(session, command.day, join=command.join)
+    blocks = by_time(plan)
+    left = [block for block in blocks if block.start.astimezone(UTC) >= now.astimezone(UTC)]
+    tasks = tuple(_tasks_to_move(session, blocks, left))
+    if not tasks:
+        raise BadInput(_("Nothing is left on this plan that could move."))
+    gone, moved = {block.key for block in left}, {task.id for task in tasks}
+    kept = tuple(task for task in session.day.inputs.tasks if task.id not in moved)
+    day = session.with_day(inputs=InputFacts(tasks=kept)).with_planning(unplaced=())
+    day = with_sent(day, tasks, command.day, plan=True)
+    rest = fix_starts(plan)
+    rest = rest.replace(event for event in rest.events if event.block_key not in gone)
+    line = _(MOVED, tasks=count_tasks(len(tasks)), day=name_day(command.day, seen_from=session.date))
+    return Refit(carry_basis(session, day.with_planning(sketch=None)), rest, (line,))
+
+
+def _tasks_to_move(session: Session, blocks: Sequence[Resolved], left: Sequence[Resolved]) -> Iterator[Task]:
+    """Yield the tasks with time in the blocks that are left, those without room, and the person's own blocks."""
+    ids = [task.id for task in session.day.inputs.tasks]
+    for task in session.day.inputs.tasks:
+        every = [block for block in blocks if task_of(block.key, [task.id])]
+        mine = [block for block in left if task_of(block.key, [task.id])]
+        if len(mine) == len(every):
+            yield task
+        elif mine:
+            yield replace(task, minutes=sum(block.minutes for block in mine))
+    for block in left:
+        if task_of(block.key, ids) is None and block.event.type in {ET.DEEP_WORK, ET.SHALLOW_WORK}:
+            yield task_from_block(block, block.minutes)
 
 
 def _fit_without(

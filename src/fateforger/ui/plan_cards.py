@@ -168,6 +168,7 @@ def plan_card(session: Session) -> Card:
                     Button(label=_("Add block"), action="form.add_block"),
                     *((SHOW_PREVIEW.localize(),) if is_preview_offered(session) else ()),
                     SHOW_HISTORY.localize(),
+                    *offer_move(session),
                     *build_add_button(session),
                     *_build_explanation_select(chain),
                 )
@@ -343,9 +344,22 @@ def committed_card(session: Session) -> Card:
             *(build_progress_controls(session) if done else ()),
             *(quality_note(session.planning.quality, done=True) if done else ()),
             *rules(session),
-            Controls(items=(*move_row(session, order, *_build_refusal(session)).items, SHOW_HISTORY.localize())),
+            Controls(
+                items=(
+                    *move_row(session, order, *_build_refusal(session)).items,
+                    SHOW_HISTORY.localize(),
+                    *(offer_move(session) if done else ()),
+                )
+            ),
         ),
     )
+
+
+def offer_move(session: Session) -> tuple[Button, ...]:
+    """Return the button that moves the plan to another day, if there is a plan."""
+    if session.planning.plan is None or not session.planning.plan.events:
+        return ()
+    return (Button(label=_("Move this plan…"), action="form.move_plan"),)
 
 
 def _build_refusal(session: Session) -> tuple[Button, ...]:

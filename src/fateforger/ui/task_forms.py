@@ -12,6 +12,7 @@ from fateforger.session.cards import Choice, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.day import AddTasks, BringAlong, DeferTask, RemoveTask, UpdateTask
+from fateforger.session.commands.plan import MovePlan
 from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
@@ -29,7 +30,7 @@ from fateforger.session.forms import (
 )
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
-from fateforger.session.other_days import check_other_day, next_working_day, other_days
+from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.tasks import find_task
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -265,8 +266,37 @@ def read_defer_form(session: Session, submission: FormSubmission) -> SessionComm
         if day is not None:
             check_other_day(session, day, submission.at)
     except BadInput as error:
-        return FormErrors(errors={"later": error.message})
+        return FormErrors(errors={"later" if filled.day("later") else "day": error.message})
     return DeferTask(**filled.envelope, task_id=submission.target, day=day)
+
+
+def build_move_form(session: Session, _request: FormRequest) -> Form:
+    return Form(
+        form="move_plan",
+        session_id=session.id,
+        title=_("Move this plan"),
+        submit=_("Move it"),
+        fields=(
+            TextPart(
+                text=_("It is drafted there in its own thread, and taken away here. Undo last update puts it back.")
+            ),
+            *day_fields(session),
+            FlagField(name="join", label=_("If that day has a plan already, add the tasks to it")),
+        ),
+    )
+
+
+def read_move_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    day, join = read_day(filled), filled.flag("join")
+    if day is None:
+        return FormErrors(errors={"day": _("Choose a day.")})
+    try:
+        check_other_day(session, day, submission.at)
+        check_free(session, day, join=join)
+    except BadInput as error:
+        return FormErrors(errors={"later" if filled.day("later") else "day": error.message})
+    return MovePlan(**filled.envelope, day=day, join=join)
 
 
 _LABEL = 75

@@ -97,7 +97,14 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await anna.fill("edit_block", target=event.marker.key if event.marker else "", title="A, planned")
     await _in_the_way(anna, house)
     await look()
-    return found | await _caught_up(house) | await _held_back(house) | await _full(house) | await _over(house)
+    return (
+        found
+        | await _caught_up(house)
+        | await _held_back(house)
+        | await _full(house)
+        | await _given(house)
+        | await _over(house)
+    )
 
 
 async def _worse(anna: Person, look: Callable[[], Awaitable[None]]) -> None:
@@ -111,8 +118,7 @@ async def _worse(anna: Person, look: Callable[[], Awaitable[None]]) -> None:
 async def _left_over(anna: Person) -> None:
     """A day on which two things were left for another one."""
     await anna.to_tasks()
-    await anna.fill("tasks", title_1="X", title_2="Y", title_3="Given", proceed=False)
-    await anna.fill_row("Given", "defer")
+    await anna.fill("tasks", title_1="X", title_2="Y", proceed=False)
     for title in "XY":
         await anna.fill_row(title, "defer", day="some_day")
 
@@ -140,6 +146,15 @@ async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
         "kind_2": "shallow",
     }
     await person.fill("tasks", proceed=True, **tasks)
+    return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _given(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A task that was given to the next day."""
+    person = Person(house)
+    await person.to_tasks()
+    await person.fill("tasks", title_1="Given", proceed=False)
+    await person.fill_row("Given", "defer")
     return {((await person.session()).stage, action) for action in actions(person)}
 
 

@@ -211,6 +211,7 @@ ROWS = (
         "no room, so a named day", FULL, "defer", REPLAN, course(open=[way(1, "later")], day="2026-03-06"),
         target="taxes", day="2026-03-06",
     ),
+    form("the plan on another day", REFINE, "move_plan", REPLAN, course(move_to="2026-03-06"), day="2026-03-06"),
     click("the task here after all", GIVEN, "task.take_back", wants("undo"), target="mail"),
     click("what was left over", OFFERED, "task.bring", ANSWER, inputs(bring=[1, 2])),
     form("some of what was left over", OFFERED, "bring", ANSWER, inputs(bring=[2]), tasks=("plants",)),

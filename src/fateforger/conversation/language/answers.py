@@ -253,6 +253,9 @@ class ReplanWords(BaseModel):
     open: tuple[OpenWords, ...]
     day: Date | None = None
     """The day on which they want to do what is not for today, if the message names one."""
+    move_to: Date | None = None
+    """The day to which they move the whole plan; ``join`` adds it to a plan that is there already."""
+    join: bool = False
     day_end: Clock | None
     question: Spoken | None
 

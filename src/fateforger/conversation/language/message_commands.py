@@ -53,7 +53,7 @@ from fateforger.session.commands.day import (
     UndoCatchUp,
     UpdateTask,
 )
-from fateforger.session.commands.plan import Replan
+from fateforger.session.commands.plan import MovePlan, Replan
 from fateforger.session.commands.rules import HideMemory
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_token
@@ -326,6 +326,8 @@ def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanW
     head = command_fields(reply)
     if words.late is not None and not 0 <= words.late <= LONGEST:
         raise BadInput(f"A day can be up to {LONGEST // 60} hours late, not {words.late} minutes.")
+    if words.move_to is not None:
+        return (MovePlan(**head, day=words.move_to, join=words.join),)
     went = {name: _keys(session, getattr(words, name)) for name in ("missed", "done", "not_today")}
     ways = [_read_option(reply, session, each, words.day) for each in words.open]
     if words.day_end is not None:

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 from typing import assert_never
 
-from fateforger.conversation.other_days import OtherDays
 from fateforger.conversation.queue.cards import (
     build_acknowledgment,
     build_queue_card,
@@ -39,6 +38,7 @@ from fateforger.conversation.queue.dispatch import (
 )
 from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
+from fateforger.conversation.queue.other_days import OtherDays
 from fateforger.conversation.queue.work import Asker, PlannedTasks, Tools, mark_handled, write_parts
 from fateforger.errors import BadInput, StoreError
 from fateforger.memory.credentials import redact_credentials

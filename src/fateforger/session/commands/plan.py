@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from datetime import UTC, time, timedelta
+from datetime import date as Date  # noqa: N812  as in the commands of the day
 from typing import ClassVar, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
@@ -177,6 +178,18 @@ class Replan(PlanCommandBase):
     not_today: tuple[str, ...] = ()
 
 
+class MovePlan(PlanCommandBase):
+    """Stages 4 and 5: move what is left of the plan, with its tasks, to another day in one step.
+
+    With ``join`` the tasks go into the plan that the other day has already.
+    """
+
+    forms = ("move_plan",)
+    kind: Literal["move_plan"] = "move_plan"
+    day: Date
+    join: bool = False
+
+
 class ApplyFix(BlockCommand):
     """Stage 4: apply a suggested fix by its id.
 
@@ -227,5 +240,14 @@ class ExplainBlock(SessionCommandBase):
 
 
 PlanCommand = (
-    AddBlock | EditBlock | RemoveBlock | ShiftBlock | SwapBlock | ApplyFix | ExplainBlock | ApplyPatch | Replan
+    AddBlock
+    | EditBlock
+    | RemoveBlock
+    | ShiftBlock
+    | SwapBlock
+    | ApplyFix
+    | ExplainBlock
+    | ApplyPatch
+    | Replan
+    | MovePlan
 )

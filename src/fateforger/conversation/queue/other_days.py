@@ -10,14 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby
+from typing import Any
 
 from fateforger.conversation.queue.work import Tools, find_session
-from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
+from fateforger.conversation.session_lifecycle import format_session_id
+from fateforger.session.commands import InboxCommand
+from fateforger.session.commands.base import PLANNED, mint_key
+from fateforger.session.commands.day import ReceiveTasks, ReturnTasks, TimeboxingCommitDate
+from fateforger.session.commands.thread import StageAction, Start
 from fateforger.session.day import day_words
 from fateforger.session.gate import is_committed
-from fateforger.session.model import SentTask, Session, Task
+from fateforger.session.model import SentTask, Session, SessionStatus, Task
 from fateforger.session.other_days import name_day, with_sent_at
+from fateforger.session.stages import Move
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import Do, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
 from fateforger.text import gettext as _
@@ -41,8 +46,12 @@ class OtherDays:
         known, wanted = ({each.task.id: each for each in s.open_work.sent} for s in (before, after))
         back = [each for name, each in known.items() if name not in wanted or wanted[name].day != each.day]
         new = [each for each in wanted.values() if not each.place]
-        for place, tasks in groupby(sorted(back, key=lambda each: each.place), key=lambda each: each.place):
-            await self._take_back(after, place, [each.task for each in tasks], cause, at)
+        for place, each in groupby(sorted(back, key=lambda each: each.place), key=lambda each: each.place):
+            sent = tuple(each)
+            if await self._is_alone(place, sent):
+                await self._end(place, after, cause, at)
+            else:
+                await self._take_back(after, place, [one.task for one in sent], cause, at)
         for day, each in groupby(sorted(new, key=lambda each: each.day), key=lambda each: each.day):
             after = await self._send(after, day, [sent.task for sent in each], cause, at)
         return after
@@ -53,7 +62,10 @@ class OtherDays:
 
     async def _send(self, session: Session, day: date, tasks: Sequence[Task], cause: str, at: datetime) -> Session:
         other = await find_session(self.tools, session.user_id, day)
-        if other is None or is_committed(other):
+        plan = any(each.plan for each in session.open_work.sent if each.task in tasks)
+        if other is None and plan:
+            return await self._begin(session, day, tasks, cause, at)
+        if other is None or (is_committed(other) and not plan):
             queued = await self._enqueue(session, session.date, day, tasks, cause, at)
             name = name_day(day, seen_from=session.date)
             line = (
@@ -72,6 +84,42 @@ class OtherDays:
         )
         await self.tools.jobs.enqueue(build_command_job(command, key=other.id), now=self.tools.clock.now())
         return with_sent_at(session, dict.fromkeys((task.id for task in tasks), other.id))
+
+    async def _begin(self, session: Session, day: date, tasks: Sequence[Task], cause: str, at: datetime) -> Session:
+        """Begin a thread for the day with these tasks, and go on in it to the draft."""
+        start = Start(
+            command_id=mint_key("move", cause, session.id, day),
+            user_id=session.user_id,
+            at=at,
+            channel=session.channel,
+            tz=session.tz,
+            date=day,
+            inputs=tuple(tasks),
+        )
+        name = format_session_id(start)
+        about: dict[str, Any] = {"user_id": session.user_id, "at": at, "session_id": name}
+        steps: tuple[InboxCommand, ...] = (
+            start,
+            TimeboxingCommitDate(command_id=mint_key("date", name), **about),
+            *(StageAction(command_id=mint_key(step, name), move=Move.PROCEED, **about) for step in ("frame", "draft")),
+        )
+        for each in steps:
+            await self.tools.jobs.enqueue(build_command_job(each, key=name), now=self.tools.clock.now())
+        return with_sent_at(session, dict.fromkeys((task.id for task in tasks), name), begun=True)
+
+    async def _end(self, session_id: str, session: Session, cause: str, at: datetime) -> None:
+        """End a thread that was begun for a plan: what it wrote goes off the calendar first."""
+        other = await self.tools.sessions.load(session_id)
+        undo = (Move.UNDO_SYNC,) if other is not None and other.sync.written is not None else ()
+        for move in (*undo, Move.CANCEL):
+            command = StageAction(
+                command_id=mint_key("end", cause, session_id, move),
+                user_id=session.user_id,
+                at=at,
+                session_id=session_id,
+                move=move,
+            )
+            await self.tools.jobs.enqueue(build_command_job(command, key=session_id), now=self.tools.clock.now())
 
     async def _enqueue(
         self, session: Session, source: date, day: date, tasks: Sequence[Task], cause: str, at: datetime
@@ -123,6 +171,21 @@ class OtherDays:
             source=session.date,
         )
         await self.tools.jobs.enqueue(build_command_job(command, key=session_id), now=self.tools.clock.now())
+
+    async def _is_alone(self, place: str, sent: Sequence[SentTask]) -> bool:
+        """Check whether a thread was begun for these tasks, and has no others."""
+        if not all(each.begun for each in sent):
+            return False
+        other = await self.tools.sessions.load(place)
+        return other is None or {task.id for task in other.day.inputs.tasks} <= {each.task.id for each in sent}
+
+    async def find_planned(self, session: Session) -> tuple[date, ...]:
+        """Return the other days that are being planned or are on the calendar, once the session is refined."""
+        if session.stage not in PLANNED:
+            return ()
+        others = await self.tools.sessions.of_user(session.user_id)
+        days = {each.date for each in others if each.status is SessionStatus.ACTIVE or is_committed(each)}
+        return tuple(sorted(days - {session.date}))
 
     async def _is_settled(self, session: Session, sent: SentTask) -> bool:
         place = sent.place
