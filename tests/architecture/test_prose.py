@@ -121,9 +121,7 @@ def spoken(name: str) -> Iterator[ast.Constant]:
 
 
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
-METAPHORS = frozenset(
-    ["chronicle", "desk", "errand", "ground", "house", "mind", "pulse", "shelf", "telling", "underway"]
-)
+METAPHORS = frozenset(["chronicle", "desk", "ground", "house", "mind", "pulse", "shelf", "telling", "underway"])
 """Words that stood for a program, a resource, a task or a cache, each of which is called by its own name."""
 VERBS = frozenset({"embed", "proceed", "put", "read", "set"})
 """Verbs that look like past participles."""

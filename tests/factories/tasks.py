@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
-from fateforger.planning.task_details import TaskDetails, TaskKind
+from fateforger.planning.task_details import BestTime, BoxItem, TaskDetails, TaskKind, Travel
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import Origin, QueuedTask, TaskSpec, TaskState
 
 DEEP = TaskDetails()
 SHALLOW = TaskDetails(kind=TaskKind.SHALLOW)
+DETAILED = TaskDetails(
+    kind=TaskKind.ERRAND,
+    at=time(14),
+    due_day=date(2026, 3, 6),
+    due_time=time(16),
+    from_day=date(2026, 3, 2),
+    from_time=time(13),
+    best=BestTime.AFTER_LUNCH,
+    people=("Ann", "Bob"),
+    travel=Travel(place="Dr. Ray", minutes=20),
+    splittable=True,
+    items=(BoxItem(title="Card"), BoxItem(title="X-ray")),
+)
+"""What each way of saying it has to give; the queue keeps priority and order of its own."""
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 

@@ -17,6 +17,7 @@ from fateforger.agents.clients import Scope, format_executor
 from fateforger.errors import BadInput
 from fateforger.memory.versions import select_newest
 from fateforger.memory.vocabulary import Status
+from fateforger.planning.task_details import PLAIN, TaskDetails
 from fateforger.session.gate import is_committed
 from fateforger.tasks.ports import Change
 from fateforger.tasks.queue import NewTask
@@ -252,6 +253,7 @@ class CreateTask(Input):
     relevant_files: tuple[Line, ...] = Field((), max_length=50)
     acceptance_criteria: tuple[Line, ...] = Field((), max_length=50, description="When it is done")
     workflow: str = Field("", max_length=100, description=f"Whose rules apply: {', '.join(list_shipped())}, or none")
+    details: TaskDetails = Field(PLAIN, description="Its kind, time, due day, place and the like, for the day's plan")
     blocked_by: tuple[Id, ...] = Field((), max_length=50, description="Ids of tasks that have to be done before")
     once: str = Field("", max_length=100, description="A name of yours: a second call with the same one adds nothing")
 

@@ -15,7 +15,9 @@ from pydantic import ValidationError
 
 from fateforger.cli.documents import write_json
 from fateforger.cli.options import add_place_options, as_json, check_person_option, load_settings
+from fateforger.cli.task_details import add_detail_options, take_details
 from fateforger.errors import BadInput
+from fateforger.planning.task_details import PLAIN, list_facts
 from fateforger.planning.validation import first_mistake
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import NewTask, QueuePlace, blockers, describe_move, move_task
@@ -191,6 +193,8 @@ def describe_task(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Iterator[str
     yield format_task(task, tasks)
     for label, text in (
         ("Kind", spec.work.kind.replace("_", " ")),
+        ("Details", "" if spec.details == PLAIN else "; ".join((spec.details.kind.value, *list_facts(spec.details)))),
+        ("Items", "\n  ".join(f"[{'x' if item.done else ' '}] {item.title}" for item in spec.details.items)),
         ("Project", spec.project),
         ("Tags", ", ".join(spec.tags)),
         ("Part of", task.goal or ""),
@@ -233,6 +237,7 @@ _KINDS = ("do", "plan_day", "block_time", "decompose", "review_constraints")
     "--after", "first", multiple=True, metavar="TASK", callback=read_ids, help="A task that has to be done first."
 )
 @click.option("--paused", is_flag=True, help="Not to be pulled yet.")
+@add_detail_options
 @add_queue_options
 def add_command(
     ctx: click.Context,
@@ -260,6 +265,7 @@ def add_command(
 def _build_spec(said: dict[str, Any]) -> TaskSpec:
     """Return the options as a task specification. Raises ``BadInput``."""
     _check_workflow(said["workflow"])
+    details = take_details(said)
     work = {"kind": said.pop("kind")}
     needs = {"plan_day": ("date",), "block_time": ("date", "minutes")}.get(work["kind"], ())
     takes = {"do": ("minutes",), "block_time": ("start",)}.get(work["kind"], ())
@@ -272,7 +278,7 @@ def _build_spec(said: dict[str, Any]) -> TaskSpec:
         if value is not None:
             work[name] = value
     try:
-        return TaskSpec.model_validate({**said, "work": work})
+        return TaskSpec.model_validate({**said, "work": work, "details": details})
     except ValidationError as error:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=mistake.where) from None

@@ -144,15 +144,15 @@ class Day:
             tz=self.tz,
             frame=Frame(start=self.start, end=self.end, next_start=self.next_start),
             immovables=tuple(Immovable(start=b.start, end=b.end) for b in self.busy if b.start < b.end),
-            tasks=tuple(self._task(work, place) for place, work in enumerate(self.works)),
+            tasks=tuple(self.task(work, 1 + 5 * place // len(self.works)) for place, work in enumerate(self.works)),
             constraints=tuple(told),
             policy=self.policy,
         )
         lunch = _pin_lunch(self, instance)
         return instance if lunch is None else replace(instance, pinned=(lunch,))
 
-    def _task(self, work: Work, place: int) -> Task:
-        """Return work as a task of the engine; its place in the list is its priority, unless it has one."""
+    def task(self, work: Work, priority: int = 3) -> Task:
+        """Return work as a task of the engine, of that priority unless it has its own."""
         task = Task(
             id=work.id,
             title=work.title,
@@ -160,7 +160,7 @@ class Day:
             splittable=work.is_splittable,
             min_chunk=PIECE,
             max_pieces=6,
-            priority=1 + 5 * place // len(self.works),
+            priority=priority,
             one_thing=work.first,
             notes=work.notes,
         )

@@ -7,11 +7,22 @@ from datetime import date, time
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
+from fateforger.errors import BadInput
 from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import read_clock, write_clock
+from fateforger.planning.validation import first_mistake
 from fateforger.text import format_day, format_length, gettext, join_words, mark_message
 from fateforger.values import replace
 
@@ -187,6 +198,32 @@ def read_depth(document: Any) -> Any:
     if document.get("in_pieces"):
         stored["splittable"] = True
     return {"details": stored, **rest}
+
+
+def change_details(said: Mapping[str, Any], before: TaskDetails = PLAIN) -> TaskDetails:
+    """Return the details with what a person says: fields by name; ``None`` takes what was said before away.
+
+    The way is said as ``place`` and ``travel_minutes``, items by their titles. Raises ``BadInput``.
+    """
+    way = before.travel.model_dump() if before.travel is not None else {"place": "", "minutes": 0}
+    way |= {name: said[key] or way_default for name, key, way_default in _WAY if key in said}
+    known = {item.title: item for item in before.items}
+    fields: dict[str, Any] = {name: getattr(before, name) for name in TaskDetails.model_fields}
+    fields |= {name: value for name, value in said.items() if name in fields and value is not None}
+    for name in said.keys() & fields.keys():
+        if said[name] is None:
+            del fields[name]
+    fields["travel"] = way if any(way.values()) else None
+    if said.get("items") is not None:
+        fields["items"] = [known.get(title) or {"title": title} for title in said["items"]]
+    try:
+        return TaskDetails.model_validate(fields)
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise BadInput(mistake.sentence, where=mistake.where or None) from None
+
+
+_WAY = (("place", "place", ""), ("minutes", "travel_minutes", 0))
 
 
 def list_facts(details: TaskDetails) -> tuple[str, ...]:

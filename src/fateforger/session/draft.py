@@ -13,7 +13,6 @@ from fateforger.drafting.day_draft import FIRST_STEPS, Day, LunchWish, Work
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
 from fateforger.drafting.model import Draft, MustConflict, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, refit_plan
-from fateforger.drafting.task_fields import TaskDay
 from fateforger.errors import BadInput
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.vocabulary import Necessity
@@ -135,12 +134,6 @@ def day_of(session: Session) -> Day:
         works=tuple(work_of(t) for t in session.day.inputs.tasks),
         next_start=usual_frame(session.day.frame).day_start if is_under_way(session) else None,
     )
-
-
-def task_day(session: Session) -> TaskDay:
-    """Return the day as the details of tasks refer to it, with its whole frame. Raises as :func:`day_of`."""
-    start, end = whole_frame(session)
-    return TaskDay(session.date, session.tz, start, end)
 
 
 def policy_of(session: Session) -> Policy:

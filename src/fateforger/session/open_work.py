@@ -16,7 +16,8 @@ from fateforger.session.model import CatchUp, InputFacts, OfferedInput, Session,
 from fateforger.session.placement import by_time
 from fateforger.session.replanning import rest_of_task, task_id_of
 from fateforger.session.tasks import keep_for_later, with_tasks
-from fateforger.tasks.task import Do, OutsideTask, QueuedTask, read_task_id
+from fateforger.tasks.task import NORMAL, Do, OutsideTask, QueuedTask, read_task_id
+from fateforger.values import replace
 
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
@@ -193,8 +194,13 @@ def _can_offer(task: QueuedTask, day: date) -> bool:
 def _offer_queued(task: QueuedTask) -> OfferedInput:
     spec = task.spec
     work = spec.work if isinstance(spec.work, Do) else Do()
+    details = replace(
+        spec.details,
+        priority=spec.details.priority if spec.priority == NORMAL else spec.priority,
+        after=tuple(dict.fromkeys((*spec.details.after, *task.blocked_by))),
+    )
     return OfferedInput(
-        task=Task(id=task.id, title=spec.title, minutes=work.minutes, notes=spec.context),
+        task=Task(id=task.id, title=spec.title, minutes=work.minutes, details=details, notes=spec.context),
         source="queue",
         day=task.created_at.date(),
         for_day=work.day,

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from fateforger.drafting.instance import Instance
-from fateforger.drafting.instance import Task as Piece
 from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.solver import refit_plan
-from fateforger.drafting.task_fields import with_details
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import fix_starts, keys_before, start_at, start_from, task_of, with_length
 from fateforger.planning.grid import ceil, instant
@@ -30,7 +28,7 @@ from fateforger.session.commands.day import (
 )
 from fateforger.session.commands.plan import MovePlan, Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
-from fateforger.session.draft import carry_basis, instance_in, options_for, task_day, work_of
+from fateforger.session.draft import carry_basis, day_of, instance_in, options_for, work_of
 from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
 from fateforger.session.other_days import check_free, check_other_day, name_day, with_sent
 from fateforger.session.placement import by_time, list_differences, resolved_block
@@ -429,7 +427,7 @@ def _current_plan(session: Session, now: datetime) -> TBPlan:
 def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
     instance = instance.from_now(plan, at)
     open_ = {each.task_id: task for each in day.planning.unplaced if (task := _task_of(day, each)) is not None}
-    result = refit_plan(plan, instance, tuple(_as_piece(day, task) for task in open_.values()))
+    result = refit_plan(plan, instance, tuple(day_of(day).task(work_of(task)) for task in open_.values()))
     kept = tuple(each for each in day.planning.unplaced if each.task_id not in open_)
     blocks = {block.key: block for block in resolve(plan)}
     left = tuple(_to_unplaced(day, each, blocks, open_) for each in result.unplaced)
@@ -459,12 +457,6 @@ def _to_unplaced(session: Session, left: UnplacedItem, blocks: dict[str, Resolve
         offers=options_for(session, left.choices),
         task=None if listed else task,
     )
-
-
-def _as_piece(session: Session, task: Task) -> Piece:
-    work = work_of(task)
-    piece = Piece(id=task.id, title=task.title, minutes=work.length, splittable=work.is_splittable, notes=work.notes)
-    return with_details(piece, task.details, task_day(session), {each.id for each in session.day.inputs.tasks})
 
 
 def _with_changed_task(session: Session, each: Unplaced, task: Task) -> Session:

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from itertools import groupby
 
 from fateforger.planning.grid import in_words
+from fateforger.planning.task_details import list_facts
 from fateforger.session.cards import (
     Button,
     Card,
@@ -209,8 +210,9 @@ def _task_row(task: Task) -> Prose:
         choices.append(MarkOneThing.action.menu_entry())
     choices += [Choice(label=_("Another day…"), value="form.defer"), RemoveTask.action.menu_entry()]
     success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
+    facts = "".join(f" · {plain(fact)}" for fact in list_facts(task.details))
     return Prose(
-        text=f"{star}**{plain(task.title)}** · {_task_length(task)} · {task.details.kind.value}{success}",
+        text=f"{star}**{plain(task.title)}** · {_task_length(task)} · {task.details.kind.value}{facts}{success}",
         control=Menu(choices=tuple(choices), target=task.id),
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.factories.agents import ANNA, Agents
+from tests.factories.tasks import DETAILED
 
 from fateforger.tasks.task import TaskState
 from fateforger.workflow.definition import load_shipped
@@ -126,3 +127,13 @@ async def test_a_review_is_done_when_nothing_waits(robot: Agents) -> None:
     await robot.done("pull")
     told = {"task_id": task, "outcome": "done", "evidence": "Looked at all."}
     assert (await robot.done("finish_task", told))["task"]["state"] == "done"
+
+
+async def test_an_agent_says_all_details_of_a_task(robot: Agents) -> None:
+    details = DETAILED.model_dump(mode="json")
+    task = await created(robot, details=details)
+    (queued,) = await robot.store.tasks.of(ANNA)
+    assert (queued.id, queued.spec.details) == (task, DETAILED)
+    assert (await robot.done("list_tasks"))["tasks"][0]["details"] == details
+    said = {"title": "x", "details": {"at": "09:00", "from_time": "10:00"}}
+    assert "It starts before it may begin; leave out one of the two times." in await robot.refusal("create_task", said)

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from tests.contracts.stores import new_file
 from tests.factories.inside import run_inside
+from tests.factories.tasks import DETAILED
+
+from fateforger.planning.task_details import PLAIN, TaskDetails
 
 NOW = "2026-03-02T09:00:00+00:00"
 
@@ -72,6 +75,7 @@ def test_a_task_is_added_with_all_it_says(doors: Doors) -> None:
         "relevant_files": ["theme.ts"],
         "acceptance_criteria": ["It lasts"],
         "workflow": "feature-dev",
+        "details": PLAIN.model_dump(mode="json"),
     }
     assert (task["state"], task["blocked_by"], task["waits_for"]) == ("paused", [first], [first])
     assert task["origin"] == {"door": "cli", "reference": ""}
@@ -222,3 +226,27 @@ def test_what_opens_a_thread_is_not_pulled_here(doors: Doors) -> None:
         f"“Plan it” ({task_id}) is carried out in Slack: write /pull {task_id} there. Or name another task here."
     )
     assert doors.listed() == [("Plan it", "active")]
+
+
+def test_all_details_of_a_task_are_said_at_the_command_line(doors: Doors) -> None:
+    task = doors.add(
+        "Dentist", "--as", "errand", "--at", "14:00", "--due", "2026-03-06 16:00", "--from", "2026-03-02 13:00",
+        "--best", "after_lunch", "--with", "Ann", "--with", "Bob", "--place", "Dr. Ray", "--travel", "20",
+        "--in-pieces", "--item", "Card", "--item", "X-ray",
+    )  # fmt: skip
+    assert TaskDetails.model_validate(doors.json("show", task)["task"]["spec"]["details"]) == DETAILED
+    assert "Details: errand; at 14:00; due Friday 6 March 16:00;" in doors.said("show", task)
+    assert "Items:\n  [ ] Card\n  [ ] X-ray" in doors.said("show", task)
+    day = doors.json("show", doors.add("Tax", "--due", "2026-03-06"))["task"]["spec"]["details"]
+    clock = doors.json("show", doors.add("Shop", "--from", "17:30"))["task"]["spec"]["details"]
+    assert (day["due_day"], day["due_time"], clock["from_day"], clock["from_time"]) == (
+        "2026-03-06",
+        None,
+        None,
+        "17:30",
+    )
+
+
+def test_details_that_exclude_each_other_are_refused(doors: Doors) -> None:
+    sentence = "It starts before it may begin; leave out one of the two times."
+    assert doors.refused("add", "Dentist", "--at", "09:00", "--from", "10:00") == sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from tests.factories.tasks import DEEP, SHALLOW
 from tests.unit.conversation.person import House, Person
 
 from fateforger.conversation.background_updates import Improver
@@ -43,7 +44,11 @@ async def full_day(anna: Person) -> tuple[TBPlan, TBPlan]:
     day = day_of(await anna.session())
     for works in FULL_DAYS:
         tried = replace(
-            day, works=tuple(Work(str(n), f"Task {n}", m, deep, first=n == 1) for n, (m, deep) in enumerate(works, 1))
+            day,
+            works=tuple(
+                Work(str(n), f"Task {n}", m, DEEP if deep else SHALLOW, first=n == 1)
+                for n, (m, deep) in enumerate(works, 1)
+            ),
         )
         first = tried.draft(steps=FIRST_STEPS).plan
         found = tried.search_again((), first)

@@ -142,7 +142,7 @@ def test_a_text_cannot_close_its_fence() -> None:
 def test_long_lists_and_texts_are_cut_and_it_is_said() -> None:
     now = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=tuple(task(f"T{n} {'x' * 280}") for n in range(70))))
     prompt = prompt_for("decide", *_deciding("y" * 7_000), tables=(list_tasks(now),), words=_WORDS)
-    assert "tasks[60]{number,title,minutes,depth,one_thing}:" in prompt.user
+    assert "tasks[60]{number,title,minutes,depth,one_thing,details}:" in prompt.user
     assert "(10 more are not shown.)" in prompt.user
     assert f"{'y' * LONGEST_MESSAGE}… (cut)" in prompt.user
     assert max(len(line) for line in prompt.user.splitlines() if line.startswith("  ")) < 200

@@ -32,6 +32,7 @@ from fateforger.memory.vocabulary import (
     WindowKind,
 )
 from fateforger.planning.plan import ET
+from fateforger.planning.task_details import BestTime
 from fateforger.planning.wire import TBPatch
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION
@@ -144,6 +145,28 @@ Criteria = Annotated[
 ]
 
 
+class DetailWords(BaseModel):
+    """What else the message says about a task; null where it says nothing."""
+
+    model_config = _CLOSED
+    kind: Literal["habit", "errand", "meal", "family", "rest"] | None = None
+    at: Clock | None = None
+    due_day: Date | None = None
+    due_time: Clock | None = None
+    from_day: Date | None = None
+    from_time: Clock | None = None
+    best: BestTime | None = None
+    priority: Annotated[int, Field(ge=0, le=4)] | None = None
+    people: tuple[Title, ...] | None = None
+    place: Title | None = None
+    travel_minutes: int | None = None
+    splittable: bool | None = None
+    after: tuple[Title, ...] | None = None
+    """Titles of tasks, on the list or in this message, that come before."""
+    items: tuple[Title, ...] | None = None
+    """Small tasks that are done together in this one."""
+
+
 class TaskWords(BaseModel):
     """Something to do. ``minutes`` stays null unless the person says how long."""
 
@@ -154,6 +177,7 @@ class TaskWords(BaseModel):
     one_thing: bool
     notes: Annotated[str, Field(max_length=3000)]
     done_when: Criteria
+    details: DetailWords | None = None
 
 
 class TaskChange(BaseModel):
@@ -168,6 +192,7 @@ class TaskChange(BaseModel):
     in_pieces: bool | None
     notes: Annotated[str, Field(max_length=3000)] | None
     done_when: Criteria | None
+    details: DetailWords | None = None
 
 
 class InputWords(BaseModel):
@@ -210,6 +235,7 @@ class WorkWords(BaseModel):
     workflow: Annotated[str, Field(max_length=100)] | None
     simple: bool
     haste: Urgency
+    details: DetailWords | None = None
 
 
 class StartWords(DayWords):

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from fateforger.conversation.language.answers import (
     DayWords,
     Decision,
+    DetailWords,
     FrameWords,
     InputWords,
     Intent,
@@ -21,7 +22,7 @@ from fateforger.conversation.language.answers import (
 )
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import task_of
-from fateforger.planning.task_details import TaskDetails, TaskKind
+from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button
 from fateforger.session.commands import SessionCommand, read_click
@@ -166,8 +167,10 @@ def input_commands(
     brought = tuple(get_numbered(session.open_work.offered, number).task.id for number in dict.fromkeys(words.bring))
     later = [get_numbered(tasks, number) for number in dict.fromkeys(words.later)]
     gone = [get_numbered(tasks, number) for number in dict.fromkeys(words.remove) if number not in words.later]
-    changes = [_change_of(reply, *change) for change in _changes(tasks, words.change)]
-    added = tuple(_task(reply, number, task) for number, task in enumerate(words.add, 1))
+    ids = {task.title.casefold(): task.id for task in tasks}
+    ids |= {task.title.casefold(): mint_key("t", reply.command_id, n) for n, task in enumerate(words.add, 1)}
+    changes = [_change_of(reply, *change) for change in _changes(tasks, words.change, ids)]
+    added = tuple(_task(reply, number, task, ids) for number, task in enumerate(words.add, 1))
     return (
         *changes,
         *((AddTasks(**head, tasks=added),) if added else ()),
@@ -177,26 +180,26 @@ def input_commands(
     )
 
 
-def _task(reply: TimeboxingUserReply, number: int, words: TaskWords) -> Task:
+def _task(reply: TimeboxingUserReply, number: int, words: TaskWords, ids: Mapping[str, str]) -> Task:
     return Task(
         id=mint_key("t", reply.command_id, number),
         title=words.title,
         minutes=_minutes(words.minutes),
-        details=TaskDetails(kind=TaskKind(words.depth or "deep")),
+        details=_details(PLAIN, words.depth, words.details, ids),
         one_thing=words.one_thing,
         notes=words.notes,
         done_when=words.done_when,
     )
 
 
-def _changes(tasks: Sequence[Task], words: Sequence[TaskChange]) -> list[tuple[Task, Task]]:
+def _changes(tasks: Sequence[Task], words: Sequence[TaskChange], ids: Mapping[str, str]) -> list[tuple[Task, Task]]:
     """Return each changed task, before and after.
 
     The most important task comes last, because marking it removes the mark from any other.
     """
     after: dict[int, Task] = {}
     for change in words:
-        after[change.number] = _change_task(after.get(change.number) or get_numbered(tasks, change.number), change)
+        after[change.number] = _change_task(after.get(change.number) or get_numbered(tasks, change.number), change, ids)
     pairs = [(get_numbered(tasks, number), task) for number, task in after.items()]
     return sorted((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: pair[1].one_thing)
 
@@ -207,11 +210,11 @@ def _change_of(reply: TimeboxingUserReply, before: Task, after: Task) -> Session
     return UpdateTask(**command_fields(reply), task=after)
 
 
-def _change_task(task: Task, change: TaskChange) -> Task:
+def _change_task(task: Task, change: TaskChange, ids: Mapping[str, str]) -> Task:
     said = {
         "title": change.title,
         "minutes": _minutes(change.minutes),
-        "details": _change_details(task.details, change),
+        "details": _details(task.details, change.depth, change.details, ids, in_pieces=change.in_pieces),
         "one_thing": change.one_thing,
         "notes": change.notes,
         "done_when": change.done_when,
@@ -219,9 +222,28 @@ def _change_task(task: Task, change: TaskChange) -> Task:
     return task.model_copy(update={name: value for name, value in said.items() if value is not None})
 
 
-def _change_details(details: TaskDetails, change: TaskChange) -> TaskDetails:
-    said = {"kind": change.depth and TaskKind(change.depth), "splittable": change.in_pieces}
-    return details.model_copy(update={name: value for name, value in said.items() if value is not None})
+def _details(
+    before: TaskDetails,
+    depth: str | None,
+    words: DetailWords | None,
+    ids: Mapping[str, str],
+    *,
+    in_pieces: bool | None = None,
+) -> TaskDetails:
+    """Return the details with what the message says; tasks to wait for are given by title. Raises ``BadInput``."""
+    said: dict[str, Any] = {"kind": depth, "splittable": in_pieces}
+    if words is not None:
+        said |= words.model_dump(exclude_none=True)
+    if "after" in said:
+        said["after"] = tuple(_id_of_title(title, ids) for title in words.after or ()) if words is not None else ()
+    return change_details({name: value for name, value in said.items() if value is not None}, before)
+
+
+def _id_of_title(title: str, ids: Mapping[str, str]) -> str:
+    found = ids.get(title.casefold())
+    if found is None:
+        raise BadInput(f"There is no task “{title}” on the list to come after; please name it as the list does.")
+    return found
 
 
 def _minutes(minutes: int | None) -> int | None:

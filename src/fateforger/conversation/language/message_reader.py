@@ -59,6 +59,7 @@ from fateforger.conversation.language.tables import (
 )
 from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable, UserError
 from fateforger.memory.versions import Version
+from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.ports.model import Model, Role
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.plan import ApplyPatch, ExplainBlock
@@ -160,12 +161,22 @@ def _build_spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
         "context": (words.context or reply.text)[:TEXT_LENGTH],
         "relevant_files": tuple(name for name in words.files if name)[:50],
         "acceptance_criteria": tuple(text for text in words.criteria if text)[:50],
+        "details": _build_details(words),
         "workflow": DECOMPOSE if isinstance(work, Decompose) else known or "",
     }
     try:
         return TaskSpec.model_validate(given)
     except ValidationError:
         return TaskSpec(title=words.title[:TITLE_LENGTH], work=work, context=reply.text[:TEXT_LENGTH])
+
+
+def _build_details(words: WorkWords) -> TaskDetails:
+    if words.details is None:
+        return PLAIN
+    try:
+        return change_details(words.details.model_dump(exclude_none=True, exclude={"after"}))
+    except BadInput:
+        return PLAIN
 
 
 def _build_work(words: WorkWords) -> Work:

@@ -12,6 +12,7 @@ from fateforger.memory.applicability import Answer
 from fateforger.memory.reminders import build_sections
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import Resolved, resolve
+from fateforger.planning.task_details import list_facts
 from fateforger.planning.timing import zone
 from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
 from fateforger.session.messages import LastWords
@@ -99,6 +100,7 @@ def list_tasks(session: Session) -> Table:
             "minutes": "" if task.minutes is None else task.minutes,
             "depth": task.details.kind.value,
             "one_thing": "yes" if task.one_thing else "no",
+            "details": "; ".join(list_facts(task.details)),
         }
         for number, task in enumerate(session.day.inputs.tasks[:MOST_TASKS], 1)
     ]

@@ -1,0 +1,94 @@
+"""What a person says about a task on their day is the same by click and in words, and the draft keeps it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.factories.tasks import DETAILED
+from tests.factories.words import change, inputs, new, wants
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.person import Person
+from tests.unit.conversation.sessions import said, session, task, turn
+
+from fateforger.conversation.turn_runs import run_turn
+from fateforger.planning.plan import resolve
+from fateforger.session.forms import FormErrors
+from fateforger.session.model import InputFacts, Task
+from fateforger.session.stages import TimeboxingStage
+from fateforger.values import replace
+
+OUTLINE = task("Outline", 30)
+WORDS = {
+    "kind": "errand",
+    "at": "14:00",
+    "due_day": "2026-03-06",
+    "due_time": "16:00",
+    "from_day": "2026-03-02",
+    "from_time": "13:00",
+    "best": "after_lunch",
+    "priority": 1,
+    "people": ["Ann", "Bob"],
+    "place": "Dr. Ray",
+    "travel_minutes": 20,
+    "splittable": True,
+    "after": ["outline"],
+    "items": ["Card", "X-ray"],
+}
+FACTS = (
+    "at 14:00 · due Friday 6 March 16:00 · not before Monday 2 March 13:00 · best after lunch · with Ann and Bob"
+    " · Dr. Ray, there and back 20 min each · in pieces · 0 of 2 done"
+)
+
+
+async def heard(*answers: dict[str, Any]) -> tuple[Task, ...]:
+    now = session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(OUTLINE, task("Dentist", 45))))
+    out = await run_turn(turn(now, said("user_reply", text="…")), ScriptedModel(*answers))
+    return out.session.day.inputs.tasks
+
+
+async def test_every_detail_is_the_same_by_click_and_in_words(anna: Person) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Outline", minutes_1=30, title_2="Dentist", minutes_2=45, proceed=False)
+    outline = (await anna.session()).day.inputs.tasks[0].id
+    given = {**WORDS, "people": "Ann, Bob", "items": "Card\nX-ray", "after": (outline,), "priority": "1"}
+    times = {name: getattr(DETAILED, name) for name in ("at", "due_day", "due_time", "from_day", "from_time")}
+    assert await anna.fill_row("Dentist", "task", size=1, **given | times) is None
+    clicked = (await anna.session()).day.inputs.tasks[1].details
+    assert clicked == replace(DETAILED, priority=1, after=(outline,))
+    assert f"**Dentist** · 45 min · errand · {FACTS}" in anna.rows()
+    _, changed = await heard(wants("answer"), inputs(change=[change(2, details=WORDS)]))
+    assert changed.details == replace(DETAILED, priority=1, after=(OUTLINE.id,))
+    *_, added = await heard(wants("answer"), inputs(add=[new("Check-up", 45, details=WORDS)]))
+    assert added.details == changed.details
+
+
+async def test_details_that_are_folded_away_stay(anna: Person) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Dentist", minutes_1=45, proceed=False)
+    await anna.fill_row("Dentist", "task", size=1, at=DETAILED.at, kind="errand")
+    await anna.fill_row("Dentist", "task", minutes=30)
+    (kept,) = (await anna.session()).day.inputs.tasks
+    assert (kept.minutes, kept.details.at, kept.details.kind.value) == (30, DETAILED.at, "errand")
+
+
+async def test_details_that_exclude_each_other_are_refused_in_the_form(anna: Person) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Dentist", proceed=False)
+    refused = await anna.fill_row("Dentist", "task", size=1, at=DETAILED.from_time, from_time=DETAILED.at)
+    assert isinstance(refused, FormErrors)
+    assert refused.errors == {"kind": "It starts before it may begin; leave out one of the two times."}
+
+
+async def test_a_task_at_a_time_is_drafted_there(anna: Person) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Report", minutes_1=120, title_2="Dentist", minutes_2=45, proceed=False)
+    await anna.fill_row("Dentist", "task", size=1, at=DETAILED.at, kind="errand")
+    await anna.press("Proceed")
+    plan = (await anna.session()).planning.plan
+    assert plan is not None
+    assert [f"{b.start:%H:%M}" for b in resolve(plan) if b.event.name == "Dentist"] == ["14:00"]
+
+
+async def test_a_task_in_words_that_comes_after_no_known_one_is_refused() -> None:
+    there = await heard(wants("answer"), inputs(add=[new("Report", details={"after": ["Nothing"]})]))
+    assert [each.title for each in there] == ["Outline", "Dentist"]
