@@ -27,10 +27,11 @@ from typing import Any
 
 from fateforger.drafting.axis import Axis, PlannedDay, slot_range, wall_instant, window_slots
 from fateforger.drafting.instance import Immovable, Instance, Told
+from fateforger.drafting.policy import applies_on, policy_in_force
 from fateforger.errors import BadInput
 from fateforger.memory.record import ConstraintRecord, Payload, ScalarParams, Window
-from fateforger.memory.recurrence import occurs
-from fateforger.memory.vocabulary import WEEK, Necessity, RuleKind, Status, WindowKind
+from fateforger.memory.settings import is_kept_by_policy
+from fateforger.memory.vocabulary import Necessity, RuleKind, Status, WindowKind
 from fateforger.planning.grid import GRID, ceil, floor
 from fateforger.planning.plan import ET, Resolved, resolve
 from fateforger.planning.timing import instant_of, zone
@@ -194,16 +195,10 @@ class SlotRule:
 
 def build_rules(told: Sequence[Told], days: Sequence[PlannedDay], axis: Axis, tz: str) -> tuple[SlotRule, ...]:
     """Return the constraints that count on at least one of the days and can be checked."""
-    rules = (_rule(each, days, axis, tz) for each in told if each.constraint_record.status is not Status.DECLINED)
+    records = ((each, each.constraint_record) for each in told)
+    kept = (each for each, record in records if record.status is not Status.DECLINED and not is_kept_by_policy(record))
+    rules = (_rule(each, days, axis, tz) for each in kept)
     return tuple(rule for rule in rules if rule.on and rule.is_checkable)
-
-
-def applies_on(record: ConstraintRecord, day: date) -> bool:
-    """Check whether a record applies to that day, by its dates, weekdays, and recurrence."""
-    when = record.applicability
-    if not when.within_dates(day) or (when.days_of_week and WEEK[day.weekday()] not in when.days_of_week):
-        return False
-    return when.recurrence is None or occurs(when.recurrence, when.start_date, day)
 
 
 def _rule(told: Told, days: Sequence[PlannedDay], axis: Axis, tz: str) -> SlotRule:
@@ -351,6 +346,7 @@ def build_context(instance: Instance) -> DraftContext:
     Raises :class:`BadInput` for a frame that ends before it starts or is longer than 36 hours, and ``PlanInvalid``
     for a broken previous plan.
     """
+    instance = replace(instance, policy=policy_in_force(instance.policy, instance.constraints, instance.date))
     now = None if instance.now is None else _instant(instance, instance.now)
     frames = [_frame(instance, number) for number in range(instance.days)]
     axis, days = _days(instance, frames, now)

@@ -30,6 +30,7 @@ from fateforger.drafting.instance import (
     Told,
 )
 from fateforger.drafting.model import Draft, PlacementOption, UnplacedItem
+from fateforger.drafting.routines import with_routines
 from fateforger.drafting.solver import STEPS, Optimum, Solution, is_materially_better, solve_context, with_optimum
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.drafting.task_fields import TaskDay, with_details
@@ -96,7 +97,7 @@ class Day:
     """A day to fill.
 
     ``start`` to ``end`` is the frame, and ``works`` are in order of priority. ``next_start`` is the start of the day
-    after, if it differs from this one's.
+    after, if it differs from this one's, because the day is under way. ``done`` are titles of what was done before.
     """
 
     date: Date
@@ -107,6 +108,7 @@ class Day:
     lunch: LunchWish | None = None
     works: tuple[Work, ...] = ()
     next_start: time | None = None
+    done: tuple[str, ...] = ()
 
     @property
     def frame(self) -> Stretch:
@@ -143,13 +145,19 @@ class Day:
             date=self.date,
             tz=self.tz,
             frame=Frame(start=self.start, end=self.end, next_start=self.next_start),
-            immovables=tuple(Immovable(start=b.start, end=b.end) for b in self.busy if b.start < b.end),
+            immovables=tuple(
+                Immovable(title=b.title[:300] or "Meeting", start=b.start, end=b.end)
+                for b in self.busy
+                if b.start < b.end
+            ),
             tasks=tuple(self.task(work, 1 + 5 * place // len(self.works)) for place, work in enumerate(self.works)),
             constraints=tuple(told),
             policy=self.policy,
+            now=None if self.next_start is None else self.start,
         )
+        instance = with_routines(instance, done=self.done)
         lunch = _pin_lunch(self, instance)
-        return instance if lunch is None else replace(instance, pinned=(lunch,))
+        return instance if lunch is None else replace(instance, pinned=(*instance.pinned, lunch))
 
     def task(self, work: Work, priority: int = 3) -> Task:
         """Return work as a task of the engine, of that priority unless it has its own."""
@@ -327,10 +335,11 @@ def _placed_ids(filled: Solution) -> set[str]:
 
 
 def _solve(instance: Instance, steps: int) -> Solution:
-    """Solve a day; if pinned lunch conflicts with the rules, solve it with movable lunch."""
+    """Solve a day; if a pinned lunch or routine conflicts with the rules, solve it without that pin."""
     result = solve_context(build_context(instance), steps=steps)
     if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
-        result = solve_context(build_context(replace(instance, pinned=())), steps=steps)
+        pinned = tuple(pin for pin in instance.pinned if pin.key not in result.conflict.ids)
+        result = solve_context(build_context(replace(instance, pinned=pinned)), steps=steps)
     return result
 
 
@@ -344,12 +353,19 @@ def _pin_lunch(day: Day, instance: Instance) -> Pin | None:
     """
     if day.lunch is None or not day.wants_lunch:
         return None
+    routines = [Busy(start, start + timedelta(minutes=pin.minutes or 0)) for pin, start in _pinned_starts(instance)]
+    taken = busy_stretches((*day.busy, *routines))
     for closed in _closed_times(instance):
-        stretch = lunch_stretch(day.frame, [*busy_stretches(day.busy), *closed], day.lunch)
+        stretch = lunch_stretch(day.frame, [*taken, *closed], day.lunch)
         if stretch is not None:
             start = instant(stretch.start)
             return Pin(key=day.lunch.key, title=LUNCH_TITLE, type=ET.REGENERATION, start=start, minutes=stretch.minutes)
     return None
+
+
+def _pinned_starts(instance: Instance) -> Iterator[tuple[Pin, datetime]]:
+    """Yield the pinned blocks with their starts."""
+    return ((pin, pin.start) for pin in instance.pinned if isinstance(pin.start, datetime))
 
 
 def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:

@@ -17,6 +17,7 @@ from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.model import Block, PlacementOption, Reason, UnplacedItem, explain_length
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
+from fateforger.drafting.routines import find_routine
 from fateforger.planning.block_times import LUNCH, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
@@ -267,6 +268,10 @@ class _Why:
     def of(self, block: Block) -> tuple[Reason, ...]:
         if any(b.key == block.key for b in self.context.past):
             return (Reason("past", "It began before now."),)
+        routine = find_routine(self.context.instance, block.key)
+        if routine is not None:
+            words = quote_title(routine.constraint_record.words)
+            return (Reason("rule", f"It is here because of your rule {words}.", cause=routine.id),)
         if any(p.key == block.key for p in self.context.instance.pinned):
             return (Reason("pinned", "You pinned it, so it stays.", cause=block.key),)
         if block.type is ET.COMMUTE and block.key.startswith("way-"):

@@ -23,6 +23,7 @@ from fateforger.drafting.neighborhood_search import (
 )
 from fateforger.drafting.placement import Placement, points
 from fateforger.drafting.problem import Item, Placed, Problem
+from fateforger.drafting.routines import with_routines
 from fateforger.drafting.violations import check_blocks
 from fateforger.planning.block_times import BlockPlace, task_of, to_timing
 from fateforger.planning.grid import GRID
@@ -193,7 +194,7 @@ def draft_instance(
 
     Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.
     """
-    result = solve_context(build_context(instance), steps=steps, stop=stop, seen=seen)
+    result = solve_context(build_context(with_routines(instance)), steps=steps, stop=stop, seen=seen)
     found = None if optimize is None else optimize(result)
     return to_draft(result if found is None else with_optimum(result, found), reasons=reasons)
 

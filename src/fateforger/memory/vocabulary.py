@@ -110,6 +110,14 @@ class Slot(StrEnum):
     LUNCH = "lunch"
     WORK_END = "work_end"
     BEDTIME = "bedtime"
+    SHUTDOWN = "shutdown"
+    SLACK = "slack"
+    LONGEST_FOCUS = "longest_focus"
+    DEEP_BLOCKS = "deep_blocks"
+    AFTER_DEEP = "after_deep"
+    AFTER_MEETINGS = "after_meetings"
+    BEST_HOURS = "best_hours"
+    ROUTINE = "routine"
 
 
 class Domain(StrEnum):

@@ -6,7 +6,7 @@ A minute is an elapsed minute since the epoch, so a change of the clock has no e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
@@ -69,6 +69,7 @@ class Busy:
 
     start: datetime
     end: datetime
+    title: str = field(default="", kw_only=True)
 
 
 class Stretch(NamedTuple):

@@ -19,7 +19,7 @@ from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import is_shutdown, keys_before, start_from, task_of
 from fateforger.planning.grid import Busy, in_words
 from fateforger.planning.patch import Patch
-from fateforger.planning.plan import TBPlan
+from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.timing import instant_of, zone
 from fateforger.quality.fixes import find_fixes
 from fateforger.quality.model import Fix
@@ -129,11 +129,20 @@ def day_of(session: Session) -> Day:
         tz=session.tz,
         start=start,
         end=end,
-        busy=tuple(Busy(m.start, m.end) for m in busy_meetings(session)),
+        busy=tuple(Busy(m.start, m.end, title=m.title) for m in busy_meetings(session)),
         lunch=None if lunch is None else _lunch(session, lunch),
         works=tuple(work_of(t) for t in session.day.inputs.tasks),
         next_start=usual_frame(session.day.frame).day_start if is_under_way(session) else None,
+        done=_begun_titles(session, start),
     )
+
+
+def _begun_titles(session: Session, now: datetime) -> tuple[str, ...]:
+    """Return the titles of the blocks that began before now."""
+    if session.planning.plan is None or not is_under_way(session):
+        return ()
+    blocks = resolve(session.planning.plan)
+    return tuple(b.event.name for b in blocks if b.start.astimezone(UTC) < now.astimezone(UTC))
 
 
 def policy_of(session: Session) -> Policy:

@@ -1,0 +1,372 @@
+"""Settings and routines of a person: how their days are planned, as constraints (decision 064).
+
+A setting is a constraint whose ``frame_slot`` names it, so that a new one takes the place of the old one. Its value is
+a wanted time of day, or a number: minutes, percent, or a count; 0 means none. A routine is a constraint with the slot
+``routine:`` and its title; its windows say when, and ``duration_min`` how long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import time
+
+from fateforger.memory.record import (
+    Applicability,
+    Aspect,
+    ConstraintRecord,
+    Payload,
+    ScalarParams,
+    Window,
+)
+from fateforger.memory.reminders import describe_days
+from fateforger.memory.vocabulary import (
+    Dimension,
+    Necessity,
+    RuleKind,
+    Scope,
+    Slot,
+    Source,
+    Status,
+    Weekday,
+    WindowKind,
+)
+from fateforger.planning.plan import ET
+from fateforger.text import format_date, format_length, join_words, mark_message, ngettext
+from fateforger.text import gettext as _
+from fateforger.values import replace
+
+Hours = tuple[time, time]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingSpec:
+    """Form of a setting: its kind of rule, the types it is about, its number, and what is said of it.
+
+    ``least`` and ``most`` bound the number where it is not 0. ``none`` is said of the number 0.
+    """
+
+    kind: RuleKind | None
+    types: tuple[ET, ...]
+    number: str
+    least: int
+    most: int
+    said: str
+    none: str
+
+
+_DAY = 24 * 60
+SPECS: Mapping[Slot, SettingSpec] = {
+    Slot.LUNCH: SettingSpec(
+        RuleKind.PREFER_WINDOW,
+        (ET.REGENERATION,),
+        "duration_min",
+        5,
+        240,
+        mark_message("Lunch is {times} for {length}"),
+        mark_message("No lunch break is planned"),
+    ),
+    Slot.SLACK: SettingSpec(
+        None,
+        (),
+        "percent",
+        1,
+        90,
+        mark_message("{number} % of the free time stays free"),
+        mark_message("No free time is kept free"),
+    ),
+    Slot.LONGEST_FOCUS: SettingSpec(
+        None,
+        (ET.DEEP_WORK,),
+        "duration_max",
+        30,
+        _DAY,
+        mark_message("There is a break after {length} of deep work"),
+        mark_message("Deep work may go on without a break"),
+    ),
+    Slot.AFTER_DEEP: SettingSpec(
+        RuleKind.BUFFER,
+        (ET.DEEP_WORK,),
+        "duration_min",
+        1,
+        240,
+        mark_message("The break after deep work takes {length}"),
+        mark_message("No break is kept after deep work"),
+    ),
+    Slot.AFTER_MEETINGS: SettingSpec(
+        None,
+        (),
+        "duration_min",
+        1,
+        240,
+        mark_message("After two meetings in a row there is a break of {length}"),
+        mark_message("No break is kept after meetings"),
+    ),
+    Slot.DEEP_BLOCKS: SettingSpec(
+        RuleKind.CAPACITY,
+        (ET.DEEP_WORK,),
+        "count_max",
+        1,
+        24,
+        mark_message("There are at most {blocks} of deep work"),
+        mark_message("There may be any number of blocks of deep work"),
+    ),
+    Slot.SHUTDOWN: SettingSpec(
+        None,
+        (),
+        "duration_min",
+        1,
+        240,
+        mark_message("The last {length} are for shutting down"),
+        mark_message("No time is kept for shutting down"),
+    ),
+    Slot.BEST_HOURS: SettingSpec(
+        RuleKind.PREFER_WINDOW,
+        (ET.DEEP_WORK,),
+        "",
+        0,
+        0,
+        mark_message("The best hours for deep work are {times}"),
+        "",
+    ),
+}
+_PLAIN = frozenset({Slot.SLACK, Slot.SHUTDOWN, Slot.AFTER_MEETINGS})
+"""Settings that say nothing about single blocks, even as a must."""
+_LONGEST_LUNCH = 90
+"""A longer window without minutes is the time within which lunch lies."""
+_LUNCH = 45
+_ROUTINE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Value of a setting: its times of day, and its number, of which 0 means none."""
+
+    slot: Slot
+    number: int | None = None
+    hours: tuple[Hours, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """Something that a person does on certain days.
+
+    It lies within ``hours``, or at any time without them. ``minutes`` that fill the hours fix it.
+    """
+
+    title: str
+    minutes: int
+    hours: Hours | None
+    kind: ET
+
+    @property
+    def is_fixed(self) -> bool:
+        """True when its hours leave no choice of the start."""
+        return self.hours is not None and count_minutes(self.hours) == self.minutes
+
+
+def count_minutes(hours: Hours) -> int:
+    """Return the length of a window in minutes; one that ends before its start reaches over midnight."""
+    start, end = (clock.hour * 60 + clock.minute for clock in hours)
+    return (end - start) % _DAY or _DAY
+
+
+def read_setting(record: ConstraintRecord) -> Setting | None:
+    """Return the setting that a record holds; ``None`` if it holds none, or no value of one."""
+    slot = get_setting_slot(record)
+    if slot is None:
+        return None
+    spec, number = SPECS[slot], _read_number(record)
+    hours = _wanted_hours(record) if spec.kind is RuleKind.PREFER_WINDOW else ()
+    if set(record.applies_event_types) - set(spec.types) and spec.types:
+        return None
+    if number is not None and spec.most:
+        number = number and min(max(number, spec.least), spec.most)
+    elif slot is Slot.LUNCH and hours:
+        length = count_minutes(hours[0])
+        number = length if length <= _LONGEST_LUNCH else _LUNCH
+    if not hours and (number is None or slot is Slot.BEST_HOURS):
+        return None
+    return Setting(slot, number if spec.most else None, hours)
+
+
+def get_setting_slot(record: ConstraintRecord) -> Slot | None:
+    """Return the slot of a setting, or ``None`` for any other record."""
+    name = None if record.aspect is None else record.aspect.frame_slot
+    return next((slot for slot in SPECS if slot.value == name), None)
+
+
+def read_routine(record: ConstraintRecord) -> Routine | None:
+    """Return the routine that a record holds, or ``None``."""
+    name = "" if record.aspect is None else record.aspect.frame_slot or ""
+    if name.partition(":")[0] != Slot.ROUTINE.value:
+        return None
+    hours, number = next(iter(_wanted_hours(record)), None), _read_number(record)
+    most = _DAY if hours is None else count_minutes(hours)
+    minutes = min(number or (_ROUTINE if hours is None else most), most)
+    return Routine(record.name, minutes, hours, next(iter(record.applies_event_types), ET.HABIT))
+
+
+def is_kept_by_policy(record: ConstraintRecord) -> bool:
+    """Check whether a draft keeps the record by its policy or its tasks alone, and not as a rule about blocks.
+
+    A must that names its types of blocks stays such a rule.
+    """
+    if read_routine(record) is not None:
+        return True
+    setting = read_setting(record)
+    about_blocks = record.necessity is Necessity.MUST and bool(record.applies_event_types)
+    return setting is not None and (setting.slot in _PLAIN or not about_blocks)
+
+
+def _read_number(record: ConstraintRecord) -> int | None:
+    scalars = record.payload.scalar_params
+    more = scalars.model_extra or {}
+    named = (more.get("percent"), more.get("count_max"), scalars.duration_min, scalars.duration_max)
+    return next((each for each in named if isinstance(each, int) and not isinstance(each, bool) and each >= 0), None)
+
+
+def _wanted_hours(record: ConstraintRecord) -> tuple[Hours, ...]:
+    return tuple((w.start, w.end) for w in record.payload.windows if w.kind is WindowKind.PREFER)
+
+
+def build_setting(setting: Setting, tz: str | None, base: ConstraintRecord | None = None) -> ConstraintRecord:
+    """Return the record of a setting that the person wrote down; ``base`` is the one that it changes."""
+    spec = SPECS[setting.slot]
+    slot = setting.slot.value
+    record = ConstraintRecord(
+        name="-",
+        necessity=Necessity.SHOULD,
+        scope=Scope.PROFILE,
+        applicability=Applicability(timezone=tz),
+        aspect=Aspect(aspect_id=slot, frame_slot=slot, dimension=Dimension.POLICY),
+    )
+    scalars = {} if setting.number is None else {spec.number: setting.number}
+    changed = replace(
+        record if base is None else base,
+        status=Status.LOCKED,
+        source=Source.USER,
+        confidence=1.0,
+        payload=_build_payload(spec.kind, setting.hours, scalars),
+        applies_event_types=spec.types,
+    )
+    return with_standard_form(replace(changed, description=""))
+
+
+def build_routine(routine: Routine, days: tuple[Weekday, ...], tz: str | None) -> ConstraintRecord:
+    """Return the record of a routine that the person wrote down."""
+    record = ConstraintRecord(
+        name=routine.title,
+        necessity=Necessity.SHOULD,
+        status=Status.LOCKED,
+        source=Source.USER,
+        scope=Scope.PROFILE,
+        confidence=1.0,
+        applicability=Applicability(timezone=tz, days_of_week=days),
+        payload=_build_payload(
+            RuleKind.PREFER_WINDOW, () if routine.hours is None else (routine.hours,), {"duration_min": routine.minutes}
+        ),
+        applies_event_types=(routine.kind,),
+        aspect=Aspect(frame_slot=Slot.ROUTINE.value, dimension=Dimension.POLICY),
+    )
+    return with_standard_form(record)
+
+
+def _build_payload(kind: RuleKind | None, hours: tuple[Hours, ...], scalars: Mapping[str, int]) -> Payload:
+    windows = tuple(Window(kind=WindowKind.PREFER, start=start, end=end) for start, end in hours)
+    return Payload(rule_kind=kind, windows=windows, scalar_params=ScalarParams.model_validate(scalars))
+
+
+def with_standard_form(record: ConstraintRecord) -> ConstraintRecord:
+    """Return a setting or a routine in the form in which it is kept; any other record as it is.
+
+    The name of a setting says its value, and so does a description that is missing. The slot of a routine names its
+    title, so that a routine takes the place of an older one of that name only.
+    """
+    routine = read_routine(record)
+    if routine is not None and record.aspect is not None:
+        title = " ".join(record.name.split()).casefold()
+        aspect = replace(record.aspect, aspect_id=title[:200], frame_slot=f"{Slot.ROUTINE.value}:{title}")
+        kinds = record.applies_event_types or (routine.kind,)
+        record = replace(record, aspect=aspect, applies_event_types=kinds)
+        return record if record.description else replace(record, description=describe_wish(record))
+    setting = read_setting(record)
+    if setting is None:
+        return record
+    statement = describe_setting(setting)
+    payload = replace(record.payload, rule_kind=SPECS[setting.slot].kind)
+    types = SPECS[setting.slot].types
+    return replace(
+        record,
+        name=statement,
+        description=record.description or statement,
+        payload=payload,
+        applies_event_types=types,
+    )
+
+
+def describe_setting(setting: Setting) -> str:
+    """Return a setting as a statement without its end: ``Lunch is at 13:00 for an hour``."""
+    spec, number = SPECS[setting.slot], setting.number or 0
+    if setting.number == 0:
+        return _(spec.none)
+    return _(
+        spec.said,
+        number=number,
+        length=_describe_length(number),
+        blocks=ngettext("{count} block", "{count} blocks", number),
+        times=_describe_times(setting, number),
+    )
+
+
+def _describe_times(setting: Setting, minutes: int) -> str:
+    spans = [f"{start:%H:%M}–{end:%H:%M}" for start, end in setting.hours]
+    if setting.slot is Slot.BEST_HOURS:
+        return join_words(spans)
+    if not setting.hours:
+        return _("at the usual time")
+    return _describe_place(setting.hours[0], minutes)
+
+
+def _describe_place(hours: Hours, minutes: int) -> str:
+    start, end = hours
+    if count_minutes(hours) == minutes:
+        return _("at {start:%H:%M}", start=start)
+    return _("between {start:%H:%M} and {end:%H:%M}", start=start, end=end)
+
+
+def _describe_length(minutes: int) -> str:
+    return _("an hour") if minutes == 60 else format_length(minutes)
+
+
+def describe_wish(record: ConstraintRecord) -> str:
+    """Return a setting or a routine as a statement without its end; empty for any other record."""
+    routine, setting = read_routine(record), read_setting(record)
+    days = describe_days(record)
+    if routine is not None:
+        place = "" if routine.hours is None else f" {_describe_place(routine.hours, routine.minutes)}"
+        said = _(
+            "{title} is planned {days}{place} for {length}",
+            title=routine.title,
+            days=_("on {days}", days=days) if days else _("every day"),
+            place=place,
+            length=_describe_length(routine.minutes),
+        )
+        return said[:300]
+    if setting is None:
+        return ""
+    return _("{wish} on {days}", wish=describe_setting(setting), days=days) if days else describe_setting(setting)
+
+
+def confirm_wish(record: ConstraintRecord) -> str:
+    """Return the sentence that reads a setting or a routine back; empty for any other record."""
+    wish, when = describe_wish(record), record.applicability
+    if not wish:
+        return ""
+    if record.scope is Scope.SESSION:
+        return _("{wish}, on this day only.", wish=wish)
+    if when.end_date is not None:
+        return _("{wish}, until {date}.", wish=wish, date=format_date(when.end_date))
+    if when.start_date is not None:
+        return _("{wish}, from {date} on.", wish=wish, date=format_date(when.start_date))
+    return _("{wish} from now on.", wish=wish)
