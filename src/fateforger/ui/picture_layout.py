@@ -23,6 +23,7 @@ from fateforger.ui.picture_scene import (
     Scene,
     Text,
     clock_change,
+    free_spans,
     hours,
     range_of,
 )
@@ -223,6 +224,11 @@ TOP, TOP_ALL_DAY, HEADINGS = 66.0, 22.0, 22.0
 BEFORE, GUTTER = 148.0, 30.0
 BESIDE = 118.0
 GAP = 3.0
+FREE = 10.5
+LEAST_GAP = 14.0
+"""Height of free time, so that its name fits."""
+LONGEST_PAUSE = 20
+"""Minutes up to which free time is called a pause."""
 FOOT = 18.0
 PILLS = {
     "new": mark_message("NEW"),
@@ -255,7 +261,9 @@ def lay_out(view: DayView) -> Scene:
     main = [_block(view, b, reach, changes) for b in view.blocks if b.kind is not ET.BACKGROUND]
     main += [_meeting(view, meeting, reach, n) for n, meeting in enumerate(view.meetings)]
     spans = [entry.span for entry in (*main, *beside, *ghosts)]
-    scale = Scale(spans, reach.first, reach.last, least=LEAST + GAP)
+    gaps = free_spans(view, reach)
+    gaps_from = min((span[0] for span in spans), default=reach.last)
+    scale = Scale(spans, reach.first, reach.last, least=LEAST + GAP, gaps=gaps, least_gap=LEAST_GAP)
     width = WITH_BEFORE if ghosts else WIDTH
     top = TOP + (TOP_ALL_DAY if view.all_day else 0) + (HEADINGS if ghosts or beside else 0)
     day = Rect(MARGIN + AXIS, top, width - 2 * MARGIN - AXIS, scale.height)
@@ -275,6 +283,7 @@ def lay_out(view: DayView) -> Scene:
         headings=headings(day, left, right, ghosts=bool(ghosts), beside=bool(beside)),
         outside=_outside(view, scale, day),
         hours=tuple(hours(view, reach, scale, day.y)),
+        free=tuple(_free(gap, scale, day.y, left, is_pause=gap[0] > gaps_from) for gap in gaps),
         boxes=placed,
         arrows=_arrows(placed, changes),
         now=None if view.now is None else _now(view.now, reach, scale, day),
@@ -293,6 +302,21 @@ def _boxes(entries: Sequence[_Entry], scale: Scale, day: Rect, left: float, righ
         texts, pill, mark = letter_box(place, entry.title, entry.details, entry.pill, struck=struck)
         boxes.append(Box(entry.name, entry.look, entry.kind, place, texts, pill, mark))
     return tuple(boxes)
+
+
+def _free(gap: tuple[int, int], scale: Scale, top: float, left: float, *, is_pause: bool) -> Text:
+    """Return the name of free time; what is short and follows something is a pause."""
+    minutes = (gap[1] - gap[0]) // 60
+    length = length_words(minutes)
+    words = (
+        _("pause · {length}", length=length)
+        if is_pause and minutes <= LONGEST_PAUSE
+        else _("free · {length}", length=length)
+    )
+    middle = top + (scale.y(gap[0]) + scale.y(gap[1])) / 2
+    return Text(
+        left + _SPINE + _MARK + 2 * _AIR - 2, middle + FREE * 0.36, words, FREE, width(words, FREE) + 1, soft=True
+    )
 
 
 def _block(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -> _Entry:

@@ -104,7 +104,8 @@ class Arrow:
 class Scene:
     """The whole picture.
 
-    ``day`` is the area of the hours; ``outside`` are its parts outside the frame.
+    ``day`` is the area of the hours; ``outside`` are its parts outside the frame. ``free`` names the time between the
+    boxes.
     """
 
     width: float
@@ -114,6 +115,7 @@ class Scene:
     headings: tuple[Text, ...]
     outside: tuple[Rect, ...]
     hours: tuple[Hour, ...]
+    free: tuple[Text, ...]
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     now: float | None
@@ -130,14 +132,25 @@ FLATTENED = 0.15
 class Scale:
     """Heights of instants, given as whole seconds since the epoch, between the first and the last."""
 
-    def __init__(self, spans: Sequence[tuple[int, int]], first: int, last: int, *, least: float) -> None:
-        """Compute the scale; each of ``spans`` gets at least the height ``least``."""
-        edges = sorted({first, last, *(edge for span in spans for edge in span)})
+    def __init__(
+        self,
+        spans: Sequence[tuple[int, int]],
+        first: int,
+        last: int,
+        *,
+        least: float,
+        gaps: Sequence[tuple[int, int]] = (),
+        least_gap: float = 0.0,
+    ) -> None:
+        """Compute the scale; each of ``spans`` gets at least the height ``least``, each of ``gaps`` ``least_gap``."""
+        edges = sorted({first, last, *(edge for span in (*spans, *gaps) for edge in span)})
         heights = [_height(start, end, spans) for start, end in pairwise(edges)]
         at = {edge: n for n, edge in enumerate(edges)}
-        for start, end in sorted(spans, key=lambda span: (span[1] - span[0], span)):
+        wanted = [(end - start, start, end, least) for start, end in spans]
+        wanted += [(end - start, start, end, least_gap) for start, end in gaps]
+        for _seconds, start, end, height in sorted(wanted):
             inside = range(at[start], at[end])
-            missing = least - sum(heights[n] for n in inside)
+            missing = height - sum(heights[n] for n in inside)
             if missing > 0:
                 for n in inside:
                     heights[n] += missing * (edges[n + 1] - edges[n]) / (end - start)
@@ -167,6 +180,27 @@ def _height(start: int, end: int, spans: Sequence[tuple[int, int]]) -> float:
     return (LONGEST_GAP + (seconds - LONGEST_GAP) * FLATTENED) * PIXELS_PER_SECOND
 
 
+def free_spans(view: DayView, reach: Range) -> tuple[tuple[int, int], ...]:
+    """Return the spans of at least ten minutes that nothing takes, from the start of the frame to its end.
+
+    Without a frame they lie between the first and the last entry. Blocks in the background take no time.
+    """
+    taken = [reach.span(block.start, block.end) for block in view.blocks if block.kind is not ET.BACKGROUND]
+    taken = sorted([*taken, *(reach.span(meeting.start, meeting.end) for meeting in view.meetings)])
+    if not taken:
+        return ()
+    first, last = taken[0][0], max(end for _start, end in taken)
+    if view.start is not None and view.end is not None:
+        first, last = int(view.start.timestamp()), int(view.end.timestamp())
+    found, at = [], first
+    for start, end in (*taken, (last, last)):
+        if min(start, last) - at >= _SHORTEST_FREE:
+            found.append((at, min(start, last)))
+        at = max(at, end)
+    return tuple(found)
+
+
+_SHORTEST_FREE = 10 * 60
 _LEAST_BETWEEN_LINES, _LEAST_BETWEEN_LABELS = 9.0, 15.0
 _EMPTY = (time(9, 0), time(18, 0))
 _QUARTER = 900

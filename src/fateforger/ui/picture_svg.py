@@ -159,6 +159,9 @@ def _body(scene: Scene) -> Iterator[str]:
     yield from (_rect(part, f'fill="{OUTSIDE}"') for part in scene.outside)
     yield from (_text(text) for text in (*scene.title, *scene.headings))
     yield from (part for hour in scene.hours for part in _hour(hour, scene.day))
+    for text in scene.free:  # its background interrupts the hour line
+        yield _rect(Rect(text.x - 3, text.y - text.size, text.room + 6, text.size + 3), f'fill="{CARD}"')
+        yield _text(text)
     if scene.now is not None:
         yield from _now(scene.now, scene.day)  # behind the boxes, so that it crosses out no text
     yield from (part for box in scene.boxes for part in _box(box))

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 from hypothesis import given
 from tests.examples import examples
-from tests.factories.days import DAY, TZ, block, plan_of
+from tests.factories.days import DAY, TZ, at, block, plan_of
 from tests.factories.pictures import before_and_after, views
 
 from fateforger.planning import plan as plan_module
@@ -158,3 +158,13 @@ def test_on_days_when_the_clocks_change_the_hours_say_so() -> None:
     assert labels("2026-10-25") == [
         "00:00", "01:00", "02:00", "02 CET", "03:00", "04:00", "the clocks go back: this day has 25 hours"
     ]  # fmt: skip
+
+
+def test_free_time_and_pauses_are_named() -> None:
+    """A short gap after something is a pause, a long one is free; time at the edge of the frame is never a pause."""
+    plan = plan_of(block("a", "09:15", 60), block("b", "10:25", 35), block("c", "11:05", 30), block("d", "12:30", 60))
+    view = DayView(date=DAY, tz=TZ, start=at("09:00"), end=at("14:00"), blocks=planned_blocks(plan))
+    scene = lay_out(view)
+    assert [text.text for text in scene.free] == ["free · 15 min", "pause · 10 min", "free · 55 min", "free · 30 min"]
+    assert not any(not apart(ink(text), box.place) for text in scene.free for box in scene.boxes)
+    assert all(f">{text.text}</text>" in draw(view) for text in scene.free)
