@@ -28,11 +28,13 @@ from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
+    SetPolicy,
     SettleConstraints,
     ShowMemory,
     UndoMemory,
 )
 from fateforger.session.constants import MOST_UNDO
+from fateforger.session.day import follow_lunch_rule
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.memory_changes import (
     COUNTS_AGAIN,
@@ -43,6 +45,7 @@ from fateforger.session.memory_changes import (
     judge_constraint,
     remember_constraint,
     revise_constraint,
+    set_policy,
     settle_conflict,
     undo_writes,
 )
@@ -69,7 +72,14 @@ def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOu
             return StageOutput(session=shown, effects=(SearchMemory(queries=queries),) if queries else ())
         case HideMemory():
             return StageOutput(session=session.with_thread(memory=None))
-        case RememberConstraint() | ReviseConstraint() | JudgeConstraint() | SettleConstraints() | UndoMemory():
+        case (
+            RememberConstraint()
+            | ReviseConstraint()
+            | SetPolicy()
+            | JudgeConstraint()
+            | SettleConstraints()
+            | UndoMemory()
+        ):
             try:
                 taken = _apply_command(stage, command)
             except UserError as error:
@@ -143,7 +153,7 @@ def apply_memory_changes(
         said=(*session.rules.said, *taken.versions),
         set_aside=(*(u for u in session.rules.set_aside if u not in write.taken_up), *write.put_aside),
         memory_questions=_open_questions(session, taken),
-    )
+    ).with_day(frame=follow_lunch_rule(session.day.frame, taken.versions))
     if write.versions or write.put_aside or write.taken_up:
         changed = changed.with_rules(memory_writes=_append_write(session.rules.memory_writes, write))
     else:
@@ -186,6 +196,8 @@ def _apply_command(stage: StageInput, command: SessionCommand) -> MemoryChange:
             return remember_constraint(taken, record, supersedes=supersedes)
         case ReviseConstraint(uid=uid, record=record, seen=seen):
             return revise_constraint(taken, uid, record, seen)
+        case SetPolicy(records=records, withdrawn=withdrawn):
+            return set_policy(taken, records, withdrawn)
         case JudgeConstraint(uid=uid, verdict="set_aside", seen=seen) if _is_yes(stage.session.sync.held, uid):
             return _set_aside_held(taken, stage.session.sync.held, seen)
         case JudgeConstraint(uid=uid, verdict=verdict, reason=reason, seen=seen):

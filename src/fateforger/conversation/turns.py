@@ -54,6 +54,7 @@ from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
+    SetPolicy,
     SettleConstraints,
     UndoMemory,
 )
@@ -142,7 +143,7 @@ def _find_foreign(session: Session) -> Mapping[str, EventImage]:
 log = logging.getLogger(__name__)
 
 STILL_READING = "I am still reading your message for rules. If I find one, the plan follows it, and the card says so."
-OF_MEMORY = (RememberConstraint, ReviseConstraint, JudgeConstraint, SettleConstraints, UndoMemory)
+OF_MEMORY = (RememberConstraint, ReviseConstraint, SetPolicy, JudgeConstraint, SettleConstraints, UndoMemory)
 TRIES = 4
 """Attempts to carry out a command while background work keeps saving the session."""
 

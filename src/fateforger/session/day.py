@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
 from fateforger.calendar.event import EventImage
+from fateforger.drafting.instance import Lunch
+from fateforger.drafting.policy import lunch_of
 from fateforger.errors import BadInput
+from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.settings import read_setting
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import Slot
 from fateforger.planning.grid import ceil, in_words, instant
 from fateforger.planning.timing import instant_of, local_day, zone
 from fateforger.session.model import FrameFacts, Session
+from fateforger.session.rulebook import known_versions, rules_in_force
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import NO_TITLE, format_day, format_weekday
 from fateforger.text import gettext as _
@@ -136,9 +144,36 @@ def visible_start(session: Session) -> time:
     return frame_of(session)[0].time().replace(tzinfo=None, fold=0)
 
 
+def frame_in_force(session: Session) -> FrameFacts:
+    """Return the frame with the lunch of the person's rules, unless they gave another one for this day (S42)."""
+    frame = session.day.frame
+    if frame.lunch_given or not any(_is_lunch(version.record) for version in known_versions(session)):
+        return frame
+    told = rules_in_force(session, at_any_stage=True).applicable
+    setting = next((read_setting(item.record) for item in told if _is_lunch(item.record)), None)
+    if setting is None:
+        return frame
+    usual = Lunch(start=frame.lunch_start or Lunch().start, minutes=frame.lunch_minutes or Lunch().minutes)
+    lunch = lunch_of(setting, usual)
+    if lunch is None:
+        return replace(frame, lunch_start=None, lunch_minutes=0)
+    return replace(frame, lunch_start=lunch.start, lunch_minutes=lunch.minutes)
+
+
+def _is_lunch(record: ConstraintRecord) -> bool:
+    setting = read_setting(record)
+    return setting is not None and setting.slot is Slot.LUNCH
+
+
+def follow_lunch_rule(frame: FrameFacts, versions: Iterable[Version]) -> FrameFacts:
+    """Return the frame that follows a rule about lunch which was stated just now."""
+    stated = any(_is_lunch(version.record) and not version.retired for version in versions)
+    return replace(frame, lunch_given=False) if stated and frame.lunch_given else frame
+
+
 def lunch_start(session: Session) -> datetime | None:
     """Return the start of lunch, not before now, or ``None`` without lunch or when it is over."""
-    frame = session.day.frame
+    frame = frame_in_force(session)
     if frame.lunch_start is None or not frame.lunch_minutes:
         return None
     start = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
@@ -168,7 +203,7 @@ def with_start(session: Session, start: time) -> FrameFacts:
 def usual_frame(frame: FrameFacts) -> FrameFacts:
     """Return the frame that the next day begins with."""
     start = frame.day_start if frame.usual_start is None else frame.usual_start
-    return replace(frame, day_start=start, usual_start=None, confirmed=False)
+    return replace(frame, day_start=start, usual_start=None, lunch_given=False, confirmed=False)
 
 
 def has_ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:
@@ -215,7 +250,7 @@ def is_over(session: Session, now: datetime) -> bool:
 
 def frame_words(session: Session) -> str:
     """Return the frame in one line: ``09:00–18:00 (9 h), lunch around 12:30 for 45 min``."""
-    frame = session.day.frame
+    frame = frame_in_force(session)
     line = f"{visible_start(session):%H:%M}–{frame.day_end:%H:%M}"
     if frame_mistake(session) is None:
         start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)

@@ -26,6 +26,7 @@ from fateforger.quality.model import Fix
 from fateforger.quality.rubric import grade_plan
 from fateforger.session.day import (
     busy_meetings,
+    frame_in_force,
     frame_mistake,
     frame_of,
     frame_span,
@@ -217,7 +218,7 @@ def _fingerprint(session: Session) -> str | None:
         start, end = whole_frame(session)
     except BadInput:
         return None
-    frame = session.day.frame
+    frame = frame_in_force(session)
     lunch = None
     if frame.lunch_start is not None and frame.lunch_minutes:
         at = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
@@ -313,7 +314,7 @@ def unplaced_items(session: Session) -> tuple[UnplacedItem, ...]:
 
 
 def _lunch(session: Session, start: datetime) -> LunchWish:
-    return LunchWish(f"lunch-{session.date.isoformat()}", start, session.day.frame.lunch_minutes)
+    return LunchWish(f"lunch-{session.date.isoformat()}", start, frame_in_force(session).lunch_minutes)
 
 
 def work_of(task: Task) -> Work:

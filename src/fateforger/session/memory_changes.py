@@ -31,6 +31,7 @@ from fateforger.memory.record import (
     compute_uid,
     means_the_same,
 )
+from fateforger.memory.settings import confirm_wish
 from fateforger.memory.versions import Event, Version, find_successors, select_newest, still_replaces
 from fateforger.memory.vocabulary import Action, Scope, Status
 from fateforger.session.commands.rules import ConstraintVerdict
@@ -330,7 +331,9 @@ def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> Constrai
 
 
 def noted_sentence(record: ConstraintRecord) -> str:
-    """Confirm that the constraint is remembered, and until when."""
+    """Confirm that the constraint is remembered, and until when; a setting or a routine is read back."""
+    if wish := confirm_wish(record):
+        return wish
     if record.scope is Scope.SESSION:
         return f"Noted for this day: {quote_title(record.name)}."
     end = record.applicability.end_date
@@ -375,8 +378,23 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
     declined = record.status is Status.DECLINED
     event = Event(action=Action.DECLINE if declined else Action.UPDATE)
     said = f"{quote_title(record.name)} is {'declined' if declined else 'changed'}."
+    if not declined and (wish := confirm_wish(record)):
+        said = wish
     taken = taken.with_version(taken.memory.next(uid, record, event), said)
     return restore_displaced(taken, uid) if declined else resolve_conflicts(taken, uid)
+
+
+NOTHING_CHANGED = "Your days are planned as before."
+
+
+def set_policy(taken: MemoryChange, records: Sequence[ConstraintRecord], withdrawn: Sequence[str]) -> MemoryChange:
+    """Return the result of setting how days are planned. Raises ``BadInput`` for a setting that is gone."""
+    for record in records:
+        uid = record.lifecycle.uid
+        taken = remember_constraint(taken, record) if uid is None else revise_constraint(taken, uid, record, None)
+    for uid in withdrawn:
+        taken = judge_constraint(taken, uid, "archive", None, None)
+    return taken if records or withdrawn else taken.with_lines(NOTHING_CHANGED)
 
 
 def judge_constraint(

@@ -56,7 +56,8 @@ class FrameFacts(BaseModel):
     """Frame of the day (Stage 1), in local times on the planned day.
 
     An end before the start is on the next day. ``usual_start`` is the usual start of days, kept while the person
-    gives another one for this day.
+    gives another one for this day. ``lunch_given`` marks a lunch that they gave for this day; it counts before their
+    rules.
     """
 
     model_config = _FROZEN
@@ -64,6 +65,7 @@ class FrameFacts(BaseModel):
     day_end: time = time(18, 0)
     lunch_start: time | None = time(12, 30)
     lunch_minutes: int = Field(45, ge=0, le=240)
+    lunch_given: bool = False
     confirmed: bool = False
     usual_start: time | None = None
 

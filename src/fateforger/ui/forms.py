@@ -28,6 +28,12 @@ from fateforger.ui.plan_forms import (
     read_replan_form,
     read_zone_form,
 )
+from fateforger.ui.policy_forms import (
+    build_policy_form,
+    build_routine_form,
+    read_policy_form,
+    read_routine_form,
+)
 from fateforger.ui.rule_forms import (
     build_day_rule_form,
     build_edit_rule_form,
@@ -71,6 +77,8 @@ RULES: Mapping[str, RuleFormSpec] = {
     "rule": RuleFormSpec(build_edit_rule_form, read_edited_rule),
     "rule_new": RuleFormSpec(build_new_rule_form, read_new_rule),
     "rule_day": RuleFormSpec(build_day_rule_form, read_new_rule),
+    "policy": RuleFormSpec(build_policy_form, read_policy_form),
+    "routine": RuleFormSpec(build_routine_form, read_routine_form),
 }
 """Forms about a person's rules; they are available at every stage, and without a session."""
 UNKNOWN = mark_message("I don't know that form any more; please use the newest card in this thread.")

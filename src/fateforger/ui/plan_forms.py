@@ -16,6 +16,7 @@ from fateforger.session.commands.plan import AddBlock, EditBlock, RemoveBlock, R
 from fateforger.session.day import (
     busy_meetings,
     day_words,
+    frame_in_force,
     frame_mistake,
     frame_of,
     frame_span,
@@ -77,7 +78,7 @@ MAX_LUNCH = 240
 
 
 def build_frame_form(session: Session, _request: FormRequest) -> Form:
-    frame = session.day.frame
+    frame = frame_in_force(session)
     return Form(
         form="frame",
         session_id=session.id,
@@ -124,7 +125,9 @@ def read_frame_form(session: Session, submission: FormSubmission) -> SessionComm
     if f"{start:%H:%M}" == submission.target:
         # For a day in progress the form showed the clock, which is not a statement of the person.
         start = session.day.frame.day_start
-    frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0)
+    shown = frame_in_force(session)
+    given = shown.lunch_given or (lunch, minutes or 0) != (shown.lunch_start, shown.lunch_minutes)
+    frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0, lunch_given=given)
     try:
         frame_span(session.date, session.tz, frame)
     except BadInput as error:

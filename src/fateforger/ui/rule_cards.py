@@ -103,6 +103,8 @@ ADD_DAY = Button(
     action="form.rule_day",
     spoken=mark_message("Add a rule over the order of the day"),
 )
+POLICY = Button(label=mark_message("How days are planned"), action="form.policy")
+ROUTINE = Button(label=mark_message("Add a routine"), action="form.routine")
 MOST_NAMED = 3
 CONFIRM = mark_message("please confirm")
 HOW = {
@@ -247,7 +249,12 @@ def memory_card(session: Session, view: MemoryView) -> Card:
             *((Divider(),) if rows else ()),
             *rows,
             *_rest(view),
-            Controls(items=(*((REVIEW.localize(),) if view.total else ()), *localize_row(ADD, ADD_DAY, CLOSE).items)),
+            Controls(
+                items=(
+                    *((REVIEW.localize(),) if view.total else ()),
+                    *localize_row(ADD, ROUTINE, ADD_DAY, POLICY, CLOSE).items,
+                )
+            ),
         ),
     )
 

@@ -35,7 +35,7 @@ from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, ngettext
 from fateforger.ui.form_values import Filled
-from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, describe_origin, describe_rule, marks
+from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
 from fateforger.values import replace
 
@@ -226,7 +226,7 @@ def _footer(wanted: ListQuery) -> Controls:
     """Return the buttons that show all rules and add a new one."""
     filtered = wanted.words or wanted.status != "all" or wanted.reach != "any"
     everything = Button(label=_("Show all rules"), action="turn.everything", target="yes")
-    return Controls(items=(*((everything,) if filtered else ()), *localize_row(ADD, ADD_DAY).items))
+    return Controls(items=(*((everything,) if filtered else ()), *localize_row(ADD, ROUTINE, ADD_DAY, POLICY).items))
 
 
 CHANGED = mark_message(
@@ -296,6 +296,8 @@ def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
         fields = (Prose(text=words), *fields)
     elif book.session is not None:
         fields = (*fields, _reach_field(day_words(book.session.date)))
+    if request.form == "rule_new" and old is None:
+        fields = (localize_row(ROUTINE, POLICY), *fields)
     return Form(
         form="rule_new",
         session_id=request.session_id,

@@ -133,7 +133,7 @@ async def test_from_app_home_without_a_session(house: House) -> None:
     assert await anna.fill("rule_day", **LATE) is None
     assert [v.record.payload.day_rule for v in await rules(house)] == ["NEVER: meeting_after_17"]
     listed = await anna.look("rules")
-    assert [button.label for button in buttons_in(listed)][-2:] == ["Add a rule", "Add a day rule"]
+    assert [button.label for button in buttons_in(listed)][-2:] == ["Add a day rule", "How days are planned"]
     errors = await anna.fill("rule_day", day_rule="ALWAYS: meeting_after_17")
     assert errors is not None
     assert list(errors.errors) == ["day_rule"]

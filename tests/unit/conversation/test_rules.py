@@ -50,7 +50,8 @@ async def test_nothing_but_one_quiet_way_while_there_are_no_rules(anna: Person) 
     shown = await anna.look("rules")
     assert words_in(shown) == "I know no rules of yours yet. Add one, and I keep to it when I plan your days."
     assert shown.submit is None
-    assert [button.label for button in buttons_in(shown)] == ["Add a rule", "Add a day rule"]
+    ways = ["Add a rule", "Add a routine", "Add a day rule", "How days are planned"]
+    assert [button.label for button in buttons_in(shown)] == ways
 
 
 async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, house: House) -> None:
@@ -305,7 +306,7 @@ async def test_the_review_lists_hundreds_page_by_page(anna: Person, house: House
     shown = await anna.look("rules", target=shown.target, page="999")
     assert named(shown)[-1] == "Rule 299"
     await anna.press("Your rules")
-    assert len(anna.buttons_beside("memory")) == 8 + 4
+    assert len(anna.buttons_beside("memory")) == 8 + 6
     assert read(anna.beside("memory"))[-1] == "292 more: Review all lists every rule."
 
 

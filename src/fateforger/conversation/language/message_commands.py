@@ -58,6 +58,7 @@ from fateforger.session.commands.plan import MovePlan, Replan
 from fateforger.session.commands.rules import HideMemory
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_token
+from fateforger.session.day import frame_in_force
 from fateforger.session.gate import is_offered
 from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_button, sole_question
@@ -149,9 +150,11 @@ def frame_commands(
         return (AdjustFrame(**command_fields(reply), **ends),) if ends else ()
     if not 0 <= lunch.get("lunch_minutes", 0) <= 240:
         raise BadInput("A lunch break lasts between 0 and 240 minutes.")
-    if "lunch_minutes" in lunch and session.day.frame.lunch_start is None:
+    known = frame_in_force(session)
+    if "lunch_minutes" in lunch and known.lunch_start is None:
         lunch.setdefault("lunch_start", FrameFacts().lunch_start)
-    return (SetFrame(**command_fields(reply), frame=replace(session.day.frame, **ends, **lunch, confirmed=False)),)
+    frame = replace(known, **ends, **lunch, lunch_given=True, confirmed=False)
+    return (SetFrame(**command_fields(reply), frame=frame),)
 
 
 def input_commands(

@@ -27,7 +27,7 @@ ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_asid
 class RememberConstraint(SessionCommandBase):
     """Remember a new constraint, optionally in place of the one with the uid ``supersedes``."""
 
-    forms = ("rule_new", "rule_day")
+    forms = ("rule_new", "rule_day", "routine")
     kind: Literal["remember_constraint"] = "remember_constraint"
     record: ConstraintRecord
     supersedes: str | None = None
@@ -44,6 +44,18 @@ class ReviseConstraint(SessionCommandBase):
     uid: str
     record: ConstraintRecord
     seen: int | None = None
+
+
+class SetPolicy(SessionCommandBase):
+    """Set how days are planned.
+
+    ``records`` are settings; one with a uid changes that constraint. ``withdrawn`` are those that no longer count.
+    """
+
+    forms = ("policy",)
+    kind: Literal["set_policy"] = "set_policy"
+    records: tuple[ConstraintRecord, ...] = ()
+    withdrawn: tuple[str, ...] = ()
 
 
 _VERDICTS: Mapping[ConstraintVerdict, str] = {
@@ -166,5 +178,12 @@ class AddExtracted(BaseModel):
 
 
 RuleCommand = (
-    RememberConstraint | ReviseConstraint | JudgeConstraint | SettleConstraints | UndoMemory | ShowMemory | HideMemory
+    RememberConstraint
+    | ReviseConstraint
+    | SetPolicy
+    | JudgeConstraint
+    | SettleConstraints
+    | UndoMemory
+    | ShowMemory
+    | HideMemory
 )

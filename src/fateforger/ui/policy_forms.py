@@ -1,0 +1,310 @@
+"""Forms about how days are planned: the settings of the policy, and a new routine. Both become rules (decision 064)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fateforger.drafting.instance import Policy, Told
+from fateforger.drafting.policy import policy_in_force
+from fateforger.errors import BadInput
+from fateforger.memory.settings import (
+    SPECS,
+    Hours,
+    Routine,
+    Setting,
+    build_routine,
+    build_setting,
+    count_minutes,
+    get_setting_slot,
+)
+from fateforger.memory.versions import Version
+from fateforger.memory.vocabulary import Scope, Slot, Weekday
+from fateforger.planning.plan import ET
+from fateforger.session.cards import Choice
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.rules import RememberConstraint, SetPolicy
+from fateforger.session.day import day_words
+from fateforger.session.forms import (
+    ChoiceField,
+    Form,
+    FormErrors,
+    FormRequest,
+    FormSubmission,
+    Input,
+    ManyField,
+    NumberField,
+    TextField,
+    TextPart,
+    TimeField,
+)
+from fateforger.session.rulebook import RuleBook, rules_in_force
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
+from fateforger.ui.form_values import Filled, format_windows, parse_windows
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """Label and explanation of a number, and the field of the policy that it sets."""
+
+    of: str
+    label: str
+    hint: str
+
+
+_NUMBERS: Mapping[Slot, _Field] = {
+    Slot.SLACK: _Field(
+        "slack_percent",
+        mark_message("Free time to keep free, in percent"),
+        mark_message("Room for what comes up. More gives you more air; 0 fills the day."),
+    ),
+    Slot.LONGEST_FOCUS: _Field(
+        "longest_focus",
+        mark_message("Minutes of deep work before a break"),
+        mark_message("Longer work is cut into pieces with a break between them. 0 means no limit."),
+    ),
+    Slot.AFTER_DEEP: _Field(
+        "after_deep",
+        mark_message("Minutes of break after deep work"),
+        mark_message("Time to get up and breathe. 0 means none."),
+    ),
+    Slot.AFTER_MEETINGS: _Field(
+        "after_meetings",
+        mark_message("Minutes of break after two meetings in a row"),
+        mark_message("Nothing else begins right behind them. 0 means none."),
+    ),
+    Slot.DEEP_BLOCKS: _Field(
+        "deep_blocks",
+        mark_message("Most blocks of deep work a day"),
+        mark_message("More of it waits for another day. 0 means no limit."),
+    ),
+    Slot.SHUTDOWN: _Field(
+        "shutdown",
+        mark_message("Minutes for shutting down at the end"),
+        mark_message("To close the day and look at the next. 0 means none."),
+    ),
+}
+LUNCH_START, LUNCH_MINUTES, BEST_HOURS = "lunch_start", "lunch_minutes", "best_hours"
+_MOST_LETTERS = 200
+
+
+def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
+    """Return the form of all settings, filled with what is in force."""
+    policy = _policy_of(book)
+    return Form(
+        form="policy",
+        session_id=request.session_id,
+        title=_("How days are planned"),
+        submit=_("Save"),
+        fields=(
+            TextPart(
+                text=_(
+                    "This is how your days are planned on **{day}**. What you change here becomes one of your rules;"
+                    " clear a field to go back to the usual.",
+                    day=day_words(book.person.date),
+                )
+            ),
+            TimeField(
+                name=LUNCH_START,
+                label=_("Lunch around"),
+                optional=True,
+                value=None if policy.lunch is None else policy.lunch.start,
+                hint=_("It moves for meetings, never for a task."),
+            ),
+            NumberField(
+                name=LUNCH_MINUTES,
+                label=_("Minutes for lunch"),
+                optional=True,
+                value=0 if policy.lunch is None else policy.lunch.minutes,
+                minimum=0,
+                maximum=SPECS[Slot.LUNCH].most,
+                hint=_("0 means no lunch break."),
+            ),
+            *_number_fields(policy),
+            TextField(
+                name=BEST_HOURS,
+                label=_("Your best hours for deep work"),
+                optional=True,
+                value=_format_focus(policy),
+                placeholder="9-12",
+                hint=_("Deep work comes then where it can."),
+                max_length=_MOST_LETTERS,
+            ),
+        ),
+    )
+
+
+def _policy_of(book: RuleBook) -> Policy:
+    """Return the policy in force on the day of the rules."""
+    items = rules_in_force(book.person, book.versions, at_any_stage=True).applicable
+    told = tuple(Told(uid=item.uid, constraint_record=item.record) for item in items)
+    return policy_in_force(Policy(), told, book.person.date)
+
+
+def _number_fields(policy: Policy) -> Iterator[Input]:
+    for slot, field in _NUMBERS.items():
+        yield NumberField(
+            name=slot.value,
+            label=_(field.label),
+            optional=True,
+            value=_number(policy, field),
+            minimum=0,
+            maximum=SPECS[slot].most,
+            hint=_(field.hint),
+        )
+
+
+def _number(policy: Policy, field: _Field) -> int:
+    value = getattr(policy, field.of)
+    return value if isinstance(value, int) else 0
+
+
+def _format_focus(policy: Policy) -> str:
+    return format_windows(tuple((each.start, each.end) for each in policy.focus))
+
+
+def read_policy_form(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """Return the command that keeps what was changed, or the errors per field."""
+    filled, policy = Filled(submission), _policy_of(book)
+    wanted: dict[Slot, Setting | None] = {}
+    for slot, field in _NUMBERS.items():
+        number = filled.minutes(slot.value, least=0, most=SPECS[slot].most)
+        if number and number < SPECS[slot].least:
+            filled.errors[slot.value] = _("Please choose 0, or at least {least}.", least=SPECS[slot].least)
+        if number != _number(policy, field):
+            wanted[slot] = None if number is None else Setting(slot, number)
+    wanted |= dict(_read_lunch(filled, policy))
+    typed = filled.text(BEST_HOURS, _MOST_LETTERS)
+    if typed != _format_focus(policy):
+        try:
+            wanted[Slot.BEST_HOURS] = Setting(Slot.BEST_HOURS, hours=parse_windows(typed)) if typed else None
+        except BadInput as error:
+            filled.errors[BEST_HOURS] = error.message
+    known = {slot: _find_rule(book, slot) for slot in wanted}
+    tz = book.person.tz if book.session is not None else None
+    records = tuple(
+        build_setting(value, tz, None if (rule := known[slot]) is None else rule.record)
+        for slot, value in wanted.items()
+        if value is not None
+    )
+    gone = tuple(rule.uid for slot, value in wanted.items() if value is None and (rule := known[slot]) is not None)
+    return filled.or_errors(lambda: SetPolicy(**filled.envelope, records=records, withdrawn=gone))
+
+
+def _read_lunch(filled: Filled, policy: Policy) -> Iterator[tuple[Slot, Setting | None]]:
+    start, minutes = filled.clock(LUNCH_START), filled.minutes(LUNCH_MINUTES, least=0, most=SPECS[Slot.LUNCH].most)
+    lunch = policy.lunch
+    if (start, minutes) == ((None, 0) if lunch is None else (lunch.start, lunch.minutes)):
+        return
+    if start is None and minutes is None:
+        yield Slot.LUNCH, None
+    elif minutes == 0:
+        yield Slot.LUNCH, Setting(Slot.LUNCH, 0)
+    elif minutes is not None and minutes < SPECS[Slot.LUNCH].least:
+        filled.errors[LUNCH_MINUTES] = _("Please choose 0, or at least {least}.", least=SPECS[Slot.LUNCH].least)
+    elif start is None:
+        yield Slot.LUNCH, Setting(Slot.LUNCH, minutes)
+    else:
+        minutes = minutes or (lunch.minutes if lunch else SPECS[Slot.LUNCH].least)
+        begin = start.hour * 60 + start.minute
+        end = (begin + minutes) % (24 * 60)
+        yield Slot.LUNCH, Setting(Slot.LUNCH, minutes, ((start, start.replace(hour=end // 60, minute=end % 60)),))
+
+
+def _find_rule(book: RuleBook, slot: Slot) -> Version | None:
+    """Return the lasting rule of every day that holds a setting."""
+    return next(
+        (
+            version
+            for version in book.newest.values()
+            if not version.retired
+            and version.record.scope is Scope.PROFILE
+            and get_setting_slot(version.record) is slot
+            and not version.record.applicability.days_of_week
+        ),
+        None,
+    )
+
+
+_KINDS = {
+    ET.HABIT: mark_message("A habit, like sport or a walk"),
+    ET.REGENERATION: mark_message("Rest, a meal, or family"),
+    ET.SHALLOW_WORK: mark_message("Shallow work, like e-mail"),
+    ET.DEEP_WORK: mark_message("Deep work"),
+    ET.PLAN_REVIEW: mark_message("Planning and review"),
+    ET.COMMUTE: mark_message("A way, like the school run"),
+}
+
+
+def build_routine_form(_book: RuleBook, request: FormRequest) -> Form:
+    """Return the form for a new routine."""
+    return Form(
+        form="routine",
+        session_id=request.session_id,
+        title=_("Add a routine"),
+        submit=_("Add"),
+        fields=(
+            TextField(name="title", label=_("What"), placeholder=_("Gym"), max_length=_MOST_LETTERS),
+            ManyField(
+                name="days",
+                label=_("On which days of the week"),
+                choices=tuple(Choice(label=day.words, value=day.value) for day in Weekday),
+                placeholder=_("Every day"),
+            ),
+            TextField(
+                name="times",
+                label=_("From when to when"),
+                optional=True,
+                placeholder="8:10-8:45",
+                hint=_("Without a time it is put where there is room."),
+                max_length=_MOST_LETTERS,
+            ),
+            NumberField(
+                name="minutes",
+                label=_("Minutes"),
+                optional=True,
+                minimum=5,
+                maximum=24 * 60,
+                hint=_("With fewer minutes than that time it is put somewhere within it."),
+            ),
+            ChoiceField(
+                name="kind",
+                label=_("What kind of thing it is"),
+                choices=tuple(Choice(label=_(label), value=kind.value) for kind, label in _KINDS.items()),
+                value=ET.HABIT.value,
+            ),
+        ),
+    )
+
+
+def read_routine_form(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """Return the command that remembers the routine, or the errors per field."""
+    filled = Filled(submission)
+    title = filled.text("title", _MOST_LETTERS, needed=_("Please say what it is, like “Gym”."))
+    minutes = filled.minutes("minutes", least=5)
+    hours = _read_hours(filled)
+    if hours is None and minutes is None and not filled.errors:
+        filled.errors["times"] = _("Please say when it is, like 8:10-8:45, or how many minutes it takes.")
+    if hours is not None and minutes is not None and minutes > count_minutes(hours):
+        filled.errors["minutes"] = _("That is longer than the time from its start to its end.")
+    if filled.errors:
+        return FormErrors(errors=filled.errors)
+    length = minutes or (0 if hours is None else count_minutes(hours))
+    chosen = filled.many("days")
+    days = tuple(day for day in Weekday if day.value in chosen)
+    routine = Routine(title, length, hours, ET(filled.choice("kind") or ET.HABIT.value))
+    record = build_routine(routine, days, book.person.tz if book.session is not None else None)
+    return RememberConstraint(**filled.envelope, record=record)
+
+
+def _read_hours(filled: Filled) -> Hours | None:
+    typed = filled.text("times", _MOST_LETTERS)
+    try:
+        windows = parse_windows(typed)
+    except BadInput as error:
+        filled.errors["times"] = error.message
+        return None
+    if len(windows) > 1:
+        filled.errors["times"] = _("Please give one time; add another routine for the other one.")
+    return next(iter(windows), None)

@@ -1,0 +1,72 @@
+"""How days are planned, and routines: by form and in words, kept as rules, and in the next draft (decision 064)."""
+
+from __future__ import annotations
+
+from datetime import time
+from typing import Any
+
+from tests.unit.conversation.person import ANNA, House, Person, buttons_in
+from tests.unit.conversation.test_fitting import drafted
+
+from fateforger.drafting.instance import Policy
+from fateforger.memory.versions import select_newest
+from fateforger.memory.vocabulary import Scope
+
+USUAL: dict[str, Any] = {
+    "lunch_start": time(12, 30),
+    "lunch_minutes": 45,
+    "slack": 15,
+    "longest_focus": Policy().longest_focus,
+    "after_deep": 10,
+    "after_meetings": 10,
+    "deep_blocks": 3,
+    "shutdown": 30,
+    "best_hours": "",
+}
+
+
+async def names(house: House) -> list[str]:
+    newest = select_newest(await house.store.constraints.of(ANNA), ANNA)
+    return sorted(version.record.name for version in newest.values() if not version.retired)
+
+
+async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person, house: House) -> None:
+    await anna.to_frame()
+    ways = [button.action for button in buttons_in(await anna.look("rule_new"))]
+    assert ways == ["form.routine", "form.policy"]
+    form = await anna.look("policy")
+    assert {field.name: field.value for field in form.inputs} == USUAL
+    assert await anna.fill("policy", **{**USUAL, "lunch_start": time(13), "lunch_minutes": 60}) is None
+    assert "Lunch is at 13:00 for an hour from now on." in anna.words
+    assert "lunch around 13:00 for 1 h" in anna.words
+    assert await names(house) == ["Lunch is at 13:00 for an hour"]
+    again = {field.name: field.value for field in (await anna.look("policy")).inputs}
+    assert (again["lunch_start"], again["lunch_minutes"]) == (time(13), 60)
+    await anna.press("Proceed")
+    assert "13:00 Lunch" in await drafted(anna)
+    assert any(button.label == "How days are planned" for button in buttons_in(await anna.look("rules")))
+
+
+async def test_a_setting_is_changed_in_place_and_cleared(anna: Person, house: House) -> None:
+    await anna.to_frame()
+    await anna.fill("policy", **{**USUAL, "slack": 30, "deep_blocks": 2})
+    assert await names(house) == ["30 % of the free time stays free", "There are at most 2 blocks of deep work"]
+    await anna.fill("policy", **{**USUAL, "slack": 25, "deep_blocks": 2})
+    assert await names(house) == ["25 % of the free time stays free", "There are at most 2 blocks of deep work"]
+    await anna.fill("policy", **{**USUAL, "slack": None, "deep_blocks": 2})
+    assert await names(house) == ["There are at most 2 blocks of deep work"]
+    assert {field.name: field.value for field in (await anna.look("policy")).inputs} == {**USUAL, "deep_blocks": 2}
+
+
+async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person, house: House) -> None:
+    await anna.to_frame()
+    errors = await anna.fill("routine", title="", times="8:45-8:10", kind="H")
+    assert errors is not None
+    assert "title" in errors.errors
+    values: dict[str, Any] = {"title": "School run", "times": "8:10-8:45", "kind": "C", "days": ("MO", "TU")}
+    assert await anna.fill("routine", **values) is None
+    assert "School run is planned on Monday and Tuesday at 08:10 for 35 min from now on." in anna.words
+    version = (await house.store.constraints.of(ANNA))[-1]
+    assert version.record.scope is Scope.PROFILE
+    await anna.press("Proceed")
+    assert "08:10 School run" in await drafted(anna)
