@@ -24,6 +24,7 @@ from fateforger.planning.plan import TBPlan
 from fateforger.ports.jobs import NewJob
 from fateforger.session.store import Rating, Sent
 from fateforger.slack.payloads import command_id
+from fateforger.tasks.durations import Observation
 from fateforger.workers.memory import build_tidy_job, build_write_job
 from fateforger.workers.turns import build_notification_job
 
@@ -80,6 +81,10 @@ async def _said(store: Store, who: Somebody) -> None:
     first, _ = await store.tasks.add(
         who.id, [new_task(f"{who.word} first", key="a"), new_task(who.word, after=("a",))], cause=who.word, now=NOW
     )
+    took = Observation(
+        id=f"{who.session}/t1", title=who.word, deep=True, planned=60, actual=90, day=who.day, source="done"
+    )
+    await store.durations.keep(who.id, [took])
     await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)
 
 

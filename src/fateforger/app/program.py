@@ -49,6 +49,7 @@ from fateforger.conversation.agent_proposals import Approvals, ProposalService
 from fateforger.conversation.background_updates import Improver
 from fateforger.conversation.calendar_watch import Watcher
 from fateforger.conversation.coordinator import PlanningCoordinator
+from fateforger.conversation.durations import DurationService
 from fateforger.conversation.language.model_calls import CountingModel
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
@@ -367,6 +368,7 @@ def _build_services(resources: _Resources, engine: CalendarSubmitter) -> _Servic
         jobs=store.jobs,
         clock=clock,
         tz=settings.time_zone,
+        durations=DurationService(store.durations),
         rules=memory,
         model=model,
     )

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 import click
 from pydantic import ValidationError
 
 from fateforger.cli.documents import write_json
-from fateforger.cli.options import add_place_options, as_json, check_person_option, load_settings
+from fateforger.cli.durations import durations_command
 from fateforger.cli.task_details import add_detail_options, take_details
+from fateforger.cli.task_queue import (
+    Queue,
+    add_queue_options,
+    add_task_argument,
+    build_unknown_task_error,
+    read_id,
+    read_ids,
+    run_with_queue,
+)
 from fateforger.errors import BadInput
 from fateforger.planning.task_details import PLAIN, list_facts
 from fateforger.planning.validation import first_mistake
-from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import NewTask, QueuePlace, blockers, describe_move, move_task
 from fateforger.tasks.task import (
     ENDED,
@@ -31,7 +35,6 @@ from fateforger.tasks.task import (
     TaskSpec,
     TaskState,
     priority_words,
-    read_task_id,
 )
 from fateforger.tasks.transitions import TaskAction, apply_action, describe_action, rename_task, set_priority
 from fateforger.text import join_words, quote_title
@@ -39,90 +42,7 @@ from fateforger.values import replace
 from fateforger.workflow.definition import list_shipped, load_shipped
 
 if TYPE_CHECKING:
-    from fateforger.adapters.store.store import Store
-    from fateforger.config import Settings
-
-_R = TypeVar("_R")
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """One person's queue, and the instant of the command."""
-
-    tasks: Tasks
-    user_id: str
-    now: datetime
-
-    async def task(self, task_id: str) -> QueuedTask:
-        """Return the task with that id. Raises ``BadInput``."""
-        task = await self.tasks.get(self.user_id, task_id)
-        if task is None:
-            raise build_unknown_task_error(task_id)
-        return task
-
-
-def build_unknown_task_error(task_id: str) -> BadInput:
-    """Return the error for an unknown id."""
-    return BadInput(f"There is no task {task_id} in this queue; tasks list shows those that are there.", where="id")
-
-
-def read_id(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    """Parse a typed id. Raises ``BadInput`` for an impossible one."""
-    return None if text is None else _parse_id(text)
-
-
-def read_ids(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[str, ...]:
-    """Parse several typed ids. See :func:`read_id`."""
-    return tuple(map(_parse_id, texts))
-
-
-def _parse_id(text: str) -> str:
-    task_id = read_task_id(text)
-    if task_id is None:
-        raise BadInput(f"“{text}” is no id of a task; they look like ff-7k2m9x.", where="id")
-    return task_id
-
-
-def add_queue_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that every command on the queue shares."""
-    whose = click.option("--user", "user_id", metavar="ID", callback=check_person_option, help="Whose queue.")
-    return whose(add_place_options(as_json(click.pass_context(function))))
-
-
-def add_task_argument(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument TASK, for commands about one task."""
-    return click.argument("task_id", metavar="TASK", callback=read_id)(function)
-
-
-def run_with_queue(
-    ctx: click.Context,
-    user_id: str | None,
-    where: Mapping[str, str | None],
-    work: Callable[[Queue], Awaitable[_R]],
-) -> _R:
-    """Run ``work`` on the queue. ``where`` holds ``now`` and ``data_dir`` from the command line."""
-    return asyncio.run(_run_with_opened_queue(load_settings(ctx, **where), user_id, work))
-
-
-async def _run_with_opened_queue(settings: Settings, user_id: str | None, work: Callable[[Queue], Awaitable[_R]]) -> _R:
-    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
-
-    async with aclosing(await open_state(settings)) as store:
-        person = user_id or await _find_owner(settings, store)
-        return await work(Queue(store.tasks, person, settings.now or build_clock(settings).now()))
-
-
-async def _find_owner(settings: Settings, store: Store) -> str:
-    """Return the owner of the calendar. Raises ``BadInput`` while it has none."""
-    from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
-
-    owner = await build_ownership(settings, store, build_clock(settings)).owner()
-    if owner.person is None:
-        raise BadInput(
-            "The calendar has no owner, as fateforger doctor says, so say whose queue you mean with --user.",
-            where="user",
-        )
-    return owner.person
+    pass
 
 
 def build_task_document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[str, Any]:
@@ -550,5 +470,6 @@ for door in (
     retry_command,
     pull_command,
     done_command,
+    durations_command,
 ):
     tasks_command.add_command(door)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.calendar_watch import is_in_doubt, notice_changes
 from fateforger.conversation.drafts import Drafts
+from fateforger.conversation.durations import DurationService
 from fateforger.conversation.effects import Effects, mark_stale_preview
 from fateforger.conversation.memory_node import apply_understood, has_memory_news
 from fateforger.conversation.memory_service import MemoryService
@@ -30,6 +31,7 @@ from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import EndAbandoned
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import is_current, with_fixes, without_stale_sketch
+from fateforger.session.lengths import note_begun
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
@@ -71,12 +73,14 @@ class BackgroundUpdates:
         effects: Effects,
         drafts: Drafts,
         memory: MemoryService,
+        durations: DurationService,
         clock: Clock,
         improver: Improver | None,
     ) -> None:
         self._improver = improver
         self._improving: set[str] = set()
         self._clock = clock
+        self._durations = durations
         self._sessions = sessions
         self._looker = looker
         self._effects = effects
@@ -107,7 +111,8 @@ class BackgroundUpdates:
             known = before
             if look.snapshot is not None and is_in_doubt(before):
                 known = await self._effects.find_out(before)
-            news = notice_changes(known, look)
+            # The planned length of a task is the one from before what the calendar says now.
+            news = notice_changes(note_begun(known.at_time(self._clock.now())), look)
             if news is None:
                 if known != before or late:
                     await self._save_with_card(before, _with_notice(known, late), command)
@@ -230,6 +235,7 @@ class BackgroundUpdates:
         after = with_fixes(without_stale_sketch(mark_stale_preview(before, after)), before.touched_at)
         after = after.after_command(command.command_id, before.touched_at)
         after, messages = build_messages(before, after, command.command_id)
+        await self._durations.follow(before, after)
         saved = await self._sessions.save(after, expected=before.version, outgoing=messages)
         log_constraint_events(before, saved, command.command_id)
         self._drafts.prepare(saved)

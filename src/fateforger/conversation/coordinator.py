@@ -139,6 +139,7 @@ class PlanningCoordinator:
             effects=effects,
             drafts=self._drafts,
             memory=memory,
+            durations=tasks.durations,
             clock=clock,
             improver=improver,
         )

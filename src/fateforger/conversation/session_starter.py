@@ -21,6 +21,7 @@ from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import CalendarWrite, Session, SessionStatus
 from fateforger.session.store import Sessions
+from fateforger.tasks.durations import Estimate
 from fateforger.tasks.intent import HydratedMessage
 from fateforger.tasks.task import QueuedTask
 
@@ -60,6 +61,7 @@ async def run_first_turn(
     logbook: TurnLog,
     *,
     calendar_write: CalendarWrite,
+    estimates: tuple[Estimate, ...],
 ) -> Session | HydratedMessage | None:
     """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do."""
     start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
@@ -73,7 +75,7 @@ async def run_first_turn(
         if not opened.commands:
             return session.with_notice(*lines)
         first, *rest = opened.commands
-        turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines)
+        turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines, estimates=estimates)
         return (await entry.run(turn)).session
 
 
@@ -136,7 +138,15 @@ class SessionStarter:
             return False
         model = TurnModel(self.model, RunningTurn(opening.at), ignore_progress)
         queue = await self.tasks.queue(opening.user_id)
-        session = await run_first_turn(opening, earlier, queue, model, self.logbook, calendar_write=self.calendar_write)
+        session = await run_first_turn(
+            opening,
+            earlier,
+            queue,
+            model,
+            self.logbook,
+            calendar_write=self.calendar_write,
+            estimates=await self.tasks.durations.estimates(opening.user_id),
+        )
         if session is None or isinstance(session, HydratedMessage):
             return session is not None and await self.tasks.route(opening, session)
         self._look_ahead(session)

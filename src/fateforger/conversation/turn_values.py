@@ -19,6 +19,7 @@ from fateforger.session.conflicts import settle_questions
 from fateforger.session.day import frame_mistake
 from fateforger.session.draft import grade_session
 from fateforger.session.gate import Refusal, describe_stage, take_steps
+from fateforger.session.lengths import note_begun
 from fateforger.session.memory import RecalledConstraints, unstored_versions
 from fateforger.session.messages import LastWords
 from fateforger.session.model import OfferedInput, Question, Session
@@ -26,6 +27,7 @@ from fateforger.session.other_days import with_settled
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.recall import recall
 from fateforger.session.stages import Move, StageGateOutput
+from fateforger.tasks.durations import Estimate
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -74,6 +76,7 @@ class TurnInput(BaseModel):
     be done that day (``None``: as the session knows it), and ``offer_trouble`` says why that list is incomplete.
     ``settled`` are tasks that were given to another day and are on its calendar.
     ``planned_days`` are other days that have a thread already.
+    ``estimates`` say how long the person's tasks take (``None``: as the session knows it).
     """
 
     model_config = _FROZEN
@@ -89,6 +92,7 @@ class TurnInput(BaseModel):
     offer_trouble: str | None = None
     settled: tuple[str, ...] = ()
     planned_days: tuple[Date, ...] = ()
+    estimates: tuple[Estimate, ...] | None = None
 
     @property
     def now(self) -> datetime:
@@ -268,12 +272,15 @@ class TurnOutcome(BaseModel):
 
 def begin_turn(turn: TurnInput) -> Session:
     """Return the session without its last notice, with the fresh readings applied."""
-    session = with_memory(replace(turn.session, now=turn.now).with_thread(notice=None), turn.memory, turn.now)
-    session = with_settled(session, turn.settled).with_open_work(planned_days=turn.planned_days)
+    session = note_begun(replace(turn.session, now=turn.now)).with_thread(notice=None)
+    session = with_settled(with_memory(session, turn.memory, turn.now), turn.settled)
+    session = session.with_open_work(planned_days=turn.planned_days)
     aged = tuple(replace(write, fresh=False) for write in session.rules.memory_writes)
     session = session.with_rules(memory_writes=aged)
     if turn.offered is not None:
         session = session.with_open_work(offered=turn.offered, offer_trouble=turn.offer_trouble)
+    if turn.estimates is not None:
+        session = session.with_day(estimates=turn.estimates)
     return session if turn.reading is None else apply_reading(session, turn.reading)
 
 

@@ -298,6 +298,7 @@ class Turns:
             offer_trouble=trouble,
             settled=await self.other_days.find_settled(before),
             planned_days=await self.other_days.find_planned(before),
+            estimates=await self.tasks.durations.find_for(before),
         )
 
     async def _find_proposals(self, before: Session, command: SessionCommand) -> tuple[WaitingProposal, ...]:
@@ -331,6 +332,7 @@ class Turns:
             after, messages = build_messages(before, report_violations(after, broke), command.command_id)
         messages = add_rating(messages, command.command_id, prompts)
         await self.tasks.planned.follow(before, after)
+        await self.tasks.durations.follow(before, after)
         after = await self.sessions.save(after, expected=before.version, outgoing=messages)
         log_constraint_events(before, after, command.command_id)
         self.drafts.prepare(after)

@@ -78,6 +78,7 @@ KINDS: Mapping[str, str] = {
     "index": "rules on their way to the search index, or out of it",
     "tasks": "tasks",
     "task_order": "notes of which task waits for which",
+    "durations": "observed lengths of tasks",
     "sessions": "planning sessions",
     "messages": "messages kept for Slack",
     "jobs": "jobs that wait or were given up",

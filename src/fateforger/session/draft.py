@@ -35,6 +35,7 @@ from fateforger.session.day import (
     usual_frame,
     whole_frame,
 )
+from fateforger.session.lengths import planned_minutes
 from fateforger.session.model import (
     Clash,
     FrameFacts,
@@ -132,7 +133,7 @@ def day_of(session: Session) -> Day:
         end=end,
         busy=tuple(Busy(m.start, m.end, title=m.title) for m in busy_meetings(session)),
         lunch=None if lunch is None else _lunch(session, lunch),
-        works=tuple(work_of(t) for t in session.day.inputs.tasks),
+        works=tuple(work_of(session, t) for t in session.day.inputs.tasks),
         next_start=usual_frame(session.day.frame).day_start if is_under_way(session) else None,
         done=_begun_titles(session, start),
     )
@@ -224,7 +225,7 @@ def _fingerprint(session: Session) -> str | None:
         at = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
         lunch = astuple(_lunch(session, at))
     busy = [(m.start, m.end) for m in busy_meetings(session)]
-    works = [astuple(work_of(task)) for task in session.day.inputs.tasks]
+    works = [astuple(work_of(session, task)) for task in session.day.inputs.tasks]
     made_from = json.dumps((session.date, session.tz, start, end, busy, lunch, works), default=str)
     rules = "".join(sorted(item.record.model_dump_json() for item in constraints_for_draft(session).applicable))
     return hashlib.sha1(f"{made_from}{rules}".encode(), usedforsecurity=False).hexdigest()
@@ -317,12 +318,12 @@ def _lunch(session: Session, start: datetime) -> LunchWish:
     return LunchWish(f"lunch-{session.date.isoformat()}", start, frame_in_force(session).lunch_minutes)
 
 
-def work_of(task: Task) -> Work:
-    """Return a task as work for the drafting engine."""
+def work_of(session: Session, task: Task) -> Work:
+    """Return a task as work for the drafting engine. Where its minutes are open, the usual ones of its kind count."""
     return Work(
         task.id,
         task.title,
-        task.minutes,
+        planned_minutes(session, task),
         task.details,
         task.one_thing,
         notes_with_criteria(task),

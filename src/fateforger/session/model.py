@@ -20,6 +20,7 @@ from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, R
 from fateforger.session.messages import LastWords, Notice, SyncReport
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.views import HistoryView, PreviewView
+from fateforger.tasks.durations import BegunTask, Estimate
 from fateforger.tasks.task import Mode
 from fateforger.values import replace
 from fateforger.workflow.trace import Step
@@ -49,6 +50,8 @@ class Task(BaseModel):
         (), max_length=MOST_CRITERIA
     )
     """Success criteria, two or three that can be verified (S209)."""
+    length_settled: bool = False
+    """True when the person answered that its minutes are right, or took others that were proposed."""
     _stored = model_validator(mode="before")(read_depth)
 
 
@@ -294,6 +297,8 @@ class DayInputs(BaseModel):
     """Calendar as last read for the date: the source of immovables."""
     snapshot_error: str | None = None
     """Reason that the calendar could not be read, as a sentence, when it could not."""
+    estimates: tuple[Estimate, ...] = ()
+    """Estimates of how long the person's tasks take, by kind."""
 
 
 class OpenWork(BaseModel):
@@ -337,6 +342,8 @@ class Planning(BaseModel):
     """True while the plan is the result of a short search."""
     put_in_past: tuple[str, ...] = ()
     """Keys of blocks that the person placed at times already past."""
+    begun: tuple[BegunTask, ...] = ()
+    """Tasks on the calendar whose time has begun, with their minutes as planned then."""
     weighed: CheckedInputs | None = None
     """Rules and meetings that the plan was checked against (:mod:`fateforger.session.checks`).
 

@@ -10,16 +10,14 @@ from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import task_of
-from fateforger.planning.plan import ET
 from fateforger.session.day import day_window, day_words, is_over
+from fateforger.session.lengths import WORK
 from fateforger.session.model import CatchUp, InputFacts, OfferedInput, Session, SessionStatus, Task
 from fateforger.session.placement import by_time
 from fateforger.session.replanning import rest_of_task, task_id_of
 from fateforger.session.tasks import keep_for_later, with_tasks
 from fateforger.tasks.task import NORMAL, Do, OutsideTask, QueuedTask, read_task_id
 from fateforger.values import replace
-
-WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
 
 def open_work(session: Session, now: datetime) -> tuple[OfferedInput, ...]:

@@ -17,12 +17,13 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import Kind
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version, select_newest
+from fateforger.planning.grid import in_words
 from fateforger.planning.timing import zone
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Button
 from fateforger.session.checks import rule_clashes, unconfirmed_rules
 from fateforger.session.commands.calendar import ResolveConflict
-from fateforger.session.commands.day import BringAlong
+from fateforger.session.commands.day import BringAlong, SettleLength
 from fateforger.session.commands.plan import ApplyFix, Replan
 from fateforger.session.commands.rules import (
     ConstraintVerdict,
@@ -34,12 +35,14 @@ from fateforger.session.commands.rules import (
 from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, StageAction
 from fateforger.session.conflicts import open_questions, question_target
 from fateforger.session.gate import is_offered, move_token
-from fateforger.session.model import OfferedInput, Question, Session, SessionStatus
+from fateforger.session.lengths import find_short
+from fateforger.session.model import OfferedInput, Question, Session, SessionStatus, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.overview import collisions
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, ngettext, quote_title, truncate
 from fateforger.workflow.day_names import describe_day_rule
@@ -69,6 +72,8 @@ HELD_BACK = {
 MOST_UNSURE = 2
 """Most rules that the card asks to confirm at once."""
 MOST_CLASHES = 2
+MOST_LENGTHS = 2
+"""Most tasks whose length the card asks about at once."""
 _LONGEST_LABEL = 75
 
 
@@ -103,6 +108,8 @@ class PendingKind(StrEnum):
     """The same, where the card only refers to *Your rules*."""
     MISSED = "missed"
     """The open work of missed days."""
+    LENGTH = "length"
+    """A task whose kind has taken longer than planned."""
     RETRY = "retry"
     FIX = "fix"
     REFIT = "refit"
@@ -114,6 +121,7 @@ _OFFERS = frozenset(
         PendingKind.SAID,
         PendingKind.RULES_NOTED,
         PendingKind.MISSED,
+        PendingKind.LENGTH,
         PendingKind.RETRY,
         PendingKind.FIX,
         PendingKind.REFIT,
@@ -229,6 +237,30 @@ def refit_question(session: Session) -> PendingQuestion | None:
     return PendingQuestion(kind=PendingKind.REFIT, sentence=sentence, yes=Replan.refit.button())
 
 
+def length_questions(session: Session) -> tuple[PendingQuestion, ...]:
+    """Return the questions about tasks whose minutes are probably too few."""
+    return tuple(_length_question(*each) for each in find_short(session)[:MOST_LENGTHS])
+
+
+def _length_question(task: Task, found: Estimate, minutes: int) -> PendingQuestion:
+    longer, now = in_words(minutes), in_words(task.minutes or 0)
+    how_often = _("{short} of the last {count} times", short=found.short, count=found.count)
+    sentence = _(
+        "“{name}” takes you {ratio} times as long as planned ({known}). Plan {longer} for “{title}”?",
+        name=found.name,
+        ratio=format_ratio(found.ratio),
+        known=_("as you told me") if found.corrected else _("it ran over {how_often}", how_often=how_often),
+        longer=longer,
+        title=task.title,
+    )
+    return PendingQuestion(
+        kind=PendingKind.LENGTH,
+        sentence=sentence,
+        yes=SettleLength.more.button(f"{minutes} {task.id}", label=_("Plan {length}", length=longer)),
+        no=SettleLength.keep.button(f"{task.minutes} {task.id}", label=_("Keep {length}", length=now)),
+    )
+
+
 def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the questions about conflicting rules that are not asked already."""
     asked = {frozenset(question.uids) for question in session.rules.memory_questions}
@@ -324,6 +356,8 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
     if stage is not Stage.DATE:
         yield from unsure_questions(session)
         yield from clash_questions(session)
+    if stage in {Stage.CAPTURE_INPUTS, Stage.SKELETON}:
+        yield from length_questions(session)
     if stage is Stage.CAPTURE_INPUTS:
         yield from _open_work_questions(session)
     if stage is Stage.SKELETON:

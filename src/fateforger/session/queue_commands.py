@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.session.card_actions import CardAction, read_target
+from fateforger.session.card_actions import CardAction, Click, Fields, read_target
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec
@@ -156,7 +156,29 @@ class TurnQueue(HomeCommandBase):
     page: int
 
 
+class ForgetDuration(HomeCommandBase):
+    """Forget how long tasks of one kind take. ``name`` is the kind."""
+
+    action: ClassVar = CardAction("duration.forget", "Forget", read_target("name"))
+    kind: Literal["forget_duration"] = "forget_duration"
+    name: str
+
+
+def _read_ratio(click: Click) -> Fields:
+    percent, _, name = str(click.value).partition(" ")
+    return {"percent": percent, "name": name}
+
+
+class CorrectDuration(HomeCommandBase):
+    """State how long tasks of one kind take, in percent of what is planned; it replaces what was observed."""
+
+    action: ClassVar = CardAction("duration.correct", read=_read_ratio)
+    kind: Literal["correct_duration"] = "correct_duration"
+    name: str
+    percent: int = Field(ge=33, le=300)
+
+
 CardCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts
 """Commands that are answered with a card."""
-HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue
+HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue | ForgetDuration | CorrectDuration
 QueueCommand = CardCommand | HomeCommand

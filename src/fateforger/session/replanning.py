@@ -427,7 +427,7 @@ def _current_plan(session: Session, now: datetime) -> TBPlan:
 def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
     instance = instance.from_now(plan, at)
     open_ = {each.task_id: task for each in day.planning.unplaced if (task := _task_of(day, each)) is not None}
-    result = refit_plan(plan, instance, tuple(day_of(day).task(work_of(task)) for task in open_.values()))
+    result = refit_plan(plan, instance, tuple(day_of(day).task(work_of(day, task)) for task in open_.values()))
     kept = tuple(each for each in day.planning.unplaced if each.task_id not in open_)
     blocks = {block.key: block for block in resolve(plan)}
     left = tuple(_to_unplaced(day, each, blocks, open_) for each in result.unplaced)

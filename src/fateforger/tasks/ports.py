@@ -1,4 +1,4 @@
-"""People's queues of tasks, and task lists that they keep in other services."""
+"""People's queues of tasks, how long their tasks took, and task lists that they keep in other services."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from fateforger.tasks.durations import Observation
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import OutsideTask, QueuedTask
 
@@ -90,6 +91,22 @@ class Tasks(Protocol):
 
     async def forget(self, user_id: str) -> int:
         """Delete every task of one person permanently, and return their number."""
+        ...
+
+
+MOST_OBSERVATIONS = 400
+"""Observations of a person that are read: some months of them."""
+
+
+class Durations(Protocol):
+    """Observed lengths of people's tasks. Each call is one commit. Raises :class:`~fateforger.errors.StoreError`."""
+
+    async def of(self, user_id: str) -> tuple[Observation, ...]:
+        """Return a person's latest observations, the oldest first, by day and then by id."""
+        ...
+
+    async def keep(self, user_id: str, observations: Sequence[Observation], *, gone: Sequence[str] = ()) -> None:
+        """Store a person's observations, each in place of that with its id, and delete those with the ids ``gone``."""
         ...
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fateforger.planning.grid import in_words
 from fateforger.quality.model import Quality
 from fateforger.session.card_actions import ButtonStyle
 from fateforger.session.cards import (
@@ -24,9 +25,11 @@ from fateforger.session.commands.day import TakeBack
 from fateforger.session.commands.thread import StageAction
 from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday
 from fateforger.session.gate import describe_stage, is_offered, move_token
+from fateforger.session.lengths import find_usual
 from fateforger.session.messages import CHANGE
 from fateforger.session.model import SentTask, Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
+from fateforger.session.pending import length_questions
 from fateforger.session.stages import Move
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, ngettext
@@ -201,6 +204,24 @@ def ask_for_criteria(session: Session) -> tuple[Part, ...]:
         "What would make “{title}” (and {count} more) a success? Edit… in its menu has room to say so."
     )
     return (Note(text=ngettext(several, several, more, title=title) if more else one),)
+
+
+def ask_about_lengths(session: Session) -> tuple[Part, ...]:
+    """Return the questions about tasks whose minutes are probably too few, each with its answers."""
+    return tuple(
+        part
+        for question in length_questions(session)
+        for part in (Prose(text=plain(question.sentence, 400)), Controls(items=question.answers))
+    )
+
+
+def show_usual_lengths(session: Session) -> tuple[Part, ...]:
+    """Return a note on the tasks that are planned with the length that the person usually needs."""
+    usual = [(task, found) for task in session.day.inputs.tasks if (found := find_usual(session, task)) is not None]
+    if not usual:
+        return ()
+    named = join_words([f"{plain(task.title, 80)}, {in_words(found.minutes or 0)}" for task, found in usual], 5)
+    return (Note(text=_("As long as you usually need: {tasks}.", tasks=named)),)
 
 
 def format_criteria(criteria: tuple[str, ...]) -> str:

@@ -18,6 +18,7 @@ from fateforger.session.stages import Move
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, quote_title
 from fateforger.ui.card_parts import (
+    ask_about_lengths,
     list_sent,
     move_row,
     paragraphs,
@@ -26,6 +27,7 @@ from fateforger.ui.card_parts import (
     show_left_out,
     show_missing,
     show_notice,
+    show_usual_lengths,
     unread_note,
     warnings,
 )
@@ -125,6 +127,8 @@ def draft_card(session: Session) -> Card:
             *warnings(session),
             *unkept_rules(session),
             *list_clashing_rules(session),
+            *ask_about_lengths(session),
+            *show_usual_lengths(session),
             *list_unplaced(session),
             *list_sent(session),
             *quality_note(session.planning.quality),

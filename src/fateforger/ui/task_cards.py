@@ -24,14 +24,23 @@ from fateforger.session.cards import (
 from fateforger.session.commands.day import BringAlong, MarkOneThing, RemoveTask, UndoCatchUp
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, weekday
+from fateforger.session.draft import work_of
 from fateforger.session.gate import is_offered
+from fateforger.session.lengths import find_usual
 from fateforger.session.model import CatchUp, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
 from fateforger.text import count_tasks, join_words, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.ui.card_parts import ask_for_criteria, format_criteria, list_sent, move_row, show_notice
+from fateforger.ui.card_parts import (
+    ask_about_lengths,
+    ask_for_criteria,
+    format_criteria,
+    list_sent,
+    move_row,
+    show_notice,
+)
 from fateforger.ui.day_cards import free_minutes
 from fateforger.ui.rule_cards import rules
 
@@ -178,8 +187,9 @@ def tasks_card(session: Session) -> Card:
         parts=(
             Heading(text=question),
             *show_notice(session),
-            *(_task_row(task) for task in tasks[:MOST_ROWS]),
+            *(_task_row(session, task) for task in tasks[:MOST_ROWS]),
             *_more_tasks(tasks[MOST_ROWS:]),
+            *ask_about_lengths(session),
             *ask_for_criteria(session),
             *catch_up(session),
             *list_left_over(session),
@@ -203,24 +213,27 @@ def _moves(session: Session, add: Button) -> Controls:
     )
 
 
-def _task_row(task: Task) -> Prose:
+def _task_row(session: Session, task: Task) -> Prose:
     star = "⭐ " if task.one_thing else ""
     choices = [Choice(label=_("Edit…"), value="form.task")]
     if not task.one_thing:
         choices.append(MarkOneThing.action.menu_entry())
     choices += [Choice(label=_("Another day…"), value="form.defer"), RemoveTask.action.menu_entry()]
     success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
-    facts = "".join(f" · {plain(fact)}" for fact in list_facts(task.details))
+    facts = [_task_length(session, task), task.details.kind.value, *map(plain, list_facts(task.details))]
     return Prose(
-        text=f"{star}**{plain(task.title)}** · {_task_length(task)} · {task.details.kind.value}{facts}{success}",
+        text=f"{star}**{plain(task.title)}** · {' · '.join(facts)}{success}",
         control=Menu(choices=tuple(choices), target=task.id),
     )
 
 
-def _task_length(task: Task) -> str:
+def _task_length(session: Session, task: Task) -> str:
+    length = in_words(work_of(session, task).length)
     if task.minutes is not None:
-        return in_words(task.minutes)
-    return _("open, about {usual}", usual=in_words(task.details.kind.usual_minutes))
+        return length
+    if find_usual(session, task) is not None:
+        return _("{length} (as you usually need)", length=length)
+    return _("open, about {usual}", usual=length)
 
 
 def _more_tasks(rest: tuple[Task, ...]) -> tuple[Part, ...]:
@@ -234,7 +247,7 @@ def _more_tasks(rest: tuple[Task, ...]) -> tuple[Part, ...]:
 
 
 def _sum(session: Session) -> str:
-    minutes = sum(t.minutes or t.details.kind.usual_minutes for t in session.day.inputs.tasks)
+    minutes = sum(work_of(session, task).length for task in session.day.inputs.tasks)
     tasks, free = count_tasks(len(session.day.inputs.tasks)), free_minutes(session)
     if free is None:
         return _("{tasks}, {length} together.", tasks=tasks, length=in_words(minutes))

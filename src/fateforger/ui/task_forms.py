@@ -30,6 +30,7 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
+from fateforger.session.lengths import find_usual
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
@@ -38,8 +39,11 @@ from fateforger.tasks.task import PRIORITIES
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
+from fateforger.values import replace
 
 ROWS = 3
+MOST_USUAL = 3
+"""Kinds of tasks whose usual length the form mentions."""
 MOST_ROWS = 20
 """Slack allows a hundred blocks in a form; a row takes three."""
 
@@ -54,7 +58,7 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
         size=rows,
         more=_("More rows") if rows < MOST_ROWS else None,
         fields=(
-            *(field for row in range(1, rows + 1) for field in _row_fields(row, day_words(session.date))),
+            *(field for row in range(1, rows + 1) for field in _row_fields(row, session)),
             ChoiceField(
                 name="one_thing",
                 label=_("The one thing that matters"),
@@ -67,14 +71,14 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     )
 
 
-def _row_fields(row: int, day: str) -> tuple[FormField, ...]:
+def _row_fields(row: int, session: Session) -> tuple[FormField, ...]:
     return (
         TextField(
             name=f"title_{row}",
             label=_("Task {row}", row=row),
             optional=True,
             max_length=MAX_TITLE,
-            placeholder=_("What do you want to get done on {day}?", day=day) if row == 1 else "",
+            placeholder=_("What do you want to get done on {day}?", day=day_words(session.date)) if row == 1 else "",
         ),
         NumberField(
             name=f"minutes_{row}",
@@ -82,7 +86,7 @@ def _row_fields(row: int, day: str) -> tuple[FormField, ...]:
             optional=True,
             minimum=1,
             maximum=MAX_MINUTES,
-            hint=_("Leave it open if you do not know.") if row == 1 else "",
+            hint=_hint_minutes(session) if row == 1 else "",
         ),
         ChoiceField(
             name=f"kind_{row}",
@@ -92,6 +96,15 @@ def _row_fields(row: int, day: str) -> tuple[FormField, ...]:
             value="deep",
         ),
     )
+
+
+def _hint_minutes(session: Session) -> str:
+    """Return the hint of an open number of minutes, with the usual minutes of the best known kinds of tasks."""
+    known = sorted(session.day.estimates, key=lambda each: -each.count)
+    usual = [f"{each.name} {in_words(each.minutes)}" for each in known if each.minutes is not None]
+    if not usual:
+        return _("Leave it open if you do not know.")
+    return _("Left open, I plan what you usually need: {usual}.", usual=", ".join(usual[:MOST_USUAL]))
 
 
 def read_tasks_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
@@ -140,7 +153,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 value=task.minutes,
                 minimum=1,
                 maximum=MAX_MINUTES,
-                hint=_("Leave it open if you do not know."),
+                hint=_hint_usual(session, task),
             ),
             ChoiceField(
                 name="kind",
@@ -176,6 +189,13 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
     )
 
 
+def _hint_usual(session: Session, task: Task) -> str:
+    usual = find_usual(session, replace(task, minutes=None))
+    if usual is None:
+        return _("Leave it open if you do not know.")
+    return _("Usually {minutes}; leave it open to plan that.", minutes=in_words(usual.minutes or 0))
+
+
 def read_task_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     before = find_task(session.day.inputs, submission.target)
     filled = Filled(submission)
@@ -200,6 +220,7 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
         one_thing=filled.flag("one_thing"),
         notes=notes,
         done_when=done_when,
+        length_settled=before.length_settled,
     )
     return UpdateTask(**filled.envelope, task=task)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,12 @@ from tests.contracts.stores import new_file
 from tests.factories.inside import run_inside
 from tests.factories.tasks import DETAILED
 
+from fateforger.adapters.store.store import open_store
 from fateforger.planning.task_details import PLAIN, TaskDetails
+from fateforger.tasks.durations import Observation
 
 NOW = "2026-03-02T09:00:00+00:00"
+DAY = date(2026, 3, 2)
 
 
 class Doors:
@@ -250,3 +255,25 @@ def test_all_details_of_a_task_are_said_at_the_command_line(doors: Doors) -> Non
 def test_details_that_exclude_each_other_are_refused(doors: Doors) -> None:
     sentence = "It starts before it may begin; leave out one of the two times."
     assert doors.refused("add", "Dentist", "--at", "09:00", "--from", "10:00") == sentence
+
+
+async def test_durations_are_listed_and_forgotten(tmp_path: Path) -> None:
+    doors = Doors(tmp_path)
+    store = open_store(tmp_path / "fateforger.db")
+    for user in ("U1", "U2"):
+        took = (
+            Observation(id=f"{n}", title="Report", deep=True, planned=60, actual=84, day=DAY, source="done")
+            for n in range(3)
+        )
+        await store.durations.keep(user, tuple(took))
+    await store.aclose()
+    said = await asyncio.to_thread(doors.said, "durations")
+    assert said == "deep report: 1.4 times as long as planned, 3 tasks"
+    document = await asyncio.to_thread(doors.json, "durations")
+    assert document["durations"][0]["minutes"] == 85
+    refusal = await asyncio.to_thread(doors.refused, "durations", "--forget", "talks")
+    assert refusal == "I know nothing about “talks”; tasks durations shows what I know."
+    gone = await asyncio.to_thread(doors.said, "durations", "--forget", "Reports")
+    assert gone == "No kind of task is known well enough; that takes three of them."
+    other = await asyncio.to_thread(doors.text, "durations", user="U2")
+    assert other[1].rstrip() == said

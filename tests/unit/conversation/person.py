@@ -22,6 +22,7 @@ from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import Improver
 from fateforger.conversation.coordinator import PlanningCoordinator
+from fateforger.conversation.durations import DurationService
 from fateforger.conversation.effects import Submitter
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import Finder, MemoryService
@@ -130,6 +131,7 @@ class House:
             jobs=self.store.jobs,
             clock=self.clock,
             tz=AMSTERDAM,
+            durations=DurationService(self.store.durations),
             rules=memory,
             model=self.model,
         )

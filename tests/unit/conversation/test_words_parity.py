@@ -44,6 +44,7 @@ from fateforger.session.placement import by_time
 from fateforger.session.recall import nameable_constraints, recall
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.views import HistoryView, PreviewView
+from fateforger.tasks.durations import Estimate
 from fateforger.ui.forms import SESSION_FORMS, open_form, read_form
 from fateforger.values import replace
 
@@ -123,6 +124,7 @@ OFFERED = LIST.with_open_work(offered=LEFT_OVER)
 MISSED = LIST.with_open_work(offered=tuple(each.model_copy(update={"source": "planned"}) for each in LEFT_OVER))
 CAUGHT_UP = bring_tasks(MISSED, ("taxes", "plants"))
 GIVEN = send_task(LIST, task("Mail", 30), date(2026, 3, 6), MORNING)
+SHORT = LIST.with_day(estimates=(Estimate(kind="deep report", ratio=1.5, count=3, short=3, minutes=90),))
 DRAFT = planned(Stage.SKELETON, *TASKS.tasks)
 REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 60), frame=DATE.day.frame)
 FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.planning.plan)] if REFINE.planning.plan else ("", "", "")
@@ -202,6 +204,8 @@ ROWS = (
     ),
     click("the one thing", LIST, "task.one_thing", ANSWER, inputs(change=[change(2, one_thing=True)]), target="mail"),
     click("a task shorter", DRAFT, "task.resize", ANSWER, inputs(change=[change(2, minutes=20)]), target="20 mail"),
+    click("more time", SHORT, "task.more_time", wants("accept_pending"), target="135 report"),
+    click("no more time", SHORT, "task.keep_time", wants("refuse_pending"), target="90 report"),
     form("a task for another day", DRAFT, "defer", ANSWER, inputs(later=[2]), target="mail", day="some_day"),
     form(
         "a task on a named day", DRAFT, "defer", ANSWER, inputs(later=[2], later_day="2026-03-06"),

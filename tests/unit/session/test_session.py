@@ -38,6 +38,7 @@ from fateforger.session.model import (
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import find_task, with_one_thing, with_task, with_tasks, without_task
 from fateforger.session.views import HistoryView, PreviewView
+from fateforger.tasks.durations import BegunTask, Estimate
 from fateforger.workflow.trace import Step
 
 FACTS = Facts(frame=FrameFacts(), inputs=InputFacts(), deferred=(), unplaced=(), draft_basis="b")
@@ -66,6 +67,8 @@ def test_every_field_survives_saving() -> None:
         now=MORNING,
         drafted_at=MORNING,
         put_in_past=("a",),
+        begun=(BegunTask(id="report", start=MORNING, minutes=60),),
+        estimates=(Estimate(kind="deep report", ratio=1.4, count=3, short=3, minutes=85),),
         clash=Clash(uids=("a", "b"), let_go=("a",)),
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
         overview="- x",

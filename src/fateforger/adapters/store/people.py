@@ -41,6 +41,7 @@ from fateforger.adapters.store.constraints import (
 )
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import parse_mapping
+from fateforger.adapters.store.durations import DURATION
 from fateforger.adapters.store.jobs import JOB, RECEIPT
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
@@ -256,6 +257,7 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("constraints", VERSION, (VERSION.c.user_id == user_id,))
     yield Share("task_order", BLOCKER, (or_(BLOCKER.c.task_id.in_(tasks), BLOCKER.c.blocker_id.in_(tasks)),))
     yield Share("tasks", TASK, (TASK.c.user_id == user_id,))
+    yield Share("durations", DURATION, (DURATION.c.user_id == user_id,))
     yield Share("messages", OUTBOX, _match_any(OUTBOX.c.session_id, sessions))
     yield Share("sessions", SESSION, (SESSION.c.user_id == user_id,))
     yield Share("jobs", JOB, _match_any(JOB.c.seq, jobs.jobs))

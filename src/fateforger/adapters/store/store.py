@@ -8,6 +8,7 @@ from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
 from fateforger.adapters.store.calendars import SqlOwners, SqlQuota
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, open_database
+from fateforger.adapters.store.durations import SqlDurations
 from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.people import SqlPeople
@@ -33,6 +34,7 @@ class Store:
         self.usage = SqlUsage(database)
         self.constraints = SqlConstraints(database)
         self.tasks = SqlTasks(database)
+        self.durations = SqlDurations(database)
         self.clients = SqlClients(database)
         self.calls = SqlCalls(database)
         self.proposals = SqlProposals(database)

@@ -49,8 +49,10 @@ from fateforger.session.queue_commands import (
     BlockTimeFor,
     CardCommand,
     ChangeTask,
+    CorrectDuration,
     DoTaskNow,
     EnqueueTask,
+    ForgetDuration,
     HomeCommandBase,
     MoveTask,
     PullTask,
@@ -68,6 +70,7 @@ from fateforger.tasks.queue import describe_move, move_task
 from fateforger.tasks.task import QueuedTask
 from fateforger.tasks.transitions import apply_action, describe_action, replace_spec
 from fateforger.text import quote_title
+from fateforger.ui.duration_parts import list_durations
 from fateforger.ui.form_values import refuse_values
 from fateforger.values import replace
 from fateforger.workers.turns import build_notification_job
@@ -130,6 +133,7 @@ class QueueService:
     def __init__(self, tools: Tools, executor: str) -> None:
         self._tools = tools
         self._puller = Puller(tools, executor)
+        self.durations = tools.durations
         self.planned = PlannedTasks(tools, executor)
         self.other_days = OtherDays(tools)
         self._task_forms: dict[str, tuple[_BuildForm, _ReadForm]] = {
@@ -157,6 +161,8 @@ class QueueService:
     async def _carry_out_at_home(self, command: HomeCommandBase) -> None:
         if isinstance(command, TurnQueue):
             self._pages[command.user_id] = command.page
+        elif isinstance(command, ForgetDuration | CorrectDuration):
+            self._said[command.user_id] = await self.durations.correct(command)
         elif isinstance(command, MoveTask | ChangeTask | ReviseTask):
             self._said[command.user_id] = await edit_task(self._tools.tasks, command, now=self._tools.clock.now())
 
@@ -196,11 +202,13 @@ class QueueService:
         """Return the queue in App Home, with the result of the last action there."""
         try:
             tasks = await read_queue(self._tools.tasks, user_id)
+            estimates = await self.durations.estimates(user_id)
         except StoreError as error:
             log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
             return build_unknown_queue()
         said = self._said.pop(user_id, "")
-        return build_queue_parts(tasks, page=self._pages.get(user_id, 1), said=plain(said, LONGEST_SENTENCE))
+        queue = build_queue_parts(tasks, page=self._pages.get(user_id, 1), said=plain(said, LONGEST_SENTENCE))
+        return (*queue, *list_durations(estimates))
 
     async def _answer(self, command: CardCommand) -> Card:
         match command:

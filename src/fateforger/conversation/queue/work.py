@@ -9,6 +9,7 @@ from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
 from typing import Protocol, assert_never
 
+from fateforger.conversation.durations import DurationService
 from fateforger.conversation.language.plan_proposals import decompose_goal
 from fateforger.conversation.queue.cards import SHOW, build_reply, build_task_card
 from fateforger.conversation.queue.dispatch import read_queue
@@ -81,6 +82,7 @@ class Tools:
     jobs: Jobs
     clock: Clock
     tz: str
+    durations: DurationService
     rules: Rules | None = None
     model: Model | None = None
 

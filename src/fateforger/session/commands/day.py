@@ -163,6 +163,24 @@ class ResizeTask(UnplacedCommandBase):
         return session.with_day(inputs=with_task(session.day.inputs, task))
 
 
+class SettleLength(TaskCommandBase):
+    """Stages 2 and 3: answer whether a task should get more minutes, because its kind has taken longer than planned.
+
+    It is not asked again about that task.
+    """
+
+    more: ClassVar = CardAction("task.more_time", read=_read_size)
+    keep: ClassVar = CardAction("task.keep_time", read=_read_size)
+    kind: Literal["settle_length"] = "settle_length"
+    task_id: str
+    minutes: int = Field(gt=0, le=24 * 60)
+
+    def apply_to(self, session: Session) -> Session:
+        task = find_task(session.day.inputs, self.task_id)
+        settled = replace(task, minutes=self.minutes, length_settled=True)
+        return session.with_day(inputs=with_task(session.day.inputs, settled))
+
+
 class RemoveTask(UnplacedCommandBase):
     action: ClassVar = CardAction("task.remove", "Remove", read_target("task_id"))
     kind: Literal["remove_task"] = "remove_task"
@@ -298,6 +316,7 @@ DayCommand = (
     | AddTasks
     | UpdateTask
     | ResizeTask
+    | SettleLength
     | RemoveTask
     | DeferTask
     | TakeBack
