@@ -92,3 +92,14 @@ async def test_a_task_at_a_time_is_drafted_there(anna: Person) -> None:
 async def test_a_task_in_words_that_comes_after_no_known_one_is_refused() -> None:
     there = await heard(wants("answer"), inputs(add=[new("Report", details={"after": ["Nothing"]})]))
     assert [each.title for each in there] == ["Outline", "Dentist"]
+
+
+async def test_a_task_keeps_its_details_on_another_day(anna: Person) -> None:
+    """It waits in the queue, for which it is a task like those of the command line."""
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Dentist", minutes_1=45, proceed=False)
+    await anna.fill_row("Dentist", "task", size=1, at=DETAILED.at, kind="errand")
+    task_id = (await anna.session()).day.inputs.tasks[0].id
+    await anna.fill("defer", target=task_id, day="2026-03-03")
+    (queued,) = await anna.house.store.tasks.of(anna.user)
+    assert (queued.spec.details.at, queued.spec.details.kind.value) == (DETAILED.at, "errand")

@@ -204,6 +204,7 @@ def _to_spec(task: Task, day: date) -> TaskSpec:
         work=Do(minutes=task.minutes, day=day),
         context=task.notes,
         acceptance_criteria=task.done_when,
+        details=task.details,
     )
 
 
