@@ -14,7 +14,15 @@ from zoneinfo import ZoneInfo
 MINUTE = timedelta(minutes=1)
 POLICY: dict[str, Any] = {"lunch": {}, "shutdown": 30, "focus": [], "longest_focus": 90}
 LUNCH = {"start": "12:30", "minutes": 45, "drift": 120, "shortest": 20}
-TASK = {"required": False, "one_thing": False, "min_chunk": 30, "max_pieces": 4, "after": [], "energy": []}
+TASK = {
+    "required": False,
+    "priority": 3,
+    "one_thing": False,
+    "min_chunk": 30,
+    "max_pieces": 4,
+    "after": [],
+    "energy": [],
+}
 RECORD: dict[str, Any] = {"necessity": "should", "applies_event_types": [], "payload": {}}
 
 
@@ -132,14 +140,15 @@ class Day:
             allowed &= set(range(max((p.end for p in self.pieces(earlier)), default=0), self.length))
         return allowed
 
-    def room(self, task: Mapping[str, Any], *, without: str | None = None) -> set[int]:
+    def room(self, task: Mapping[str, Any], *, without: str | None = None, shoulds: bool = False) -> set[int]:
         """Return the minutes where the person lets a task lie, whatever else the day holds.
 
-        ``without`` names a must that is ignored.
+        ``without`` names a must that is ignored; ``shoulds`` count as well.
         """
         room = self.limits(task)
+        strong = {"must", "should"} if shoulds else {"must"}
         for rule in self.rules:
-            if rule["necessity"] == "must" and rule["words"] != without and concerns(rule, task):
+            if rule["necessity"] in strong and rule["words"] != without and concerns(rule, task):
                 room -= self._closed(rule)
         return room
 

@@ -27,6 +27,9 @@ SPARE_SWITCHES = 2
 SLACK = 15
 """Percent of the free time that stays free."""
 SHUTDOWN_NEAR = 60
+DUE_SOON = 120
+GRID = 5
+SHORT_DAY = 120
 
 Findings = Iterator[str]
 
@@ -316,15 +319,16 @@ def fewest_switches(day: Day, work: Sequence[Span]) -> int:
 
 
 def judge_slack(day: Day) -> Findings:
+    """The one thing outranks slack, a grid step is no difference, and two hours are too short to keep some of them."""
     free, spare = len(day.free), len(day.unplanned)
     needed = sum(block.minutes for block in day.blocks if _is_needed(day, block))
-    if free and spare * 100 < SLACK * free and needed * 100 <= (100 - SLACK) * free:
+    if free > SHORT_DAY and (spare + GRID) * 100 < SLACK * free and needed * 100 <= (100 - SLACK) * free:
         yield f"{spare} of {free} free minutes stay free ({spare * 100 // free} %)"
 
 
 def _is_needed(day: Day, block: Span) -> bool:
     task = day.tasks.get(block.task or "")
-    return block.type != "C" and (task is None or bool(task["required"]))
+    return block.type != "C" and (task is None or bool(task["required"] or task["one_thing"]))
 
 
 def judge_shutdown(day: Day) -> Findings:
@@ -334,7 +338,7 @@ def judge_shutdown(day: Day) -> Findings:
         return
     shutdown = next((b for b in day.blocks if (b.task or "").startswith("shutdown-")), None)
     meetings = [event.end for event in day.events if event.type == "M"]
-    allowed = day.free & day.room({"id": "shutdown", "type": "PR", "after": []})
+    allowed = day.free & day.room({"id": "shutdown", "type": "PR", "after": []}) - _promised(day)
     room = [run for run in runs(allowed) if len(run) >= length and run.stop - length >= max(meetings, default=0)]
     if shutdown is None:
         if room:
@@ -345,13 +349,60 @@ def judge_shutdown(day: Day) -> Findings:
         yield f"“{later.title}” comes at {day.clock(later.start)}, after the shutdown"
         return
     last = max((entry.end for entry in work if entry.start < shutdown.start), default=shutdown.start)
-    if shutdown.start - last > SHUTDOWN_NEAR:
+    open_ = runs(minute for minute in allowed if minute >= last)
+    first = next((run.start for run in open_ if len(run) >= length), last)
+    if shutdown.start - max(first, last) > SHUTDOWN_NEAR:
         yield f"the shutdown is at {day.clock(shutdown.start)}, and the work ends at {day.clock(last)}"
+
+
+def _promised(day: Day) -> set[int]:
+    """Return the time of blocks that outrank the end of work: the one thing, and meals at the hour they are for."""
+    found: set[int] = set()
+    for block in day.blocks:
+        task = day.tasks.get(block.task or "")
+        best = None if task is None else day.best_hours(task)
+        if task is not None and (task["one_thing"] or (task["type"] == "R" and cover([block]) <= (best or set()))):
+            found |= cover([block])
+    return found
+
+
+def judge_left_out(day: Day) -> Findings:
+    """Find less important work in a place that more important work of its kind was left out for."""
+    gone = [day.tasks[left["id"]] for left in day.plan["unplaced"] if left["id"] in day.tasks]
+    for task in gone:
+        if any(not day.pieces(each) for each in day.chain(task)):
+            continue
+        for other in day.tasks.values():
+            pieces = day.pieces(other["id"])
+            spoken_for = other["required"] or other["one_thing"] or "deadline" in other or "start" in other
+            if not pieces or spoken_for or other["type"] != task["type"] or other["priority"] <= task["priority"]:
+                continue
+            if day.fits(task, cover(pieces) & day.room(task, shoulds=True)):
+                yield f"“{task['title']}” is left out, and the less important “{other['title']}” has a place for it"
+                break
+
+
+def judge_due(day: Day) -> Findings:
+    """Find work that can wait in the last two hours before required work is due, and ahead of it."""
+    for task in day.tasks.values():
+        pieces = day.pieces(task["id"])
+        if not task["required"] or "deadline" not in task or "start" in task or not pieces:
+            continue
+        due = day.minute(task["deadline"])
+        for block in day.blocks:
+            other = day.tasks.get(block.task or "")
+            if other is None or other["required"] or other["one_thing"] or block.type not in {"DW", "SW"}:
+                continue
+            ahead = due - DUE_SOON <= block.start < pieces[-1].start and other["priority"] > task["priority"]
+            if ahead and "deadline" not in other and day.fits(task, cover([block]) & day.room(task)):
+                yield f"“{block.title}” ({day.describe(block)}) comes before “{task['title']}”, which is due soon after"
+                break
 
 
 NO_ROOM = re.compile(r"leaves? (it )?no |the longest |the whole day has|not that much time|the day is full")
 BLAMED = re.compile(r"leaves? (it )?no ")
 """These reasons say that meetings or rules alone leave no room."""
+KEPT_FREE = re.compile(r"(\d+) % of the day stays free")
 QUOTED = re.compile(r"“([^”]+)”")
 
 
@@ -360,7 +411,14 @@ def judge_reasons(day: Day) -> Findings:
     for left in day.plan["unplaced"]:
         reason = left["reason"]
         task = day.tasks.get(left["id"]) or policy_task(day, left)
-        if task is None or not NO_ROOM.search(reason) or _is_counted(day, task):
+        if task is None or _is_counted(day, task):
+            continue
+        if (percent := KEPT_FREE.match(reason)) and (
+            (len(day.unplanned) - task["minutes"]) * 100 >= int(percent[1]) * len(day.free)
+            and day.fits(task, day.unplanned & day.room(task))
+        ):
+            yield f"“{left['title']}”: {reason}; yet {len(day.unplanned)} minutes are free"
+        if not NO_ROOM.search(reason):
             continue
         said = f"“{left['title']}”: {reason}; yet"
         room = day.free & day.room(task)
@@ -377,7 +435,9 @@ def policy_task(day: Day, left: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return lunch or the shutdown as a task within its limits."""
     base = {"id": left["id"], "after": [], "splittable": False}
     if left["id"].startswith("shutdown-"):
-        return {**base, "type": "PR", "minutes": day.policy["shutdown"]}
+        meetings = [event.end for event in day.events if event.type == "M"]
+        end = (day.begin + max(meetings, default=0) * MINUTE).isoformat()
+        return {**base, "type": "PR", "minutes": day.policy["shutdown"], "not_before": end}
     if left["id"].startswith("lunch-") and day.lunch is not None:
         window = lunch_window(day)
         limits = {"not_before": window.start, "deadline": window.stop}
@@ -412,6 +472,8 @@ JUDGES: dict[str, Callable[[Day], Findings]] = {
     "switches": judge_kinds,
     "slack": judge_slack,
     "shutdown": judge_shutdown,
+    "left out": judge_left_out,
+    "due": judge_due,
     "reasons": judge_reasons,
 }
 

@@ -188,6 +188,20 @@ GOOD: dict[str, list[Day]] = {
         build_day("09:00-12:00 DW a", "12:30-13:00 PR shutdown-1", "14:00-15:00 R dinner", shutdown=30),
         build_day("09:00-12:00 DW a"),
     ],
+    "left out": [
+        build_day(
+            "09:00-09:30 SW forms",
+            tasks={"forms": {"priority": 4}, "mail": {"type": "SW", "minutes": 45, "priority": 3}},
+            left={"mail": "the day is full"},
+        ),
+    ],
+    "due": [
+        build_day(
+            "14:30-14:50 SW upload",
+            "15:00-16:00 DW review",
+            tasks={"review": {"priority": 4}, "upload": {"required": True, "deadline": "17:00", "priority": 1}},
+        ),
+    ],
     "reasons": [
         build_day(
             "09:00-16:30 DW a",
@@ -343,6 +357,26 @@ BAD: dict[str, list[tuple[Day, str]]] = {
             build_day("09:00-12:00 DW a", "16:30-17:00 PR shutdown-1", shutdown=30),
             "the shutdown is at 16:30, and the work ends at 12:00",
         ),
+    ],
+    "left out": [
+        (
+            build_day(
+                "09:00-10:00 SW forms",
+                tasks={"forms": {"priority": 4}, "mail": {"type": "SW", "minutes": 45, "priority": 3}},
+                left={"mail": "the day is full"},
+            ),
+            "“mail” is left out, and the less important “forms” has a place for it",
+        )
+    ],
+    "due": [
+        (
+            build_day(
+                "15:00-16:00 DW review",
+                "16:00-16:20 SW upload",
+                tasks={"review": {"priority": 4}, "upload": {"required": True, "deadline": "17:00", "priority": 1}},
+            ),
+            "“review” (15:00–16:00) comes before “upload”, which is due soon after",
+        )
     ],
     "reasons": [
         (

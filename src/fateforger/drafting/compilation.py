@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
+from functools import reduce
 from itertools import combinations, pairwise
+from operator import or_
 from typing import Any
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import Axis, slot_range, stretches, wall_instant, window_slots
+from fateforger.drafting.axis import (
+    PlannedDay,
+    slot_range,
+    stretches,
+    wall_instant,
+)
 from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, must_ids
 from fateforger.drafting.instance import Between, Pin, Policy, Task
 from fateforger.drafting.problem import (
+    REST,
+    WORK,
     Cap,
     Item,
     Order,
@@ -33,6 +42,12 @@ from fateforger.values import replace
 
 _FULL_DAY = 288
 _SPLITTABLE = 60
+_DUE_SOON = 24
+"""Slots before the end of the time of a required task that are kept for what goes wrong."""
+_SHORT_DAY = 36
+"""Open slots of a day on which the end of work is worth less than the work."""
+_SHUTDOWN_EARLY = 24
+"""Slots before the end of a day whose last meeting leaves no time for a shutdown."""
 
 
 @dataclass
@@ -122,6 +137,8 @@ class _Items:
         reward, slot = weights.PLACED, weights.PLACED_SLOT[task.priority]
         if task.deadline is not None:
             slot += weights.DUE_SLOT
+        if task.type is ET.REGENERATION:
+            reward += weights.MEAL
         if task.one_thing:
             reward, slot = weights.ONE_THING, weights.ONE_THING_SLOT
         firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)))
@@ -134,7 +151,7 @@ class _Items:
             lengths=((slots, 0),),
             reward=reward + slot * slots,
             rank=rank,
-            domain=self.context.free & self._allowed_slots(task),
+            domain=self.context.free & self.context.limits(task),
             firm=firm,
             required=task.required and task.id not in self.relaxed,
             bounds=bounds,
@@ -142,14 +159,6 @@ class _Items:
         self._set_previous(item, was)
         if self.context.mending:
             self._hold_in_place(item)
-
-    def _allowed_slots(self, task: Task) -> int:
-        allowed = slot_range(0, self.axis.slots)
-        if task.not_before is not None:
-            allowed &= ~slot_range(0, _ceil_slot(self.axis, self.context.instant(task.not_before)))
-        if task.deadline is not None:
-            allowed &= slot_range(0, self.axis.slot(self.context.instant(task.deadline)))
-        return allowed
 
     def _hold_in_place(self, item: Item) -> None:
         """Make a block of a repaired plan keep its slots; moving costs more than anything else."""
@@ -190,30 +199,53 @@ class _Items:
                 at = self.axis.slot(wall_instant(day.date, lunch.start, zone(self.instance.tz)))
                 if day.frame >> at & 1:
                     drift = lunch.drift // GRID
-                    lengths = sorted(
-                        {-(-m // GRID) for m in (lunch.minutes, lunch.minutes // 2, lunch.shortest) if m}, reverse=True
-                    )
-                    lengths = [n for n in lengths if n * GRID >= min(lunch.shortest, lunch.minutes)]
+                    lengths = [-(-minutes // GRID) for minutes in lunch.lengths]
                     starts = slot_range(at - drift, at + drift + 1)
-                    self._daily(LUNCH, "Lunch", ET.REGENERATION, day.date.isoformat(), lengths, starts, at)
+                    self._daily(LUNCH, day, lengths, starts, at)
             if self.policy.shutdown:
                 slots = -(-self.policy.shutdown // GRID)
                 end = self.axis.slot(day.end)
-                starts = slot_range(end - 24, end - slots + 1)
-                self._daily(SHUTDOWN, "Shut down", ET.PLAN_REVIEW, day.date.isoformat(), [slots], starts, end - slots)
+                wish = self._end_of_meetings(day)
+                if wish + slots > end:  # meetings take the end of the day: shut down before the last of them
+                    wish = end - _SHUTDOWN_EARLY
+                starts = slot_range(wish, end - slots + 1)
+                if self._goes_on_after_tasks(day):
+                    wish = end - slots
+                self._daily(SHUTDOWN, day, [slots], starts, wish)
 
-    def _daily(self, what: str, title: str, kind: ET, day: str, lengths: list[int], starts: int, wish: int) -> None:
-        key = f"{what}-{day}"
+    def _end_of_meetings(self, day: PlannedDay) -> int:
+        """Return the slot from which on there is no meeting, at the earliest the start of the day."""
+        meetings = (e.mask & day.slots for e in self.context.events if e.kind is ET.MEETING)
+        return max((mask.bit_length() for mask in meetings if mask), default=self.axis.slot(day.start))
+
+    def _goes_on_after_tasks(self, day: PlannedDay) -> bool:
+        """Check whether the frame is for work alone, and tasks and meetings take less than half of it."""
+        tasks = self.instance.tasks
+        if any(task.type not in WORK for task in tasks):
+            return False
+        meetings = reduce(or_, (e.mask for e in self.context.events if e.kind is ET.MEETING), 0) & day.slots
+        frame = (day.end - day.start) // timedelta(minutes=1)
+        lengths = (task.length(self.policy) for task in tasks)
+        work = sum(minutes for minutes in lengths if minutes <= frame) // len(self.context.days)
+        return 2 * (work + meetings.bit_count() * GRID) < frame
+
+    def _daily(self, what: str, day: PlannedDay, lengths: list[int], starts: int, wish: int) -> None:
+        title, kind, reward, away = "Lunch", ET.REGENERATION, weights.LUNCH, weights.LUNCH_SLOT
+        if what == SHUTDOWN:
+            short = (self.context.open_to(ET.PLAN_REVIEW) & day.slots).bit_count() <= _SHORT_DAY
+            title, kind, away = "Shut down", ET.PLAN_REVIEW, weights.SHUTDOWN_SLOT
+            reward = weights.SHUTDOWN_SHORT if short else weights.SHUTDOWN
+        key = f"{what}-{day.date.isoformat()}"
         if any(b.key == key for b in self.context.past) or any(i.source.key == key for i in self.items):
             return
         item = self._add(
             Source(key, None, title, kind, key),
             lengths=tuple((n, weights.LUNCH_SHORT * place) for place, n in enumerate(lengths)),
-            reward=weights.LUNCH if what == LUNCH else weights.SHUTDOWN,
+            reward=reward,
             rank=64,
             domain=self.context.free,
             firm=starts,
-            preferences=Preferences(start=(wish, weights.LUNCH_SLOT if what == LUNCH else 1)),
+            preferences=Preferences(start=(wish, away)),
         )
         self._set_previous(item, [b for b in self.context.previous if b.key == key])
 
@@ -224,11 +256,6 @@ def _is_generated(block: Resolved) -> bool:
         ET.BACKGROUND,
         ET.COMMUTE,
     }
-
-
-def _ceil_slot(axis: Axis, when: datetime) -> int:
-    slot = axis.slot(when)
-    return slot if axis.when(slot) == when else slot + 1
 
 
 def soft_points(rule: SlotRule) -> tuple[int, int]:
@@ -259,7 +286,11 @@ class _Closing:
         task = next((t for t in self.context.instance.tasks if t.id == item.source.task), None)
         everywhere = slot_range(0, self.context.axis.slots)
         if task is not None and task.energy:
-            prices.append(Price(everywhere & ~self._windows(task.energy), weights.ENERGY_SLOT, rule="energy"))
+            points = (weights.ENERGY_SLOT, 0) if item.work else (weights.RHYTHM_SLOT, weights.RHYTHM)
+            prices.append(Price(everywhere & ~self._windows(task.energy), *points, rule="energy"))
+        if task is not None and task.required and task.deadline is not None:
+            due = self.context.axis.slot(self.context.instant(task.deadline))
+            prices.append(Price(slot_range(due - _DUE_SOON, due), weights.DUE_SOON_SLOT, rule="deadline"))
         if self.context.instance.policy.focus and item.deep:
             prices.append(
                 Price(everywhere & ~self._windows(self.context.instance.policy.focus), weights.FOCUS_SLOT, rule="focus")
@@ -267,6 +298,9 @@ class _Closing:
         if self.context.instance.policy.around_meetings and item.work:
             near = self.context.near_meetings(-(-self.context.instance.policy.around_meetings // GRID))
             prices.append(Price(near, weights.BREAK_SLOT, rule="around_meetings"))
+        if self.context.instance.policy.after_meetings and item.work:
+            after = self.context.after_meeting_rows(-(-self.context.instance.policy.after_meetings // GRID))
+            prices.append(Price(after, 0, weights.AFTER_MEETINGS, rule="after_meetings"))
         item.preferences.prices = tuple(prices)
         item.clear = ~self.context.busy & slot_range(0, self.context.axis.slots + _FULL_DAY)
 
@@ -310,19 +344,8 @@ class _Closing:
 
     def _windows(self, windows: tuple[Between, ...]) -> int:
         if windows not in self.seen:
-            self.seen[windows] = self._compute_windows(windows)
+            self.seen[windows] = self.context.windows(windows)
         return self.seen[windows]
-
-    def _compute_windows(self, windows: tuple[Between, ...]) -> int:
-        mask = 0
-        for day in self.context.days:
-            for near in (-1, 0, 1):
-                on = day.date + timedelta(days=near)
-                for each in windows:
-                    mask |= window_slots(
-                        self.context.axis, on, each.start, each.end, zone(self.context.instance.tz), whole=True
-                    )
-        return mask
 
 
 def _soft_gaps(policy: Policy, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[SoftGap]:
@@ -366,6 +389,7 @@ def _caps(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item
 
 
 def _orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[Order]:
+    yield from _policy_orders(context, items)
     for rule in rules:
         days = tuple(day.slots & rule.on for day in context.days)
         points = None if rule.must else soft_points(rule)[1]
@@ -377,6 +401,23 @@ def _orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[It
             yield Order(rule.id, of_kind[first], of_kind[then], days, points)
         for task, later in combinations(rule.task_order, 2):
             yield Order(rule.id, of_task[task], of_task[later], (sum(days),), points)
+
+
+def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Order]:
+    """Yield the orders of a good day: the one thing, other deep work, shallow work, and the end of work."""
+    policy, days = context.instance.policy, tuple(day.slots for day in context.days)
+    one = frozenset(i.index for i in items if i.source.one)
+    needed = {n for i in one for n in items[i].precedence.needs}
+    deep = frozenset(i.index for i in items if i.deep and not i.source.one)
+    shallow = frozenset(i.index for i in items if i.work and not i.deep and not i.source.one)
+    end = frozenset(i.index for i in items if i.source.id.startswith(f"{SHUTDOWN}-"))
+    orders = [("shutdown", one | deep | shallow, end, weights.WORK_END)]
+    if policy.one_thing_early:
+        orders.append(("one_thing_early", one, deep - needed, weights.ONE_FIRST))
+        orders.append(("deep_first", one | deep, shallow, weights.DEEP_FIRST))
+    for name, first, then, points in orders:
+        if first and then:
+            yield Order(name, first, then, days, points)
 
 
 def _members_of(rule: SlotRule, items: Sequence[Item]) -> frozenset[int]:
@@ -420,14 +461,26 @@ def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()
         caps=tuple(_caps(context, rules, items)),
         orders=tuple(_orders(context, rules, items)),
         in_force=in_force,
-        late=_late_starts(context) if context.instance.policy.one_thing_early else 0,
+        late=_late_starts(context, items) if context.instance.policy.one_thing_early else {},
+        restless=_restless_slots(context),
     )
 
 
-def _late_starts(context: DraftContext) -> int:
-    """Return the slots after the first half of each day's frame, regardless of the current time."""
-    middles = ((day, context.axis.slot(day.start + (day.end - day.start) / 2)) for day in context.days)
-    return sum(day.slots & ~slot_range(0, middle + 1) for day, middle in middles)
+def _restless_slots(context: DraftContext) -> int:
+    """Return the slots of events and past blocks that are no rest."""
+    restless = 0
+    for event in context.events:
+        restless |= 0 if event.kind in REST else event.mask
+    for block in context.past:
+        restless |= 0 if block.event.type in REST else context.axis.slots_touching(block.start, block.end)
+    return restless
+
+
+def _late_starts(context: DraftContext, items: Sequence[Item]) -> dict[int, int]:
+    """Return the starts that are late for the one thing, by its item."""
+    tasks = {task.id: task for task in context.instance.tasks if task.one_thing}
+    found = ((i.index, tasks.get(i.source.task or "")) for i in items if not i.source.pinned)
+    return {index: context.late_starts(task) for index, task in found if task is not None}
 
 
 def _predecessors(context: DraftContext, rules: Sequence[SlotRule]) -> dict[str, tuple[str, ...]]:

@@ -25,8 +25,17 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from fateforger.drafting.axis import Axis, PlannedDay, slot_range, wall_instant, window_slots
-from fateforger.drafting.instance import Immovable, Instance, Told
+from fateforger.drafting.axis import (
+    Axis,
+    PlannedDay,
+    run_starts,
+    slot_range,
+    slots_of,
+    spread,
+    wall_instant,
+    window_slots,
+)
+from fateforger.drafting.instance import Between, Immovable, Instance, Task, Told
 from fateforger.drafting.policy import applies_on, policy_in_force
 from fateforger.errors import BadInput
 from fateforger.memory.record import ConstraintRecord, Payload, ScalarParams, Window
@@ -334,6 +343,71 @@ class DraftContext:
                 for n in range(slots + 1):
                     near |= event.mask << n | event.mask >> n
         return near & ~within
+
+    def after_meeting_rows(self, slots: int) -> int:
+        """Return the slots within that many slots after two or more meetings in a row."""
+        after = rows = 0
+        end = 0
+        for event in sorted(self.events, key=lambda e: (e.start, e.end)):
+            if event.kind is not ET.MEETING:
+                continue
+            first, last = (event.mask & -event.mask).bit_length() - 1, event.mask.bit_length()
+            rows = rows + 1 if rows and first - end < slots else 1
+            end = max(end, last) if rows > 1 else last
+            after |= slot_range(end, end + slots) if rows > 1 else 0
+        return after
+
+    def windows(self, windows: Sequence[Between]) -> int:
+        """Return the slots inside of windows that recur each day."""
+        mask = 0
+        for day in self.days:
+            for near in (-1, 0, 1):
+                for each in windows:
+                    mask |= window_slots(
+                        self.axis,
+                        day.date + timedelta(days=near),
+                        each.start,
+                        each.end,
+                        zone(self.instance.tz),
+                        whole=True,
+                    )
+        return mask
+
+    def best_hours(self, task: Task) -> int:
+        """Return the slots that the person named for a task, or for deep work; all if they named none."""
+        windows = task.energy or (self.instance.policy.focus if task.type is ET.DEEP_WORK else ())
+        return self.windows(windows) if windows else -1
+
+    def limits(self, task: Task) -> int:
+        """Return the slots between the earliest start and the deadline of a task."""
+        allowed = slot_range(0, self.axis.slots)
+        if task.not_before is not None:
+            start = self.instant(task.not_before)
+            first = self.axis.slot(start)
+            allowed &= ~slot_range(0, first if self.axis.when(first) == start else first + 1)
+        if task.deadline is not None:
+            allowed &= slot_range(0, self.axis.slot(self.instant(task.deadline)))
+        return allowed
+
+    def open_to(self, kind: ET, task: str | None = None) -> int:
+        """Return the free slots that no must closes to a kind of block."""
+        closed = 0
+        for rule in self.rules:
+            closed |= rule.closed if rule.must and rule.applies_to(kind, task) else 0
+        return self.free & ~closed
+
+    def late_starts(self, task: Task) -> int:
+        """Return, for each day, the starts in the second half of the time that a task could have."""
+        late = 0
+        allowed = self.open_to(task.type, task.id) & self.limits(task)
+        shortest = -(-min(task.min_chunk, task.length(self.instance.policy)) // GRID)
+        for day in self.days:
+            usable = allowed & day.slots & self.best_hours(task) or allowed & day.slots
+            usable = spread(run_starts(usable, shortest), shortest)
+            half = usable.bit_count() // 2
+            begin = next((slot for early, slot in enumerate(slots_of(usable)) if early > half), None)
+            late |= 0 if begin is None else day.slots & ~slot_range(0, begin)
+        return late
 
     def instant(self, clock: time | datetime) -> datetime:
         """Return a clock value of the instance as an instant, in UTC."""

@@ -98,6 +98,7 @@ class Day:
 
     ``start`` to ``end`` is the frame, and ``works`` are in order of priority. ``next_start`` is the start of the day
     after, if it differs from this one's, because the day is under way. ``done`` are titles of what was done before.
+    When the day ``fills``, no time has to stay free.
     """
 
     date: Date
@@ -109,6 +110,7 @@ class Day:
     works: tuple[Work, ...] = ()
     next_start: time | None = None
     done: tuple[str, ...] = ()
+    fills: bool = False
 
     @property
     def frame(self) -> Stretch:
@@ -128,13 +130,13 @@ class Day:
         It is the usual policy, with lunch at the time and length wished for, or without lunch when the wish lies
         outside the frame.
         """
+        usual = Policy(slack_percent=None) if self.fills else Policy()
         if self.lunch is None or not self.wants_lunch:
-            return Policy(lunch=None)
+            return replace(usual, lunch=None)
         minutes = max(GRID, self.lunch.minutes)
         start = self.lunch.start.astimezone(zone(self.tz)).time()
-        return Policy(
-            lunch=Lunch(start=start, minutes=minutes, shortest=min(SHORTEST_LUNCH, minutes), drift=LUNCH_DRIFT)
-        )
+        lunch = Lunch(start=start, minutes=minutes, shortest=min(SHORTEST_LUNCH, minutes), drift=LUNCH_DRIFT)
+        return replace(usual, lunch=lunch)
 
     def instance(self, told: Sequence[Told] = ()) -> Instance:
         """Return the day as an instance, with lunch pinned where there is room for it.
@@ -237,7 +239,7 @@ def lunch_stretch(frame: Stretch, taken: Sequence[Stretch], wish: LunchWish) -> 
 
     Returns ``None`` when there is none.
     """
-    for minutes in _lengths(wish.minutes):
+    for minutes in _wanted_lunch(wish).lengths:
         starts = [s for gap in gaps(frame, taken) for s in _starts(gap, minutes, floor(wish.start))]
         near = [s for s in starts if abs(s - floor(wish.start)) <= LUNCH_DRIFT]
         if near:
@@ -246,10 +248,9 @@ def lunch_stretch(frame: Stretch, taken: Sequence[Stretch], wish: LunchWish) -> 
     return None
 
 
-def _lengths(minutes: int) -> tuple[int, ...]:
-    """Return the lengths to try, the longest first: the wish, half of it, and the shortest lunch."""
-    shorter = {on_grid(minutes // 2), SHORTEST_LUNCH}
-    return (on_grid(minutes), *sorted((m for m in shorter if SHORTEST_LUNCH <= m < minutes), reverse=True))
+def _wanted_lunch(wish: LunchWish) -> Lunch:
+    minutes = on_grid(max(GRID, wish.minutes))
+    return Lunch(minutes=minutes, shortest=min(SHORTEST_LUNCH, minutes), drift=LUNCH_DRIFT)
 
 
 def _starts(gap: Stretch, minutes: int, wish: int) -> tuple[int, ...]:
@@ -262,7 +263,7 @@ def _starts(gap: Stretch, minutes: int, wish: int) -> tuple[int, ...]:
 
 MOST_TRIED = 5
 """Most items whose options are tried; a person is asked about no more at once."""
-_PROMISING = frozenset({"shrink", "split", "extend", "relax"})
+_PROMISING = frozenset({"shrink", "split", "extend", "relax", "fill"})
 _ITS_OWN = frozenset({"shrink", "split"})
 
 
@@ -299,6 +300,8 @@ def apply_option(day: Day, told: Iterable[Told], task: str, choice: PlacementOpt
     if choice.way == "extend":
         later = day.end.astimezone(UTC) + timedelta(minutes=choice.minutes or 0)
         return replace(day, end=later.astimezone(day.end.tzinfo)), told
+    if choice.way == "fill":
+        return replace(day, fills=True), told
     works = tuple(
         (
             replace(work, minutes=choice.minutes)

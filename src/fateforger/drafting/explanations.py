@@ -18,7 +18,8 @@ from fateforger.drafting.model import Block, PlacementOption, Reason, UnplacedIt
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
 from fateforger.drafting.routines import find_routine
-from fateforger.planning.block_times import LUNCH, task_of
+from fateforger.memory.vocabulary import Necessity
+from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
@@ -71,28 +72,50 @@ def _explain(context: DraftContext, problem: Problem, placement: Placement, item
         if closing:
             return f"{join_words(closing)} {'leaves' if len(closing) == 1 else 'leave'} it no {in_words(minutes)}"
         return f"it needs {in_words(minutes)}, and there is not that much time {_where(context, item)}"
+    return _explain_full_day(context, placement, item, closing)
+
+
+def _explain_full_day(context: DraftContext, placement: Placement, item: Item, closing: list[str]) -> str:
+    """Explain why an item that would fit into an empty day is left out; ``closing`` are the musts about it."""
+    minutes = item.slots * GRID - item.source.over
     left = longest_run(item.domain & ~(placement.taken | placement.kept))
     spot = _best_cost(placement, item)
+    if _would_take_slack(placement, item):
+        return f"{context.instance.policy.slack_percent} % of the day stays free, and the rest of it is taken"
     if spot is not None and spot > item.coupling.lost:
-        return "the only time left for it is not what you want" + _list_wishes(context.rules, item)
+        return _explain_price(context.rules, item)
     free = longest_run(context.free & ~placement.taken)
     if closing and (free >= item.slots or (free and not left)):
         return f"{join_words(closing)} {'rules' if len(closing) == 1 else 'rule'} out the time that is still free"
     if left >= item.slots:
-        return "what it has to come before or after leaves it no time"
+        ordered = item.coupling.constrained
+        return "what it has to come before or after leaves it no time" if ordered else "the time for it is taken"
     return explain_length(minutes, minutes, minutes, left * GRID)
 
 
-def _list_wishes(rules: Iterable[SlotRule], item: Item) -> str:
+def _would_take_slack(placement: Placement, item: Item) -> bool:
+    """Check whether there is time for an item, though only in pieces, but for what should stay free."""
+    left = item.domain & ~(placement.taken | placement.kept)
+    return placement.slots_over(item.slots) > 0 and left.bit_count() >= item.slots
+
+
+def _explain_price(rules: Iterable[SlotRule], item: Item) -> str:
+    """Explain why an item is left out although there is time for it."""
     said = [
         quote_title(rule.words)
         for rule in rules
         if not rule.must and rule.applies_to(item.source.kind, item.source.task)
     ]
-    return f": {join_words(said)}" if said else ""
+    if said:
+        return f"the only time left for it is not what you want: {join_words(said)}"
+    if item.work:
+        return "the only time left for it is needed for pauses"
+    return "the only time left for it is not the time of day that you named for it"
 
 
 def _where(context: DraftContext, item: Item) -> str:
+    if item.source.id.startswith(f"{SHUTDOWN}-"):
+        return "free after the last meeting"
     task = next((t for t in context.instance.tasks if t.id == item.source.task), None)
     if task is not None and task.start is not None:
         return f"free at {task.start:%H:%M}"
@@ -142,9 +165,11 @@ def _choices(
     more = _find_extension(context, placement, item)
     if more is not None:
         yield PlacementOption("extend", f"Work {in_words(more)} longer", minutes=more)
+    if _would_take_slack(placement, item):
+        yield PlacementOption("fill", "Use the free time")
     for rule in context.rules_in_force(placement.problem.in_force):
         if (
-            rule.must
+            rule.id in looser
             and rule.applies_to(item.source.kind, item.source.task)
             and _fits_in(looser[rule.id], placement, item)
         ):
@@ -155,7 +180,7 @@ def _find_shrunk_length(placement: Placement, item: Item) -> int | None:
     """Return the most slots that there is room for, if that is at least half of the item."""
     longest = longest_run(item.domain & ~(placement.taken | placement.kept))
     for length in range(min(longest, item.slots - 1), max(SHORTEST, -(-item.slots // 2)) - 1, -1):
-        if placement.find_best(item, length) is not None:
+        if placement.slots_over(length) == 0 and placement.find_best(item, length) is not None:
             return length
     return None
 
@@ -192,13 +217,12 @@ def _can_begin(placement: Placement, item: Item, start: int) -> bool:
 
 
 def _relaxed_problems(context: DraftContext, problem: Problem) -> dict[str, Problem]:
-    """Return, for each must that is a rule, the problem without it."""
-    musts = frozenset(rule.id for rule in context.rules if rule.must)
-    gone = musts - problem.in_force
+    """Return, for each must and should that is a rule, the problem without it."""
+    gone = frozenset(rule.id for rule in context.rules if rule.must) - problem.in_force
     return {
-        rule.id: compile_problem(context, gone | {rule.id})
+        rule.id: compile_problem(replace(context, rules=tuple(r for r in context.rules if r is not rule)), gone)
         for rule in context.rules_in_force(problem.in_force)
-        if rule.must
+        if rule.necessity is not Necessity.PREFER
     }
 
 

@@ -45,6 +45,8 @@ class Between(BaseModel):
 
 LUNCH_TITLE = "Lunch"
 SHORTEST_LUNCH = 20
+FULL_LUNCH = 30
+"""Minutes below which a lunch is a snack: it is shorter only where meetings leave no more."""
 LUNCH_DRIFT = 120
 """Minutes that lunch may move from the preferred time, either way."""
 
@@ -59,6 +61,12 @@ class Lunch(BaseModel):
     minutes: Annotated[int, Field(ge=5, le=240)] = 45
     shortest: Annotated[int, Field(ge=5, le=240)] = SHORTEST_LUNCH
     drift: Minutes = LUNCH_DRIFT
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths to try in minutes, the longest first: the wish, half an hour, and the shortest."""
+        shorter = {m for m in (FULL_LUNCH, self.shortest) if self.shortest <= m < self.minutes}
+        return (self.minutes, *sorted(shorter, reverse=True))
 
 
 class Policy(BaseModel):
@@ -80,7 +88,7 @@ class Policy(BaseModel):
     shallow_percent: Annotated[int, Field(ge=0, le=100)] | None = 30
     one_thing_early: bool = True
     focus: tuple[Between, ...] = ()
-    longest_focus: Annotated[int, Field(ge=30, le=24 * 60)] | None = 120
+    longest_focus: Annotated[int, Field(ge=30, le=24 * 60)] | None = 90
     deep_blocks: Annotated[int, Field(ge=1, le=24)] | None = 3
     block: Annotated[int, Field(ge=5, le=240)] = 30
 

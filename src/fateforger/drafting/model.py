@@ -16,7 +16,7 @@ from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart
 from fateforger.planning.wire import write_plan
 
-OptionKind = Literal["drop", "defer", "shrink", "split", "extend", "relax"]
+OptionKind = Literal["drop", "defer", "shrink", "split", "extend", "relax", "fill"]
 """Option for an item that found no place."""
 
 
@@ -25,7 +25,7 @@ class PlacementOption:
     """An option to make an item fit, with its button label.
 
     ``minutes`` is the new length of the item, or the extra length of the day. ``rule`` is the constraint to be
-    relaxed.
+    relaxed. Filling the day spends the time that should stay free.
     """
 
     way: OptionKind

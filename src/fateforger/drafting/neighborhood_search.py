@@ -142,6 +142,8 @@ def _force_item(placement: Placement, there: list[Item], item: Item, rng: Pseudo
         return placement.remove_items(())
     places = [_find_obstacles(placement, there, _choose_slot(starts, rng), length, item.gap) for _ in range(2)]
     _, start, removed = min(places)
+    full = item.slots if length == item.slots or item.bounds.most > 1 else length
+    removed += _find_spenders(placement, there, item, removed, full, rng)
     trial = placement.remove_items((*removed, item.index))
     piece = (start, length)
     if trial.placed[item.index] or not trial.fits(item, (piece,)):
@@ -155,6 +157,28 @@ def _force_item(placement: Placement, there: list[Item], item: Item, rng: Pseudo
     if rest is not None:
         trial.take(item, tuple(sorted((piece, (rest[1], item.slots - length)))))
     return trial
+
+
+def _find_spenders(
+    placement: Placement, there: list[Item], item: Item, removed: list[int], slots: int, rng: PseudoRandom
+) -> list[int]:
+    """Return placed items of little worth without which an item leaves enough time free."""
+    if placement.placed[item.index] or not placement.problem.slack:
+        return []
+    gone = set(removed)
+    over = placement.slots_over(slots - sum(_covered(placement, index) for index in gone))
+    others = [i for i in there if i.index not in gone and not i.required and i.source.task is not None]
+    others.sort(key=lambda i: i.reward // i.slots)
+    more: list[int] = []
+    while over > 0 and others:
+        spender = others.pop(rng.below(min(4, len(others))))
+        over -= _covered(placement, spender.index)
+        more.append(spender.index)
+    return more
+
+
+def _covered(placement: Placement, index: int) -> int:
+    return sum(length for _, length in placement.placed[index])
 
 
 def _choose_slot(slots: int, rng: PseudoRandom) -> int:
@@ -329,6 +353,8 @@ def optimize_locally(problem: Problem, placement: Placement, stop: Callable[[], 
         again = False
         for item in problem.items:
             if not item.source.pinned:
+                best, cost, better = _try_earlier(best, cost, item)
+                again = again or better
                 others = (i for i in problem.items if not i.source.pinned)
                 best, cost, better = _try_reinsert(best, cost, [item], others)
                 again = again or better
@@ -336,6 +362,31 @@ def optimize_locally(problem: Problem, placement: Placement, stop: Callable[[], 
             best, cost, better = _try_reinsert(best, cost, [early, late], [late, early])
             again = again or better
     return best.placed
+
+
+_EARLIER = 12
+"""Slots by which a piece is moved to an earlier start at most."""
+
+
+def _try_earlier(best: Placement, cost: int, item: Item) -> tuple[Placement, int, bool]:
+    """Move a piece of an item to an earlier start, if that is cheaper.
+
+    Insertion does not see what items share beyond their neighbors, such as a pause in a run of focus.
+    """
+    for piece in best.placed[item.index]:
+        rest = best.remove_items((item.index,))
+        if sum(map(bool, rest.placed)) != sum(map(bool, best.placed)) - 1:
+            return best, cost, False  # others need it
+        for start in range(max(0, piece[0] - _EARLIER), piece[0]):
+            pieces = tuple(sorted((start, piece[1]) if p == piece else p for p in best.placed[item.index]))
+            if not item.starts(piece[1]) >> start & 1 or not rest.fits(item, pieces):
+                continue
+            trial = rest.copy()
+            trial.take(item, pieces)
+            now = cost_of(trial, cost)
+            if now < cost:
+                return trial, now, True
+    return best, cost, False
 
 
 def _misordered_pairs(problem: Problem, placement: Placement) -> list[tuple[Item, Item]]:

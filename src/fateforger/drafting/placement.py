@@ -9,7 +9,19 @@ from collections.abc import Iterable
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import run_starts, slot_range, slots_of, spread, stretches
-from fateforger.drafting.problem import Cap, Item, Masks, Order, Piece, Pieces, Placed, Problem, empty_placement
+from fateforger.drafting.problem import (
+    PAUSE,
+    Cap,
+    Item,
+    Masks,
+    Order,
+    Piece,
+    Pieces,
+    Placed,
+    Problem,
+    empty_placement,
+)
+from fateforger.planning.grid import GRID
 
 _SITTING = 18
 """Slots of a good sitting: 90 minutes."""
@@ -244,7 +256,13 @@ class Placement:
             self.problem.effort += 2
             return False
         found: Pieces = ()
-        ceiling = None if item.required else item.coupling.lost + 1
+        ceiling = None
+        if not item.required:
+            slack = self.slots_over(item.lengths[-1][0]) * weights.SLACK_SLOT
+            ceiling = item.coupling.lost + 1 - slack * weights.SCALE
+            if ceiling <= 0:
+                self.problem.effort += 1
+                return False
         spot = self.whole(item, ceiling)
         if spot is not None:
             ceiling, found = spot[0], (spot[1],)
@@ -258,6 +276,14 @@ class Placement:
         if found:
             self.take(item, tuple(sorted(found)))
         return bool(found)
+
+    def slots_over(self, slots: int) -> int:
+        """Return how many of so many slots more would be slack, on the day with the most time left."""
+        over = [
+            max(0, (self.taken & opened).bit_count() + slots - most) - max(0, (self.taken & opened).bit_count() - most)
+            for opened, most in self.problem.slack
+        ]
+        return min(over, default=0)
 
     def whole(self, item: Item, ceiling: int | None = None) -> tuple[int, Piece] | None:
         """Return the cheapest way to place an item in one piece, as cost and piece."""
@@ -305,9 +331,11 @@ class Placement:
             return []
         rooms = {n - item.gap for _, n in stretches(room) if n - item.gap >= shortest}
         widest = sorted(rooms, reverse=True)[:2]
-        tried = (*widest, _SITTING, (slots + 1) // 2, item.bounds.comfort or longest, shortest)
-        if slots < item.slots:
-            tried = (*widest, shortest)
+        comfort = item.bounds.comfort or _SITTING
+        even = -(-slots // max(2, -(-slots // comfort)))
+        tried = (*widest, comfort, even, shortest)
+        if slots == item.slots:
+            tried = (*tried, _SITTING, (slots + 1) // 2, item.bounds.comfort or longest)
         return list(dict.fromkeys(min(max(n, shortest), longest) for n in tried))
 
     def _has_room(self, item: Item, room: int, slots: int) -> bool:
@@ -386,6 +414,31 @@ def shared_points(placement: Placement) -> int:
             total += order.points * _count_swapped(placement, order)
     if problem.policy.shallow_percent is not None or problem.policy.deep_blocks is not None:
         total += _macro(placement)
+    for opened, most in problem.slack:
+        total += weights.SLACK_SLOT * max(0, (placement.taken & opened).bit_count() - most)
+    if problem.policy.longest_focus is not None:
+        total += weights.FOCUS_RUN_SLOT * _count_long_focus(placement, problem.policy.longest_focus // GRID)
+    return total
+
+
+def _count_long_focus(placement: Placement, longest: int) -> int:
+    """Return the slots of focus beyond what a person holds without a pause.
+
+    Focus continues through a meeting or shallow work. A single piece as long as the person wants it is no run.
+    """
+    problem = placement.problem
+    deep = placement.covers[problem.deep]
+    if deep.bit_count() <= longest:
+        return 0
+    active = placement.covers[problem.active] | problem.restless
+    quiet = ~active & slot_range(0, problem.axis.slots)
+    total = 0
+    for start, length in stretches(active | (quiet & ~spread(run_starts(quiet, PAUSE), PAUSE))):
+        run = deep & slot_range(start, start + length)
+        over = run.bit_count() - longest
+        if over > 0:
+            pieces = (p for m in problem.groups[problem.deep] for p in placement.placed[m] if run >> p[0] & 1)
+            total += min(over, run.bit_count() - max(n for _, n in pieces))
     return total
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 
 from fateforger.drafting import weights
@@ -17,6 +17,14 @@ Pieces = tuple[Piece, ...]
 Masks = tuple[int, int, tuple[tuple[int, int], ...]]
 """Slots covered by pieces of an item, slots kept free after them, and slots wanted free by soft gap."""
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+REST = frozenset({ET.REGENERATION, ET.HABIT, ET.BUFFER, ET.COMMUTE, ET.BACKGROUND})
+"""Kinds during which a person breathes: a pause between two runs of focus."""
+SHORT_DAY = 24
+"""Free slots up to which a day is too short to keep some of them free: two hours."""
+SITTING = 9
+"""Slots below which a piece of deep work hardly gets anywhere: three quarters of an hour."""
+PAUSE = 2
+"""Slots that make a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +226,11 @@ class Item:
         """Return the cost of a piece in whole points, without the price of a later start."""
         points = self.preferences.cost(start, length)
         comfort = self.bounds.comfort
-        return points if comfort is None or length <= comfort else points + (length - comfort) * weights.LONG_SLOT
+        if comfort is not None and length > comfort:
+            points += (length - comfort) * weights.LONG_SLOT
+        if length < min(SITTING, self.slots) and self.bounds.most > 1:
+            points += (min(SITTING, self.slots) - length) * weights.SHORT_SLOT
+        return points
 
 
 def covered_slots(placed: Iterable[Pieces]) -> int:
@@ -290,9 +302,9 @@ class Order:
 class Problem:
     """A compiled day.
 
-    ``in_force`` are the ids of the musts that are kept, ``late`` the starts that are late for the one thing. ``groups``
-    are the sets of items that caps, orders, or soft gaps refer to; ``avoiding`` holds, by soft gap, the group that must
-    not cover it.
+    ``in_force`` are the ids of the musts that are kept, ``late`` the starts that are late for the one thing, by its
+    item. ``groups`` are the sets of items that caps, orders, or soft gaps refer to; ``avoiding`` holds, by soft gap,
+    the group that must not cover it. ``restless`` are the slots of events and past blocks that are no rest.
     """
 
     axis: Axis
@@ -303,7 +315,8 @@ class Problem:
     caps: tuple[Cap, ...]
     orders: tuple[Order, ...]
     in_force: frozenset[str]
-    late: InitVar[int]
+    late: InitVar[Mapping[int, int]]
+    restless: int = 0
     effort: int = 0
     """Amount of search done, the same on every machine.
 
@@ -315,15 +328,23 @@ class Problem:
     """Slots at which any item may lie."""
     deep: int = 0
     shallow: int = 0
-    """Numbers of the groups of deep and of shallow work."""
+    active: int = 0
+    """Numbers of the groups of deep work, of shallow work, and of all that is no rest."""
+    slack: tuple[tuple[int, int], ...] = ()
+    """Open slots of each day with the number of them that may be taken before slack is."""
 
-    def __post_init__(self, late: int) -> None:
+    def __post_init__(self, late: Mapping[int, int]) -> None:
         self.avoiding = [self._group(b.avoiding) for b in self.soft_gaps]
         self.orders = tuple(replace(o, groups=(self._group(o.first), self._group(o.then))) for o in self.orders)
         self.deep, self.shallow = self._group(_kind(self.items, deep=True)), self._group(_kind(self.items, deep=False))
+        self.active = self._group(frozenset(i.index for i in self.items if i.source.kind not in REST))
         for item in self.items:
             self.everywhere |= item.domain
-            item.coupling = self._couple(item, late if item.source.one else 0)
+            item.coupling = self._couple(item, late.get(item.index, 0))
+        if self.policy.slack_percent:
+            opened = (self.everywhere & day.slots for day in self.days)
+            share = 100 - self.policy.slack_percent
+            self.slack = tuple((o, o.bit_count() * share // 100) for o in opened if o.bit_count() > SHORT_DAY)
 
     def _couple(self, item: Item, late: int) -> Coupling:
         n = item.index

@@ -15,7 +15,7 @@ from itertools import islice
 
 from pydantic import ValidationError
 
-from fateforger.drafting.instance import LUNCH_DRIFT, LUNCH_TITLE, SHORTEST_LUNCH, Instance, Task
+from fateforger.drafting.instance import LUNCH_DRIFT, LUNCH_TITLE, Instance, Task
 from fateforger.drafting.model import UnplacedItem
 from fateforger.errors import UserError
 from fateforger.planning.block_times import SHUTDOWN, BlockPlace, task_of
@@ -170,7 +170,7 @@ def _add_meal(case: Case) -> Moves:
     wish = view.context.instant(lunch.start)
     drift = timedelta(minutes=LUNCH_DRIFT)
     key = f"lunch-{view.plan.date.isoformat()}"
-    for minutes in sorted({lunch.minutes, max(SHORTEST_LUNCH, lunch.minutes // 2), SHORTEST_LUNCH}, reverse=True):
+    for minutes in lunch.lengths:
         length = timedelta(minutes=minutes)
         near = sorted(
             (at for at in case.board.starts(length) if abs(at - wish) <= drift), key=lambda at: (abs(at - wish), at)

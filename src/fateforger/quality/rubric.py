@@ -17,16 +17,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
+from operator import or_
 
+from fateforger.drafting.axis import longest_run, slot_range
 from fateforger.drafting.context import DraftContext, Occupied, build_context
 from fateforger.drafting.instance import Instance, Policy, Task
 from fateforger.drafting.model import UnplacedItem, Violation
+from fateforger.drafting.problem import REST, SHORT_DAY
 from fateforger.drafting.violations import find_violations
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import task_of
-from fateforger.planning.grid import in_words
+from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
 from fateforger.quality.model import LABELS, Criterion, Finding, Quality
 from fateforger.values import replace
@@ -64,10 +67,54 @@ class View:
     def end(self) -> datetime:
         return self.context.days[0].end.astimezone(UTC)
 
-    @property
+    @cached_property
     def middle(self) -> datetime:
-        """End of the first half of the day."""
-        return self.start + (self.end - self.start) / 2
+        """End of the first half of the time that the one thing could have; of the day, when none is named."""
+        late = 0 if self.one is None else self.context.late_starts(self.one)
+        if not late:
+            return self.start + (self.end - self.start) / 2
+        return self.context.axis.when((late & -late).bit_length() - 1) - timedelta(minutes=1)
+
+    @cached_property
+    def taken(self) -> int:
+        """Slots that blocks cover."""
+        return reduce(or_, map(self.slots_of, self.blocks), 0)
+
+    def slots_of(self, block: Resolved) -> int:
+        """Return the slots that a block touches."""
+        return self.context.axis.slots_touching(block.start, block.end)
+
+    @property
+    def has_time_for_lunch(self) -> bool:
+        """True when meetings and musts leave the shortest lunch free around its time."""
+        lunch = self.policy.lunch
+        if lunch is None:
+            return False
+        wish = self.context.axis.slot(self.context.instant(lunch.start))
+        drift = lunch.drift // GRID
+        near = slot_range(wish - drift, wish + drift + -(-lunch.minutes // GRID))
+        return longest_run(near & self.context.open_to(ET.REGENERATION)) * GRID >= lunch.shortest
+
+    @property
+    def has_time_to_shut_down(self) -> bool:
+        """True when there is time after the last meeting, apart from what outranks the end of work."""
+        meetings = (event.mask for event in self.context.events if event.kind is ET.MEETING)
+        end = max((mask.bit_length() for mask in meetings), default=0)
+        kept = (b for b in self.blocks if b.event.type in REST or self._is_one(b))
+        left = self.context.open_to(ET.PLAN_REVIEW) & ~slot_range(0, end)
+        return longest_run(left & ~reduce(or_, map(self.slots_of, kept), 0)) * GRID >= self.policy.shutdown
+
+    def _is_one(self, block: Resolved) -> bool:
+        return self.one is not None and task_of(block.key, (self.one.id,)) is not None
+
+    def is_left_for_slack(self, left: UnplacedItem) -> bool:
+        """Check whether a task has no place because time should stay free."""
+        task = next((t for t in self.instance.tasks if t.id == left.id), None)
+        free = self.context.free
+        if task is None or task.required or not self.policy.slack_percent or free.bit_count() <= SHORT_DAY:
+            return False
+        spare = (free & ~self.taken).bit_count() - -(-task.length(self.policy) // GRID)
+        return spare * 100 < self.policy.slack_percent * free.bit_count()
 
     @property
     def is_long(self) -> bool:
@@ -193,6 +240,8 @@ def _check_necessity(necessity: Necessity) -> Callable[[View], Findings]:
 
 def _check_unplaced(view: View) -> Findings:
     for left in view.still_unplaced:
+        if view.is_left_for_slack(left):
+            continue
         text = f"Make room for “{left.title}”, or take it off today's list."
         yield Finding(criterion=Criterion.UNPLACED, level=2, text=text, cause=left.id)
 
@@ -219,7 +268,7 @@ def _check_after_deep(view: View) -> Findings:
 
 
 def _check_meal(view: View) -> Findings:
-    if view.policy.lunch is not None and view.is_long and not view.meals:
+    if view.is_long and not view.meals and view.has_time_for_lunch:
         yield Finding(criterion=Criterion.MEAL, level=3, text="Put a meal or a real pause into the day.")
 
 
@@ -234,10 +283,10 @@ def _check_one_thing_named(view: View) -> Findings:
 
 def _check_focus_length(view: View) -> Findings:
     longest = view.policy.longest_focus
+    whole = [task.id for task in view.instance.tasks if task.splittable is False]
     for deep in view.deep:
-        if longest and deep.duration > timedelta(minutes=longest):
-            much = "two hours" if longest == 120 else in_words(longest)
-            text = f"Split “{deep.event.name}”: {much} of focus in one piece is about what anyone can do."
+        if longest and deep.duration > timedelta(minutes=longest) and task_of(deep.key, whole) is None:
+            text = f"Split “{deep.event.name}”: {in_words(longest)} of focus in one piece is about what anyone can do."
             yield Finding(criterion=Criterion.FOCUS, level=4, text=text, keys=(deep.key,))
 
 
@@ -264,7 +313,7 @@ def _check_before_deep(view: View) -> Findings:
     """
     room = timedelta(minutes=view.policy.before_deep)
     for before, deep in pairwise(view.blocks):
-        if deep not in view.deep[1:] or before in view.deep or before.event.type in {ET.REGENERATION, ET.BUFFER}:
+        if deep not in view.deep[1:] or before in view.deep or before.event.type in REST:
             continue
         if timedelta() <= begin(deep) - finish(before) < room:
             text = f"Leave {_minutes(view.policy.before_deep)} before “{deep.event.name}”, your next deep work."
@@ -272,7 +321,8 @@ def _check_before_deep(view: View) -> Findings:
 
 
 def _check_after_meal(view: View) -> Findings:
-    for meal in view.meals:
+    tasks = [task.id for task in view.instance.tasks]
+    for meal in (meal for meal in view.meals if task_of(meal.key, tasks) is None):
         yield from _check_gap(view, Criterion.AFTER_MEAL, 4, meal, view.policy.after_meal)
 
 
@@ -280,7 +330,8 @@ def _check_shutdown(view: View) -> Findings:
     if not view.policy.shutdown or not view.is_long or not view.work:
         return
     last = max(finish(block) for block in view.work)
-    if not any(b.event.type is ET.PLAN_REVIEW and begin(b) >= last for b in view.blocks):
+    done = any(b.event.type is ET.PLAN_REVIEW and begin(b) >= last for b in view.blocks)
+    if not done and view.has_time_to_shut_down:
         long = "half an hour" if view.policy.shutdown == 30 else in_words(view.policy.shutdown)
         text = f"End the day with {long} to look back and shut down."
         yield Finding(criterion=Criterion.SHUTDOWN, level=4, text=text)

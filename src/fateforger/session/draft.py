@@ -103,6 +103,8 @@ def _offers(session: Session, choices: Iterable[PlacementOption]) -> Iterator[Of
                     yield Offer(way="extend", until=until)
             case "relax":
                 yield Offer(way="set_aside", uid=choice.rule)
+            case "fill":
+                yield Offer(way="fill")
             case _:
                 pass
 
@@ -136,6 +138,7 @@ def day_of(session: Session) -> Day:
         works=tuple(work_of(session, t) for t in session.day.inputs.tasks),
         next_start=usual_frame(session.day.frame).day_start if is_under_way(session) else None,
         done=_begun_titles(session, start),
+        fills=session.day.frame.fills,
     )
 
 

@@ -60,7 +60,7 @@ class FrameFacts(BaseModel):
 
     An end before the start is on the next day. ``usual_start`` is the usual start of days, kept while the person
     gives another one for this day. ``lunch_given`` marks a lunch that they gave for this day; it counts before their
-    rules.
+    rules. When the day ``fills``, no time has to stay free.
     """
 
     model_config = _FROZEN
@@ -71,6 +71,7 @@ class FrameFacts(BaseModel):
     lunch_given: bool = False
     confirmed: bool = False
     usual_start: time | None = None
+    fills: bool = False
 
 
 class OfferedInput(BaseModel):
@@ -129,12 +130,12 @@ class InputFacts(BaseModel):
 class Offer(BaseModel):
     """One option for a task that found no place.
 
-    Leave it for another day, drop it, shrink it to ``minutes``, split it, end the day at ``until``, or relax the
-    constraint ``uid`` for the day.
+    Leave it for another day, drop it, shrink it to ``minutes``, split it, end the day at ``until``, relax the
+    constraint ``uid`` for the day, or fill the day.
     """
 
     model_config = _FROZEN
-    way: Literal["defer", "drop", "shrink", "split", "extend", "set_aside"]
+    way: Literal["defer", "drop", "shrink", "split", "extend", "set_aside", "fill"]
     minutes: int | None = None
     until: time | None = None
     uid: str | None = None

@@ -101,6 +101,9 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
             label = _("End the day at {end}", end=end)
             spoken = _("{label} for {title}", label=label, title=title)
             return AdjustFrame.until.button(end, label=label, spoken=spoken)
+        case "fill":
+            spoken = _("{label}: {title}", label=_(AdjustFrame.fill.label), title=title)
+            return AdjustFrame.fill.button("", spoken=spoken)
         case "set_aside":
             return set_aside_button(known[offer.uid].version) if offer.uid in known else None
         case "shrink" | "extend":

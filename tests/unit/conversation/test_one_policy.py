@@ -17,11 +17,12 @@ from fateforger.quality.model import Criterion
 from fateforger.session.draft import day_of, draft_constraints, grading_instance
 
 PLAN_A = [
-    "09:00-11:00 DW Thesis (1/2)",
-    "11:10-11:40 SW E-mail",
+    "09:00-10:30 DW Thesis (1/3)",
+    "10:40-12:10 DW Thesis (2/3)",
     "12:30-13:15 R Lunch",
-    "13:25-15:25 DW Thesis (2/2)",
-    "17:30-18:00 PR Shut down",
+    "13:25-14:25 DW Thesis (3/3)",
+    "14:35-15:05 SW E-mail",
+    "15:05-15:35 PR Shut down",
 ]
 
 

@@ -66,8 +66,8 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await look()
     await anna.press("Proceed")
     await look()
-    for minutes in (420, 300):
-        await _too_much(anna, minutes)
+    for minutes in ((420,), (280,), (100, 200)):
+        await _too_much(anna, *minutes)
         await look()
         await anna.press("Drop it")
     await anna.press("Refine")
@@ -191,10 +191,13 @@ async def _in_the_way(anna: Person, house: House) -> None:
     await anna.press("Redo step")
 
 
-async def _too_much(anna: Person, minutes: int) -> None:
-    """One more task than there is room for."""
+async def _too_much(anna: Person, *minutes: int) -> None:
+    """More tasks than there is room for, or than leave some of it free."""
     await anna.press("Back")
-    await anna.fill("tasks", title_1="C", minutes_1=minutes, kind_1="shallow", proceed=True)
+    values: dict[str, Any] = {}
+    for n, length in enumerate(minutes, 1):
+        values |= {f"title_{n}": "CD"[n - 1], f"minutes_{n}": length, f"kind_{n}": "shallow"}
+    await anna.fill("tasks", proceed=True, **values)
 
 
 async def _rules(anna: Person, found: set[tuple[TimeboxingStage, str]]) -> None:

@@ -277,7 +277,7 @@ async def test_a_block_that_would_overlap_is_refused_with_a_remedy(house: House,
     """S67: where nothing can get out of its way."""
     meeting(house, "Workshop", "13:15", "23:45")
     meeting(house, "Travel", "00:00", "09:00")
-    meeting(house, "Standup", "11:00", "12:30")
+    meeting(house, "Standup", "11:15", "12:30")
     await anna.to_refine("Report", "Mail")
     before = anna.rows()
     remedy = (
@@ -350,9 +350,9 @@ async def test_forty_blocks_fit_on_the_card(anna: Person) -> None:
     picker = next(c for c in anna.controls() if isinstance(c, Select))
     assert picker.action == "form.edit_block"
     choices = picker.choices
-    assert [c.label for c in choices][-2] == "16:25–16:35 Step 40"
+    assert [c.label for c in choices][-2] == "16:05–16:15 Step 38"
     assert await anna.fill("edit_block", target=choices[-2].value, minutes=30) is None
-    assert "“Step 40” is now 16:25–16:55 (was 16:25–16:35)." in anna.words
+    assert "“Step 38” is now 16:05–16:35 (was 16:05–16:15)." in anna.words
 
 
 async def test_words_without_a_model_move_nothing(anna: Person) -> None:

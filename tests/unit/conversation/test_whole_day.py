@@ -177,10 +177,10 @@ async def test_a_second_session_takes_the_place_of_the_first(house: House, anna:
     await bo.to_frame()
     assert "Also 3 blocks from an earlier plan of mine; a new plan takes their place." in bo.words
     await bo.press("Proceed")
-    await bo.fill("tasks", title_1="Paint", minutes_1=120)
+    await bo.fill("tasks", title_1="Paint", minutes_1=90)
     await bo.press("Refine")
     await bo.press("Commit to calendar")
-    assert house.on_calendar() == {"Paint": "09:00-11:00", "Lunch": "12:30-13:15"}
+    assert house.on_calendar() == {"Paint": "09:00-10:30", "Lunch": "12:30-13:15"}
     await bo.press("Undo")
     assert house.on_calendar() == first
 

@@ -222,6 +222,7 @@ ROWS = (
     form("all of missed days", MISSED, "catch_up", ANSWER, inputs(bring=[1, 2])),
     click("not caught up after all", CAUGHT_UP, "task.undo_catch_up", wants("undo")),
     click("a task in pieces", DRAFT, "task.split", ANSWER, inputs(change=[change(2, in_pieces=True)]), target="mail"),
+    click("a full day", DRAFT, "frame.fill", ANSWER, frame(fills=True)),
     click("a longer day", DRAFT, "frame.until", ANSWER, frame(day_end="19:00"), target="19:00"),
     click("a task less", LIST, "task.remove", ANSWER, inputs(remove=[2]), target="mail"),
     form("a task less, in its form", LIST, "task", ANSWER, inputs(remove=[2]), target="mail", remove=True),

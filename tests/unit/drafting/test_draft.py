@@ -61,19 +61,20 @@ def test_one_thing_first_then_deep_then_shallow() -> None:
 
 def test_the_one_thing_comes_first_though_much_has_to_make_room() -> None:
     """S206: whole, and at the beginning of the day, where everything has a place so as well."""
-    works = (deep("Report", 120), deep("Review", 90, first=True), deep("Thesis", 60), shallow("Mail", 90))
+    works = (deep("Report", 90), deep("Review", 90, first=True), deep("Thesis", 60), shallow("Mail", 30))
     lunch = LunchWish("lunch-2026-03-02", at("12:30"), 45)
     result = draft(day(end="18:00", busy=busy("10:30-11:30", "14:00-15:00"), lunch=lunch, works=works))
     assert left(result) == []
     assert shown(result)[0] == "09:00-10:30 Review"
+    assert "12:30-13:15 Lunch" in shown(result)
 
 
 def test_meetings_stay_and_gaps_are_filled_around_them() -> None:
-    """S121: busy time is never used, overlapping meetings count once."""
+    """S121: busy time is never used; after two meetings in a row comes a pause."""
     result = draft(
         day(busy=busy("09:30-10:00", "09:45-10:30", "12:00-13:00"), works=(deep("Report", 90), shallow("Mail", 30)))
     )
-    assert shown(result) == ["09:00-09:30 Mail", "10:30-12:00 Report"]
+    assert shown(result) == ["09:00-09:30 Report (1/2)", "10:40-11:40 Report (2/2)", "13:00-13:30 Mail"]
 
 
 def test_meetings_off_the_grid_are_rounded_outward() -> None:
@@ -97,15 +98,26 @@ def test_lengths_off_the_grid_are_kept() -> None:
     assert shown(result) == ["09:00-09:47 Call", "09:50-10:20 Mail"]
 
 
-def test_no_break_when_there_is_no_room_for_one() -> None:
-    result = draft(day(end="11:00", works=(deep("Report", 60), deep("Talk", 60))))
-    assert shown(result) == ["09:00-10:00 Report", "10:00-11:00 Talk"]
+def test_order_gives_way_to_a_pause() -> None:
+    """After deep work there would be no time to breathe."""
+    result = draft(day(end="10:30", works=(deep("Report", 60), shallow("Mail", 30))))
+    assert shown(result) == ["09:00-09:30 Mail", "09:30-10:30 Report"]
+
+
+def test_a_part_of_the_day_stays_free_unless_it_shall_be_filled() -> None:
+    works = (deep("Report", 90), shallow("Mail", 60), shallow("Calls", 30))
+    result = draft(day(end="12:30", works=works))
+    assert shown(result) == ["09:00-10:30 Report", "10:40-11:40 Mail"]
+    ((calls),) = left(result)
+    assert calls.reason == "15 % of the day stays free, and the rest of it is taken"
+    assert [choice.label for choice in calls.choices if choice.way == "fill"] == ["Use the free time"]
+    assert shown(draft(day(end="12:30", works=works, fills=True)))[:2] == ["09:00-10:00 Mail", "10:00-10:30 Calls"]
 
 
 def test_deep_work_longer_than_every_gap_is_split() -> None:
     result = draft(day(busy=busy("11:00-12:00", "14:00-15:00"), works=(deep("Book", 200),)))
-    assert shown(result) == ["09:00-11:00 Book (1/2)", "12:00-13:20 Book (2/2)"]
-    assert [e.key for e in result.plan.events] == ["book", "book-2", "shutdown-2026-03-02"]
+    assert shown(result) == ["09:00-10:30 Book (1/3)", "12:00-12:55 Book (2/3)", "13:05-14:00 Book (3/3)"]
+    assert [e.key for e in result.plan.events] == ["book", "book-2", "book-3", "shutdown-2026-03-02"]
 
 
 def test_no_piece_is_shorter_than_half_an_hour() -> None:
@@ -128,15 +140,9 @@ def test_a_task_longer_than_the_day_is_named() -> None:
 
 
 def test_what_does_not_fit_any_more_is_named() -> None:
-    works = (deep("Report", 420), shallow("Mail", 45), shallow("Calls", 30))
-    result = draft(day(works=works))
-    assert shown(result) == [
-        "09:00-11:00 Report (1/4)",
-        "11:00-13:00 Report (2/4)",
-        "13:00-13:45 Mail",
-        "13:55-15:55 Report (3/4)",
-        "16:00-17:00 Report (4/4)",
-    ]
+    works = (deep("Report", 90), shallow("Mail", 45), shallow("Calls", 30))
+    result = draft(day(end="11:30", works=works, fills=True))
+    assert shown(result) == ["09:00-10:30 Report", "10:40-11:25 Mail"]
     assert [(u.title, u.reason) for u in left(result)] == [
         ("Calls", "it needs 30 min, and the longest stretch still free is 10 min")
     ]
@@ -148,13 +154,14 @@ def test_a_full_day_says_so() -> None:
 
 
 def test_lunch_is_a_block() -> None:
-    """S207: lunch, ten minutes after it, no more than two hours of focus in one piece, and an end to the day."""
+    """S207: lunch, ten minutes after it, no more than 90 minutes of focus in one piece, and an end to the work."""
     result = draft(day(lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45), works=(deep("Report", 240),)))
     assert whole(result) == [
-        "09:00-11:00 Report (1/2)",
+        "09:00-10:30 Report (1/3)",
+        "10:40-12:10 Report (2/3)",
         "12:30-13:15 Lunch",
-        "13:25-15:25 Report (2/2)",
-        "16:30-17:00 Shut down",
+        "13:25-14:25 Report (3/3)",
+        "14:25-14:55 Shut down",
     ]
     assert next(e.type for e in result.plan.events if e.key == "lunch-2026-03-02") is ET.REGENERATION
 
@@ -164,9 +171,10 @@ def test_lunch_is_a_block() -> None:
     [
         (("12:00-13:00",), "13:00-13:45 Lunch"),
         (("12:30-14:00",), "11:45-12:30 Lunch"),
-        (("10:30-12:30", "12:55-15:15"), "12:30-12:55 Lunch"),
+        (("10:30-12:30", "13:10-15:15"), "12:30-13:00 Lunch"),
+        (("10:30-12:30", "12:55-15:15"), "12:30-12:50 Lunch"),
     ],
-    ids=["later", "earlier", "shorter"],
+    ids=["later", "earlier", "half an hour", "shorter"],
 )
 def test_lunch_gives_way_to_meetings(meetings: tuple[str, ...], lunch: str) -> None:
     assert shown(draft(day(busy=busy(*meetings), lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))) == [lunch]
@@ -186,7 +194,7 @@ def test_an_afternoon_has_no_lunch() -> None:
     ("when", "start", "end", "expected"),
     [
         (date(2026, 3, 29), "01:00", "04:00", ["01:00-04:00 Watch"]),
-        (date(2026, 10, 25), "01:00", "04:00", ["01:00-03:00 Watch", "03:00-04:00 Round"]),
+        (date(2026, 10, 25), "01:00", "04:30", ["01:00-03:00 Watch", "03:00-04:00 Round"]),
     ],
     ids=["spring", "autumn"],
 )
@@ -201,10 +209,11 @@ def test_hours_are_real_hours(when: date, start: str, end: str, expected: list[s
             Work("w", "Watch", 120 if when.month == 3 else 180, details=SHALLOW),
             Work("r", "Round", 60, details=SHALLOW),
         ),
+        fills=True,
     )
     result = draft(night)
     assert shown(result) == expected
-    assert [b.minutes for b in resolve(result.plan)] == ([120] if when.month == 3 else [180, 60])
+    assert [b.minutes for b in resolve(result.plan)] == ([120] if when.month == 3 else [180, 60, 30])
 
 
 def test_the_second_pass_of_a_repeated_hour_is_hit() -> None:
@@ -234,11 +243,11 @@ def test_a_frame_past_midnight() -> None:
         start=at("22:00"),
         end=at("02:00", date(2026, 3, 3)),
         busy=(Busy(at("23:00"), at("00:30", date(2026, 3, 3))),),
-        works=(deep("Stars", 90), shallow("Log", 30)),
+        works=(deep("Stars", 90),),
     )
     result = draft(night)
-    assert shown(result) == ["22:00-22:30 Log", "22:30-23:00 Stars (1/2)", "00:30-01:30 Stars (2/2)"]
-    assert resolve(result.plan)[2].start.date() == date(2026, 3, 3)
+    assert shown(result) == ["22:00-22:45 Stars (1/2)", "00:30-01:15 Stars (2/2)"]
+    assert resolve(result.plan)[1].start.date() == date(2026, 3, 3)
 
 
 def test_three_hundred_meetings_are_fast() -> None:

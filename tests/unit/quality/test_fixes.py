@@ -77,10 +77,10 @@ def shown(plan: TBPlan) -> list[str]:
             ["09:00-10:00 a", "11:00-13:05 c", "14:00-16:00 b"],
         ),
         (
-            plan("SW 09:00 60 b", "SW 10:30 155 c", "DW 15:00 90 a"),
+            plan("SW 09:00 60 b", "SW 10:30 170 c", "DW 15:00 90 a"),
             {**LONG, **ONE, "immovables": [meeting("10:00", "10:30")], "policy": {**NONE, "one_thing_early": True}},
             "Swap “a” and “c”",
-            ["09:00-10:00 b", "10:30-12:00 a", "13:55-16:30 c"],
+            ["09:00-10:00 b", "10:30-12:00 a", "13:40-16:30 c"],
         ),
         (
             plan("SW 09:00 60 b"), {**LONG, **ONE, "policy": {**NONE, "one_thing_early": True}},

@@ -17,7 +17,7 @@ from fateforger.session.model import InputFacts, Session
 from fateforger.session.placement import by_time
 from fateforger.session.stages import TimeboxingStage
 
-DEEP, MAIL = task("Report", 120), task("Mail", 60, details=TaskDetails(kind=TaskKind.SHALLOW))
+DEEP, MAIL = task("Report", 90), task("Mail", 60, details=TaskDetails(kind=TaskKind.SHALLOW))
 
 
 def day(rule: str | None, *tasks: Any, **fields: Any) -> Session:
@@ -39,18 +39,18 @@ def shown(now: Session) -> list[str]:
 
 
 def test_without_a_rule_deep_work_comes_first() -> None:
-    assert shown(day(None)) == ["09:00-11:00 Report", "11:10-12:10 Mail"]
+    assert shown(day(None)) == ["09:00-10:30 Report", "10:40-11:40 Mail"]
 
 
 @pytest.mark.parametrize(
     ("rule", "plan"),
     [
-        ("NEVER: deep_work_before_15", ["09:00-10:00 Mail", "15:00-17:00 Report"]),
-        ("NEVER: deep_work_after_11 OR deep_work_before_9", ["09:00-11:00 Report", "11:10-12:10 Mail"]),
-        ("NEVER: admin_after_11_30", ["09:00-10:00 Mail", "10:00-12:00 Report"]),
-        ("BEFORE deep_work: admin_done", ["09:00-10:00 Mail", "10:00-12:00 Report"]),
-        ("BEFORE deep_work: shallow_work", ["09:00-10:00 Mail", "10:00-12:00 Report"]),
-        ("AFTER admin: deep_work", ["09:00-10:00 Mail", "10:00-12:00 Report"]),
+        ("NEVER: deep_work_before_15", ["09:00-10:00 Mail", "15:00-16:30 Report"]),
+        ("NEVER: deep_work_after_11 OR deep_work_before_9", ["09:00-10:30 Report", "10:40-11:40 Mail"]),
+        ("NEVER: admin_after_11_30", ["09:00-10:00 Mail", "10:00-11:30 Report"]),
+        ("BEFORE deep_work: admin_done", ["09:00-10:00 Mail", "10:00-11:30 Report"]),
+        ("BEFORE deep_work: shallow_work", ["09:00-10:00 Mail", "10:00-11:30 Report"]),
+        ("AFTER admin: deep_work", ["09:00-10:00 Mail", "10:00-11:30 Report"]),
     ],
 )
 @pytest.mark.parametrize("necessity", ["must", "should"])
@@ -62,18 +62,18 @@ def test_times_counts_and_orders_are_followed(rule: str, plan: list[str], necess
 
 def test_what_must_never_be_is_left_out_and_what_should_not_be_is_said() -> None:
     now = day("NEVER: admin")
-    assert (shown(now), [left.title for left in now.planning.unplaced]) == (["09:00-11:00 Report"], ["Mail"])
+    assert (shown(now), [left.title for left in now.planning.unplaced]) == (["09:00-10:30 Report"], ["Mail"])
     soft = day("NEVER: admin", necessity="should")
     assert (shown(soft), [breach.named for breach in broken_day_rules(soft)]) == (
         shown(day(None)),
-        ["“Mail” (11:10–12:10)"],
+        ["“Mail” (10:40–11:40)"],
     )
 
 
 def test_a_length_is_followed_where_work_can_be_split() -> None:
-    now = day("NEVER: deep_work_longer_than_90")
+    now = day("NEVER: deep_work_longer_than_60")
     assert (
-        [b.minutes for b in by_time(now.planning.plan) if b.event.name.startswith("Report")] == [90, 30]
+        [b.minutes for b in by_time(now.planning.plan) if b.event.name.startswith("Report")] == [45, 45]
         if now.planning.plan
         else []
     )
@@ -84,8 +84,8 @@ def test_a_length_is_followed_where_work_can_be_split() -> None:
     ("rule", "named"),
     [
         ("AFTER meeting: deep_work", "“Board” (14:00–15:00)"),
-        ("NEVER: admin AND monday", "“Mail” (11:10–12:10)"),
-        ("BEFORE admin: habit_done", "“Mail” (11:10–12:10)"),
+        ("NEVER: admin AND monday", "“Mail” (10:40–11:40)"),
+        ("BEFORE admin: habit_done", "“Mail” (10:40–11:40)"),
     ],
 )
 def test_what_a_draft_cannot_follow_is_said_of_the_plan(rule: str, named: str) -> None:
@@ -97,7 +97,7 @@ def test_what_a_draft_cannot_follow_is_said_of_the_plan(rule: str, named: str) -
 
 def test_an_order_that_is_kept_in_another_way_is_no_clash() -> None:
     """One mail before the report is enough, however much there is of both: an order binds no draft more than its rule."""
-    tasks = (task("Report", 180), task("Book", 120), MAIL, task("Post", 60, details=TaskDetails(kind=TaskKind.SHALLOW)))
+    tasks = (task("Report", 120), task("Book", 60), MAIL, task("Post", 60, details=TaskDetails(kind=TaskKind.SHALLOW)))
     now = day("BEFORE deep_work: admin_done", *tasks)
     assert now.planning.clash is None
     assert broken_day_rules(now) == ()
@@ -113,5 +113,5 @@ def test_clock_times_are_of_the_planned_day() -> None:
     """As its judge reads them, wherever the person was when they said it."""
     assert shown(day("NEVER: deep_work_before_15", timezone="America/New_York")) == [
         "09:00-10:00 Mail",
-        "15:00-17:00 Report",
+        "15:00-16:30 Report",
     ]

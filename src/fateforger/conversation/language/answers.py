@@ -138,6 +138,8 @@ class FrameWords(BaseModel):
     lunch_start: Clock | None
     lunch_minutes: int | None
     no_lunch: bool
+    fills: bool = False
+    """They want the time that is usually kept free used as well."""
 
 
 Criteria = Annotated[

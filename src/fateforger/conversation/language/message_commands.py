@@ -143,6 +143,8 @@ def frame_commands(
     if words is None:
         return ()
     ends = {name: value for name in ("day_start", "day_end") if (value := getattr(words, name)) is not None}
+    if words.fills:
+        ends["fills"] = True
     lunch = {name: value for name in ("lunch_start", "lunch_minutes") if (value := getattr(words, name)) is not None}
     if words.no_lunch:
         lunch["lunch_start"] = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+from fateforger.drafting.context import build_context
 from fateforger.drafting.day_draft import PIECE, Day, Work
 from fateforger.drafting.instance import Told
 from fateforger.drafting.model import Block, Draft, UnplacedItem
@@ -134,20 +135,25 @@ def _check_one_thing(day: Day, proposed: Sequence[ProposedBlock], fixed: Sequenc
     number, work = next(((n, w) for n, w in enumerate(day.works, 1) if w.first), (0, None))
     if work is None:
         return
-    middle = day.start.astimezone(UTC) + (day.end.astimezone(UTC) - day.start.astimezone(UTC)) / 2
+    context = build_context(day.instance())
+    late = next((context.late_starts(task) for task in context.instance.tasks if task.one_thing), 0)
+    middle = context.axis.when((late & -late).bit_length() - 1) if late else day.end.astimezone(UTC)
     start = next((p.start for p in proposed if p.work == number), None)
     fitting = [gap for gap in gaps(day.frame, fixed) if gap.minutes >= work.length]
     early = any(gap.start <= minute_of(middle) for gap in fitting)
     if start is None and fitting:
         yield f"Task {number} is the one thing that matters; give it a place first."
-    elif start is not None and start > middle and early:
+    elif start is not None and start >= middle and early:
         yield f"Task {number} is the one thing that matters; start it before {_clock(day, middle)}."
 
 
 def _check_missing(day: Day, proposed: Sequence[ProposedBlock], rest: Sequence[Stretch]) -> Iterator[str]:
+    """Report a task that would fit, with its pauses, and still leave the time that should stay free."""
     room = _longest_gap(day, rest)
+    free = sum(gap.minutes for gap in gaps(day.frame, rest))
+    kept = 0 if day.policy.slack_percent is None else day.frame.minutes * day.policy.slack_percent // 100
     for number, work in _missing_works(day, proposed):
-        if work.length <= room:
+        if work.length <= min(room - 2 * day.policy.after_deep, free - kept):
             yield f"Task {number} is missing, and there is room for its {in_words(work.length)}."
 
 

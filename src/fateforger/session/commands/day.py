@@ -12,6 +12,7 @@ from fateforger.session.card_actions import (
     CardAction,
     Click,
     Fields,
+    give,
     read_chosen,
     read_target,
 )
@@ -80,25 +81,34 @@ class SetFrame(SessionCommandBase):
         now, said = session.day.frame, self.frame
         frame = now if said.day_start == now.day_start else with_start(session, said.day_start)
         return session.with_day(
-            frame=replace(said, day_start=frame.day_start, usual_start=frame.usual_start, confirmed=False)
+            frame=replace(
+                said,
+                day_start=frame.day_start,
+                usual_start=frame.usual_start,
+                fills=said.fills or now.fills,
+                confirmed=False,
+            )
         )
 
 
 class AdjustFrame(SessionCommandBase):
-    """Stage 1: change the start or end of the day; ``None`` leaves it as it is."""
+    """Stage 1: change the start or end of the day, or fill it; ``None`` leaves it as it is."""
 
     home = TimeboxingStage.COLLECT_CONSTRAINTS
     start: ClassVar = CardAction("set_day_start", read=read_chosen("day_start", time))
     end: ClassVar = CardAction("set_day_end", read=read_chosen("day_end", time))
     until: ClassVar = CardAction("frame.until", read=read_target("day_end"))
+    fill: ClassVar = CardAction("frame.fill", "Use the free time", read=give(fills=True))
     rereads = PLANNED
     kind: Literal["adjust_frame"] = "adjust_frame"
     day_start: time | None = None
     day_end: time | None = None
+    fills: bool | None = None
 
     def apply_to(self, session: Session) -> Session:
         frame = session.day.frame if self.day_start is None else with_start(session, self.day_start)
-        return session.with_day(frame=frame if self.day_end is None else replace(frame, day_end=self.day_end))
+        frame = frame if self.day_end is None else replace(frame, day_end=self.day_end)
+        return session.with_day(frame=frame if self.fills is None else replace(frame, fills=self.fills))
 
 
 class TaskCommandBase(SessionCommandBase):
