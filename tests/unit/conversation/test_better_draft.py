@@ -62,7 +62,7 @@ async def full_day(anna: Person) -> tuple[TBPlan, TBPlan]:
         values |= {
             f"title_{row}": f"Task {row}",
             f"minutes_{row}": minutes,
-            f"depth_{row}": "deep" if deep else "shallow",
+            f"kind_{row}": "deep" if deep else "shallow",
         }
     await anna.fill("tasks", size=len(works), one_thing="1", **values)
     return first, best.plan

@@ -15,6 +15,7 @@ from fateforger.adapters.optimizer.model import Model, Sum
 from fateforger.drafting import weights
 from fateforger.drafting.axis import slot_range, slots_of, stretches
 from fateforger.drafting.problem import Cap, Item, Piece, Placed, Problem, SoftGap
+from fateforger.planning.grid import GRID
 
 BySlot = dict[int, list[int]]
 """Variables of pieces that do something at a slot, of which at most one is true."""
@@ -50,6 +51,8 @@ class Translation:
         self._charge_caps()
         self._charge_orders()
         self._charge_kinds()
+        self._charge_slack()
+        self._charge_long_focus()
 
     def message(self, placed: Placed) -> Any:
         """Return the program with a placement as its hint."""
@@ -236,6 +239,77 @@ class Translation:
                 blocks = self._by_slot(problem.groups[problem.deep], day.slots, _start).values()
                 over = model.integer(problem.axis.slots, weights.DEEP_BLOCK)
                 model.raise_to(over, [(x, 1) for literals in blocks for x in literals], policy.deep_blocks)
+
+    def _charge_slack(self) -> None:
+        """Charge for the slots beyond those that may be taken before slack is."""
+        for opened, most in self.problem.slack:
+            taken = [
+                (x, slots)
+                for pieces in self.items
+                for (start, n), x in pieces.at.items()
+                if (slots := (slot_range(start, start + n) & opened).bit_count())
+            ]
+            over = self.model.integer(self.problem.axis.slots, weights.SLACK_SLOT)
+            self.model.raise_to(over, taken, most)
+
+    def _charge_long_focus(self) -> None:
+        """Charge for focus without a pause beyond what a person holds, run by run.
+
+        A run goes on at a slot that is taken or lies between two taken ones. Its slots of focus are counted up to its
+        end; one longer piece in it, chosen by the solver, raises what it may hold.
+        """
+        problem, model, longest = self.problem, self.model, self.problem.policy.longest_focus
+        if longest is None or not problem.groups[problem.deep]:
+            return
+        longest //= GRID
+        last, most = problem.axis.slots, problem.axis.slots
+        deep = self._by_slot(problem.groups[problem.deep], -1, _list_covered)
+        taken = self._by_slot(problem.groups[problem.active], -1, _list_covered)
+        goes_on = [model.boolean() for _ in range(last)]
+        spared = self._spare_long_pieces(longest, goes_on)
+        before: int | None = None
+        for slot in range(min(deep, default=last), last):
+            for terms, less in self._goings_on(taken, slot):
+                model.raise_to(goes_on[slot], terms, less)
+            focus = model.integer(most)
+            terms = [(x, 1) for x in deep.get(slot, ())] + [(x, -n) for x, n in spared.get(slot, ())]
+            if before is not None:
+                terms += [(before, 1), (goes_on[slot], most)]
+            model.raise_to(focus, terms, 0 if before is None else most)
+            over = model.integer(most, weights.FOCUS_RUN_SLOT)
+            ends = [] if slot + 1 == last else [(goes_on[slot + 1], -most)]
+            model.raise_to(over, [(focus, 1), *ends], longest)
+            before = focus
+
+    def _goings_on(self, taken: BySlot, slot: int) -> list[tuple[Sum, int]]:
+        """Return what makes a run go on at a slot, as sums with what has to be taken off each."""
+        there = [self._taken(taken, at) for at in (slot - 1, slot, slot + 1)]
+        (left, known_left), (here, known_here), (right, known_right) = there
+        return [(here, -known_here), ([*left, *right], 1 - known_left - known_right)]
+
+    def _taken(self, taken: BySlot, slot: int) -> tuple[Sum, int]:
+        """Return the pieces that take a slot, or one if it is taken anyway; none is a pause outside of the axis."""
+        known = not 0 <= slot < self.problem.axis.slots or bool(self.problem.restless >> slot & 1)
+        return ([], 1) if known else ([(x, 1) for x in taken.get(slot, ())], 0)
+
+    def _spare_long_pieces(self, longest: int, goes_on: list[int]) -> dict[int, list[tuple[int, int]]]:
+        """Return by last slot the pieces that may be spared, with their slots beyond the longest; one in a run."""
+        spared: dict[int, list[tuple[int, int]]] = {}
+        for m in self.problem.groups[self.problem.deep]:
+            for (start, n), x in self.items[m].at.items():
+                if n > longest:
+                    spare = self.model.boolean()
+                    self.model.within([(spare, 1), (x, -1)], None, 0)
+                    spared.setdefault(start + n - 1, []).append((spare, n - longest))
+        before: int | None = None
+        for slot in range(min(spared, default=len(goes_on)), len(goes_on)):
+            number = self.model.boolean()
+            terms = [(spare, 1) for spare, _ in spared.get(slot, ())]
+            if before is not None:
+                terms += [(before, 1), (goes_on[slot], 1)]
+            self.model.raise_to(number, terms, 0 if before is None else 1)
+            before = number
+        return spared
 
     # --- what pieces do at slots ---
 
