@@ -124,6 +124,13 @@ class Day:
         return wish is not None and wish.minutes > 0 and frame.start <= floor(wish.start) < frame.end
 
     @property
+    def middle(self) -> datetime:
+        """End of the first half of the time that the one thing could have; the end of the day, when none is named."""
+        context = build_context(self.instance())
+        late = next((context.late_starts(task) for task in context.instance.tasks if task.one_thing), 0)
+        return context.axis.when((late & -late).bit_length() - 1) if late else self.end.astimezone(UTC)
+
+    @property
     def policy(self) -> Policy:
         """The one policy for the day (K10).
 

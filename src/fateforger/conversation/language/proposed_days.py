@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from fateforger.drafting.context import build_context
 from fateforger.drafting.day_draft import PIECE, Day, Work
 from fateforger.drafting.instance import Told
 from fateforger.drafting.model import Block, Draft, UnplacedItem
@@ -135,9 +134,7 @@ def _check_one_thing(day: Day, proposed: Sequence[ProposedBlock], fixed: Sequenc
     number, work = next(((n, w) for n, w in enumerate(day.works, 1) if w.first), (0, None))
     if work is None:
         return
-    context = build_context(day.instance())
-    late = next((context.late_starts(task) for task in context.instance.tasks if task.one_thing), 0)
-    middle = context.axis.when((late & -late).bit_length() - 1) if late else day.end.astimezone(UTC)
+    middle = day.middle
     start = next((p.start for p in proposed if p.work == number), None)
     fitting = [gap for gap in gaps(day.frame, fixed) if gap.minutes >= work.length]
     early = any(gap.start <= minute_of(middle) for gap in fitting)
