@@ -12,7 +12,16 @@ from fateforger.errors import BadInput
 from fateforger.planning.block_times import task_of
 from fateforger.session.day import day_window, day_words, is_over
 from fateforger.session.lengths import WORK
-from fateforger.session.model import CatchUp, InputFacts, OfferedInput, Session, SessionStatus, Task
+from fateforger.session.model import (
+    MOST_CRITERIA,
+    MOST_CRITERION,
+    CatchUp,
+    InputFacts,
+    OfferedInput,
+    Session,
+    SessionStatus,
+    Task,
+)
 from fateforger.session.placement import by_time
 from fateforger.session.replanning import rest_of_task, task_id_of
 from fateforger.session.tasks import keep_for_later, with_tasks
@@ -197,12 +206,21 @@ def _offer_queued(task: QueuedTask) -> OfferedInput:
         priority=spec.details.priority if spec.priority == NORMAL else spec.priority,
         after=tuple(dict.fromkeys((*spec.details.after, *task.blocked_by))),
     )
+    criteria = tuple(each for each in spec.acceptance_criteria if len(each) <= MOST_CRITERION)[:MOST_CRITERIA]
+    from_a_day = task.origin.door == "task" and work.day is not None
     return OfferedInput(
-        task=Task(id=task.id, title=spec.title, minutes=work.minutes, details=details, notes=spec.context),
+        task=Task(
+            id=task.id,
+            title=spec.title,
+            minutes=work.minutes,
+            notes=spec.context,
+            done_when=criteria if from_a_day else (),
+            details=details,
+        ),
         source="queue",
         day=task.created_at.date(),
         for_day=work.day,
-        origin=task.origin.reference if task.origin.door == "task" else "",
+        origin=task.origin.reference if from_a_day else "",
     )
 
 

@@ -24,7 +24,7 @@ from fateforger.session.model import SentTask, Session, SessionStatus, Task
 from fateforger.session.other_days import name_day, with_sent_at
 from fateforger.session.stages import Move
 from fateforger.tasks.queue import NewTask
-from fateforger.tasks.task import Do, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
+from fateforger.tasks.task import NORMAL, Do, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.turns import build_command_job
@@ -204,6 +204,7 @@ def _to_spec(task: Task, day: date) -> TaskSpec:
         work=Do(minutes=task.minutes, day=day),
         context=task.notes,
         acceptance_criteria=task.done_when,
+        priority=NORMAL if task.details.priority is None else task.details.priority,
         details=task.details,
     )
 
