@@ -89,7 +89,7 @@ class OfferedInput(BaseModel):
     for_day: Date | None = None
     """Day for which the person put it into the queue."""
     origin: str = ""
-    """Where it was put into the queue from, for people."""
+    """Description of its source, such as the day that gave it."""
 
 
 class SentTask(BaseModel):
