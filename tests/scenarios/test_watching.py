@@ -57,3 +57,33 @@ def test_edits_on_the_calendar_show_up_in_the_thread_without_a_click(program: Pr
     shows(person, "“Fire drill” is now called “Bomb scare”.")
     assert [message["ts"] for message in person.thread()] == thread
     assert sorted(calendar.titles()) == ["Bomb scare", "Lunch", "Prepare talk", "Shut down", "Write report"]
+
+
+FLIGHT = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//somebody else//EN
+BEGIN:VEVENT
+UID:flight
+DTSTAMP:20260101T000000Z
+DTSTART;TZID=Europe/Amsterdam:20260302T113000
+DTEND;TZID=America/New_York:20260302T143000
+SUMMARY:Flight to New York
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+def test_after_a_flight_every_time_is_that_of_the_place(program: Program) -> None:
+    """H9: the day ends at 18:00 in New York, the shutdown is before that, and a call in the air is pointed out."""
+    person = program.person()
+    calendar = CalDav(program.caldav_url())
+    calendar.put_object("flight", FLIGHT.replace("\n", "\r\n"))
+    calendar.put("call", "Steering call", at(16), at(16, 30))
+    steps = all_steps(person)
+    for name in steps:
+        if name == "confirm date":
+            shows(person, "**11:30–14:30** Flight to New York (ends in New York time)".replace("**", "*"))
+            shows(person, "“Steering call” falls into “Flight to New York”.", "From 14:30 on")
+    shows(person, "17:30–18:00", "Shut down (New York time)")
+    ends = {title: end for title, _start, end in calendar.events()}
+    assert ends["Shut down"] in {"2026-03-03T00:00:00+01:00", "2026-03-02T18:00:00-05:00"}

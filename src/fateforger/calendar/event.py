@@ -355,6 +355,14 @@ class EventImage(Value):
             return "it lost the mark that makes it ours"
         return None if self.is_timed else "it is an all-day event now"
 
+    @cached_property
+    def raw_zones(self) -> dict[str, Any]:
+        """The part of ``raw`` that names the zones of both ends, if they differ, as those of a flight do."""
+        sides = {side: _get_mapping(self.raw, side).get("timeZone") for side in ("start", "end")}
+        if None in sides.values() or sides["start"] == sides["end"]:
+            return {}
+        return {side: {"timeZone": name} for side, name in sides.items()}
+
     def elsewhere(self, calendar_id: str, calendar: str) -> EventImage:
         """Return the event as one of another calendar, which cannot be mistaken for ours.
 
@@ -369,5 +377,5 @@ class EventImage(Value):
             organized_by_me=False,
             properties={},
             calendar=calendar,
-            raw={name: self.raw[name] for name in ("iCalUID",) if name in self.raw},
+            raw={name: self.raw[name] for name in ("iCalUID",) if name in self.raw} | self.raw_zones,
         )

@@ -150,7 +150,7 @@ def _update_head(head: Head, ours: Canon | None, shown: EventImage | None) -> He
 
 
 def without_raw(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot without raw responses, which only the journal keeps."""
+    """Return the snapshot without raw responses, which only the journal keeps, but with the zones of journeys."""
     return replace(
         snapshot,
         events=tuple(_without_raw(event) for event in snapshot.events),
@@ -210,7 +210,7 @@ def _managed_values(event: EventImage | None) -> tuple[object, ...] | None:
 
 
 def _without_raw(event: EventImage) -> EventImage:
-    return replace(event, raw={})
+    return replace(event, raw=event.raw_zones)
 
 
 def _day_key(snapshot: Snapshot) -> tuple[date, str]:

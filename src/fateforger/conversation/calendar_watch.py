@@ -22,9 +22,10 @@ from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.day import Meeting, on_calendar, own_key
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus
-from fateforger.session.overview import clip_span, outside_words, overview
+from fateforger.session.overview import clip_span, local_meeting, outside_words, overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
+from fateforger.session.zones import zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, ngettext, quote_title
 from fateforger.ui.session_cards import root_line, stage_card
@@ -174,7 +175,9 @@ def _describe_changed(was: Meeting, now: Meeting, session: Session) -> str | Non
 
 
 def _format_time(meeting: Meeting, session: Session) -> str:
-    return clip_span(meeting, session.date) + outside_words(meeting, session.date)
+    there = zone_suffix(session, meeting.start, meeting.end)
+    meeting = local_meeting(session, meeting)
+    return clip_span(meeting, session.date) + outside_words(meeting, session.date) + there
 
 
 def _subtract(titles: tuple[str, ...], others: tuple[str, ...]) -> list[str]:

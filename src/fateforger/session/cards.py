@@ -7,7 +7,7 @@ untrusted markup: titles from a person or a calendar go through :func:`plain`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, time
+from datetime import UTC, date, datetime, time
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from enum import StrEnum
 from functools import cached_property
@@ -62,7 +62,7 @@ class DayView(Value):
     """One local day in one IANA zone.
 
     ``start`` and ``end`` are the frame of the day, if any. ``before`` are the blocks from before a change, if it is
-    to be shown. ``now`` draws a line.
+    to be shown. ``now`` draws a line. ``zones`` are the instants from which on the person is in another zone.
     """
 
     date: Date
@@ -74,10 +74,16 @@ class DayView(Value):
     all_day: tuple[str, ...] = ()
     before: tuple[PlannedBlock, ...] | None = None
     now: AwareDatetime | None = None
+    zones: tuple[tuple[AwareDatetime, str], ...] = ()
 
     @cached_property
     def zone(self) -> ZoneInfo:
         return zone(self.tz)
+
+    def local_time(self, moment: datetime) -> datetime:
+        """Return an instant in the clock of where the person is then."""
+        passed = [tz for at, tz in self.zones if at <= moment]
+        return moment.astimezone(zone(passed[-1]) if passed else self.zone)
 
 
 def planned_blocks(plan: TBPlan) -> tuple[PlannedBlock, ...]:

@@ -21,6 +21,7 @@ from fateforger.planning.timing import instant_of, local_day, zone
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.rulebook import known_versions, rules_in_force
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.zones import instant_of_clock
 from fateforger.text import NO_TITLE, format_day, format_weekday
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -90,7 +91,15 @@ def frame_span(day: date, tz: str, frame: FrameFacts) -> tuple[datetime, datetim
 
 def whole_frame(session: Session) -> tuple[datetime, datetime]:
     """Return :func:`frame_span` of a session, regardless of the current time."""
-    return frame_span(session.date, session.tz, session.day.frame)
+    return span_of(session, session.day.frame)
+
+
+def span_of(session: Session, frame: FrameFacts) -> tuple[datetime, datetime]:
+    """Return :func:`frame_span` of a frame on a session's day, whose end follows the clock of where the person is."""
+    start, end = frame_span(session.date, session.tz, frame)
+    next_day = frame.day_end <= frame.day_start
+    there = instant_of_clock(session, session.date + timedelta(days=next_day), frame.day_end)
+    return start, there if there.astimezone(UTC) > start.astimezone(UTC) else end
 
 
 def frame_of(session: Session) -> tuple[datetime, datetime]:
@@ -103,7 +112,7 @@ def frame_of(session: Session) -> tuple[datetime, datetime]:
     now = _planned_from(session)
     if now is None or now.astimezone(UTC) <= start.astimezone(UTC):
         return start, end
-    if has_ended(session.date, session.tz, session.day.frame, now):
+    if _is_past(end, now):
         raise BadInput(
             _(
                 "Your day ended at {day_end:%H:%M}, so nothing is left of it to plan."
@@ -130,10 +139,10 @@ def has_day_ended(session: Session) -> bool:
     """Check whether the frame of a day that is being planned is over by now."""
     now = _planned_from(session)
     try:
-        whole_frame(session)
+        end = whole_frame(session)[1]
     except BadInput:
         return False
-    return now is not None and has_ended(session.date, session.tz, session.day.frame, now)
+    return now is not None and _is_past(end, now)
 
 
 def visible_start(session: Session) -> time:
@@ -176,7 +185,7 @@ def lunch_start(session: Session) -> datetime | None:
     frame = frame_in_force(session)
     if frame.lunch_start is None or not frame.lunch_minutes:
         return None
-    start = instant_of(datetime.combine(session.date, frame.lunch_start), zone(session.tz))
+    start = instant_of_clock(session, session.date, frame.lunch_start)
     if not is_under_way(session):
         return start
     begins = frame_of(session)[0]
@@ -212,6 +221,10 @@ def has_ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:
         end = frame_span(day, tz, frame)[1]
     except BadInput:
         end = local_day(day, zone(tz))[1]
+    return _is_past(end, now)
+
+
+def _is_past(end: datetime, now: datetime) -> bool:
     return instant(ceil(now)) >= end.astimezone(UTC)
 
 

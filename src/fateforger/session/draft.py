@@ -29,9 +29,9 @@ from fateforger.session.day import (
     frame_in_force,
     frame_mistake,
     frame_of,
-    frame_span,
     is_under_way,
     lunch_start,
+    span_of,
     usual_frame,
     whole_frame,
 )
@@ -49,6 +49,7 @@ from fateforger.session.model import (
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import notes_with_criteria
+from fateforger.session.zones import local_time
 from fateforger.values import replace
 
 ALWAYS = (Offer(way="defer"), Offer(way="drop"))
@@ -113,9 +114,9 @@ def _until(session: Session, minutes: int) -> time | None:
     """Return the end of a day that is longer by that much, or ``None`` if the frame cannot be."""
     start, end = whole_frame(session)
     later = (end.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(end.tzinfo)
-    until = later.time().replace(tzinfo=None, fold=0)
+    until = local_time(session, later).time().replace(tzinfo=None, fold=0)
     try:
-        span = frame_span(session.date, session.tz, replace(session.day.frame, day_end=until))
+        span = span_of(session, replace(session.day.frame, day_end=until))
     except BadInput:
         return None
     return until if span[1].astimezone(UTC) == later.astimezone(UTC) and span[0] == start else None

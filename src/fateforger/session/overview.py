@@ -21,8 +21,10 @@ from fateforger.session.draft import instance_in
 from fateforger.session.model import Session, Task
 from fateforger.session.placement import GONE, by_time, span
 from fateforger.session.recall import followed_constraints
+from fateforger.session.zones import local_time, zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, ngettext
+from fateforger.values import replace
 
 MOST_MEETINGS = 40
 """Most meetings listed one by one; the others are counted."""
@@ -39,7 +41,7 @@ class Line:
 def overview(session: Session) -> str:
     """Return each meeting and block in time order, and the count of those left out."""
     timed = on_calendar(session).timed
-    lines = [Line(m.start, meeting_line(m, session.date)) for m in timed[:MOST_MEETINGS]]
+    lines = [Line(m.start, meeting_line(session, m)) for m in timed[:MOST_MEETINGS]]
     lines += (
         [Line(b.start, block_line(session, b)) for b in by_time(session.planning.plan)] if session.planning.plan else []
     )
@@ -50,14 +52,21 @@ def overview(session: Session) -> str:
     return f"{listed}\n- {rest}" if more > 0 else listed
 
 
-def meeting_line(meeting: Meeting, day: date) -> str:
-    """Return ``**09:30–10:00** Standup``, clipped to the day.
+def meeting_line(session: Session, meeting: Meeting) -> str:
+    """Return ``**09:30–10:00** Standup``, clipped to the day, in the clock of where the person is.
 
     The calendar's name is added if it is another one.
     """
+    there = zone_suffix(session, meeting.start, meeting.end)
+    meeting, day = local_meeting(session, meeting), session.date
     where = "" if meeting.calendar is None else f" · {plain(meeting.calendar, 30)}"
     note = "" if meeting.busy else f" · {_('shown as free')}"
-    return f"**{clip_span(meeting, day)}** {plain(meeting.title)}{outside_words(meeting, day)}{where}{note}"
+    return f"**{clip_span(meeting, day)}** {plain(meeting.title)}{outside_words(meeting, day)}{there}{where}{note}"
+
+
+def local_meeting(session: Session, meeting: Meeting) -> Meeting:
+    """Return a meeting, each end in the clock of where the person is then; for showing only."""
+    return replace(meeting, start=local_time(session, meeting.start), end=local_time(session, meeting.end))
 
 
 def clip_span(meeting: Meeting, day: date) -> str:
@@ -90,7 +99,13 @@ def block_title(session: Session, block: Resolved) -> str:
     """Return ``**09:00–10:30** Write report``, starred when it is the one thing."""
     one = next((t.id for t in session.day.inputs.tasks if t.one_thing), None)
     star = " ⭐" if one is not None and (block.key == one or block.key.startswith(f"{one}-")) else ""
-    return f"**{span(block.start, block.end)}** {plain(block.event.name)}{star}"
+    there = zone_suffix(session, block.start, block.end)
+    return f"**{block_span(session, block)}** {plain(block.event.name)}{star}{there}"
+
+
+def block_span(session: Session, block: Resolved) -> str:
+    """Return a span like ``09:00–10:30``, each end in the clock of where the person is then."""
+    return span(local_time(session, block.start), local_time(session, block.end))
 
 
 def collisions(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
@@ -206,4 +221,4 @@ def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = (
     more = len(reasons) - MOST_REASONS
     if more > 0:
         lines.append(ngettext("There is one more reason.", "There are {count} more reasons.", more))
-    return (f"“{block.event.name}”, {span(block.start, block.end)}:", *lines)
+    return (f"“{block.event.name}”, {block_span(session, block)}:", *lines)

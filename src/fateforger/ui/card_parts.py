@@ -31,6 +31,7 @@ from fateforger.session.model import SentTask, Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
 from fateforger.session.stages import Move
+from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, ngettext
 
@@ -233,10 +234,16 @@ def _format_success(promise: Commitment) -> str:
     return f"\n{format_criteria(promise.task.done_when)}." if promise.task.done_when else ""
 
 
+def journey_notes(session: Session) -> tuple[Part, ...]:
+    """Return a note on the clock after each journey, and on the meetings that fall into it."""
+    return tuple(Note(text=f"✈️ {plain(line, 600)}") for line in describe_journeys(session))
+
+
 def _by(session: Session, promise: Commitment) -> str:
-    if promise.by.date() == session.date:
-        return f"{promise.by:%H:%M}"
-    return _("{time:%H:%M} on {weekday}", time=promise.by, weekday=weekday(promise.by.date()))
+    by = local_time(session, promise.by)
+    if by.date() == session.date:
+        return f"{by:%H:%M}{zone_suffix(session, by, by)}"
+    return _("{time:%H:%M} on {weekday}", time=by, weekday=weekday(by.date())) + zone_suffix(session, by, by)
 
 
 def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
@@ -260,6 +267,7 @@ def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
             Meeting(title=m.title, start=m.start, end=m.end, busy=m.busy, calendar=m.calendar) for m in seen.timed
         ),
         all_day=seen.all_day,
+        zones=tuple((change.at, change.tz) for change in zone_changes(session)),
         before=None if before == blocks else before,
     )
     return (Picture(day=day),)

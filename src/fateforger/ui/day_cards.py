@@ -43,6 +43,7 @@ from fateforger.text import count_meetings, count_more, limit_items, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.calendar_cards import SHOW_HISTORY
 from fateforger.ui.card_parts import (
+    journey_notes,
     left_out_note,
     move_button,
     move_row,
@@ -156,6 +157,7 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
         parts += paragraphs("\n".join((heading, *lines)))
     else:
         parts.append(Prose(text=_("**On your calendar: no meetings**")))
+    parts += journey_notes(session)
     if day.all_day:
         titles = limit_items([plain(title, 60) for title in day.all_day], 8, count_more)
         parts.append(Note(text=_("All day: {titles}", titles=" · ".join(titles))))
@@ -173,7 +175,7 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
 def _line(session: Session, meeting: Meeting) -> str:
     """Return the line of a meeting, marked if it is over."""
     over = session.now is not None and meeting.end.astimezone(UTC) <= session.now.astimezone(UTC)
-    return f"{meeting_line(meeting, session.date)}{' (over)' if over else ''}"
+    return f"{meeting_line(session, meeting)}{' (over)' if over else ''}"
 
 
 def _build_clock_note(session: Session) -> tuple[Part, ...]:

@@ -181,7 +181,8 @@ _KEY_MARK, _BETWEEN, _ROW = 16.0, 18.0, 20.0
 def title(view: DayView, x: float, room: float) -> tuple[Text, ...]:
     """Return the lines with the day, its frame and zone, and its all-day events."""
     frame = "" if view.start is None or view.end is None else "–".join(ends_words(view, view.start, view.end))
-    about = " · ".join(part for part in (frame, view.tz, clock_change(view)) if part)
+    zones = [view.tz, *(tz for _at, tz in view.zones)]
+    about = " · ".join(part for part in (frame, " → ".join(zones), clock_change(view)) if part)
     lines = [Text(x, 34, cut(day_name(view.date), NAME, room, bold=True), NAME, room, bold=True)]
     lines.append(Text(x, 53, cut(about, SUBHEADING, room), SUBHEADING, room, soft=True))
     if view.all_day:

@@ -249,7 +249,7 @@ def hours(view: DayView, reach: Range, scale: Scale, top: float) -> Iterator[Hou
     line = label = float("-inf")
     offset = None
     for second in range(-(-reach.first // _QUARTER) * _QUARTER, reach.last + 1, _QUARTER):
-        local = datetime.fromtimestamp(second, view.zone)
+        local = view.local_time(datetime.fromtimestamp(second, UTC))
         if local.minute:
             continue
         changed = offset is not None and local.utcoffset() != offset

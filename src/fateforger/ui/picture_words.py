@@ -138,7 +138,7 @@ def short_span(view: DayView, start: datetime, end: datetime) -> str:
 
 def _read_clock(view: DayView, moment: datetime) -> tuple[str, str]:
     """Return the time of day, and the weekday if it is another day than the picture's."""
-    local = moment.astimezone(view.zone)
+    local = view.local_time(moment)
     midnight = local.time() == time(0) and (local.date() - view.date).days == 1
     text = "24:00" if midnight else f"{local:%H:%M}"
     if _is_twice(local):
@@ -147,7 +147,7 @@ def _read_clock(view: DayView, moment: datetime) -> tuple[str, str]:
 
 
 def _is_one_day(view: DayView, start: datetime, end: datetime) -> bool:
-    return start.astimezone(view.zone).date() == end.astimezone(view.zone).date()
+    return view.local_time(start).date() == view.local_time(end).date()
 
 
 def _is_twice(local: datetime) -> bool:

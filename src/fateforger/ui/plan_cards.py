@@ -26,9 +26,9 @@ from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
 from fateforger.session.messages import SyncReport
 from fateforger.session.model import Session
-from fateforger.session.overview import block_title, clip_span, overview
+from fateforger.session.overview import block_span, block_title, clip_span, local_meeting, overview
 from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
-from fateforger.session.placement import by_time, span
+from fateforger.session.placement import by_time
 from fateforger.session.stages import Move
 from fateforger.text import count_more, join_sentences, limit_items, mark_message, ngettext
 from fateforger.text import gettext as _
@@ -41,6 +41,7 @@ from fateforger.ui.calendar_cards import (
 )
 from fateforger.ui.card_parts import (
     commitment,
+    journey_notes,
     move_button,
     move_row,
     paragraphs,
@@ -96,7 +97,7 @@ def build_progress_controls(session: Session) -> tuple[Part, ...]:
     mine = list_own_blocks(session)[:MOST_CHOICES]
     if not mine or not (session.sync.written or session.touched_at >= mine[0].start):
         return ()
-    choices = tuple(to_choice(block) for block in mine)
+    choices = tuple(to_choice(session, block) for block in mine)
     late = tuple(Choice(label=_(label), value=str(minutes)) for minutes, label in LATE)
     return (
         Controls(
@@ -122,9 +123,9 @@ def list_own_blocks(session: Session) -> tuple[Resolved, ...]:
     return tuple(block for block in chain if block.event.type not in {ET.BACKGROUND, ET.MEETING})
 
 
-def to_choice(block: Resolved) -> Choice:
+def to_choice(session: Session, block: Resolved) -> Choice:
     """Return a block as a choice."""
-    return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)
+    return Choice(label=f"{block_span(session, block)} {block.event.name}"[:75], value=block.key)
 
 
 MOST_MEETINGS = 12
@@ -162,7 +163,7 @@ def plan_card(session: Session) -> Card:
             *warnings(session),
             *offer_refit(session),
             *rows,
-            *_more(chain[MOST_ROWS:]),
+            *_more(session, chain[MOST_ROWS:]),
             Controls(
                 items=(
                     Button(label=_("Add block"), action="form.add_block"),
@@ -170,7 +171,7 @@ def plan_card(session: Session) -> Card:
                     SHOW_HISTORY.localize(),
                     *offer_move(session),
                     *build_add_button(session),
-                    *_build_explanation_select(chain),
+                    *_build_explanation_select(session, chain),
                 )
             ),
             *build_progress_controls(session),
@@ -244,10 +245,10 @@ def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose
     )
 
 
-def _more(rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
+def _more(session: Session, rest: tuple[Resolved, ...]) -> tuple[Part, ...]:
     if not rest:
         return ()
-    choices = tuple(map(_build_choice, rest))
+    choices = tuple(to_choice(session, block) for block in rest)
     picker = Select(
         action="form.edit_block",
         placeholder=ngettext("{count} more block", "{count} more blocks", len(rest)),
@@ -269,23 +270,19 @@ def _build_held(session: Session) -> tuple[Part, ...]:
     return (buttons,) if first else (Prose(text=plain(question.sentence, 600)), buttons)
 
 
-def _build_explanation_select(chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
+def _build_explanation_select(session: Session, chain: tuple[Resolved, ...]) -> tuple[Select, ...]:
     """Return a select that explains the position of a block; the menus of the blocks have no room for it."""
-    choices = tuple(_build_choice(block) for block in chain[:MOST_EXPLAINED])
+    choices = tuple(to_choice(session, block) for block in chain[:MOST_EXPLAINED])
     return (ExplainBlock.action.select(choices),) if choices else ()
-
-
-def _build_choice(block: Resolved) -> Choice:
-    return Choice(label=f"{span(block.start, block.end)} {block.event.name}"[:75], value=block.key)
 
 
 def _meetings(session: Session) -> tuple[Part, ...]:
     timed = on_calendar(session).timed
     if not timed:
         return ()
-    named = [f"{clip_span(m, session.date)} {plain(m.title, 40)}" for m in timed]
+    named = [f"{clip_span(m, session.date)} {plain(m.title, 40)}" for m in (local_meeting(session, m) for m in timed)]
     named = limit_items(named, MOST_MEETINGS, count_more)
-    return (Note(text=_("Meetings: {named}", named=" · ".join(named))),)
+    return (Note(text=_("Meetings: {named}", named=" · ".join(named))), *journey_notes(session))
 
 
 def _trouble(session: Session) -> tuple[Part, ...]:
@@ -341,6 +338,7 @@ def committed_card(session: Session) -> Card:
             *_since(session, report),
             *picture(session),
             *paragraphs(overview(session)),
+            *journey_notes(session),
             *(build_progress_controls(session) if done else ()),
             *(quality_note(session.planning.quality, done=True) if done else ()),
             *rules(session),

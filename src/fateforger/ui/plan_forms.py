@@ -254,7 +254,7 @@ MOST_LATE = 12 * 60
 
 
 def build_replan_form(session: Session, _request: FormRequest) -> Form:
-    choices = tuple(to_choice(block) for block in list_own_blocks(session)[:MOST_CHOICES])
+    choices = tuple(to_choice(session, block) for block in list_own_blocks(session)[:MOST_CHOICES])
     if not choices:
         raise BadInput(_("There is no block on the plan that this could be about."))
     return Form(

@@ -1,0 +1,120 @@
+"""The clock of where the person is: a flight on the calendar takes them to another zone in the middle of a day.
+
+Plans, drafts and forms stay in the session's zone; what a person reads goes through :func:`local_time`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from zoneinfo import ZoneInfo
+
+from fateforger.calendar.event import EventImage
+from fateforger.planning.timing import instant_of, zone
+from fateforger.session.model import Session
+from fateforger.text import gettext as _
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneChange:
+    """From ``at`` on, the person is in the zone ``tz``; ``journey`` is the event that took them there."""
+
+    at: datetime
+    tz: str
+    journey: EventImage
+
+
+def zone_changes(session: Session) -> tuple[ZoneChange, ...]:
+    """Return the changes of zone on a session's day, in order.
+
+    An event whose start and end are in zones with different clocks is a journey, as calendars keep flights.
+    """
+    if session.day.snapshot is None or session.day.snapshot.day != session.date:
+        return ()
+    found = [
+        ZoneChange(event.end.astimezone(UTC), tz, event)
+        for event in session.day.snapshot.events
+        if event.busy and not event.gone and isinstance(event.end, datetime)
+        for tz in _read_arrivals(event, event.end)
+    ]
+    return tuple(sorted(found, key=lambda change: (change.at, change.journey.id)))
+
+
+def _read_arrivals(event: EventImage, end: datetime) -> Iterator[str]:
+    """Yield the zone in which a journey ends; nothing for any other event."""
+    names = [str(side["timeZone"]) for side in event.raw_zones.values()]
+    # Only places move a person: some programs write one end of an event in UTC.
+    if len(names) != 2 or any("/" not in name or name.startswith("Etc/") for name in names):
+        return
+    try:
+        start_zone, end_zone = map(zone, names)
+    except ValueError:
+        return
+    if end.astimezone(start_zone).utcoffset() != end.astimezone(end_zone).utcoffset():
+        yield names[1]
+
+
+def zone_at(session: Session, moment: datetime) -> ZoneInfo:
+    """Return the zone in which the person is at an instant."""
+    passed = [change.tz for change in zone_changes(session) if change.at <= moment.astimezone(UTC)]
+    return zone(passed[-1] if passed else session.tz)
+
+
+def local_time(session: Session, moment: datetime) -> datetime:
+    """Return an instant in the clock of where the person is then."""
+    return moment.astimezone(zone_at(session, moment))
+
+
+def instant_of_clock(session: Session, day: date, clock: time) -> datetime:
+    """Return the instant of a time of a day in the clock of where the person is then, in the session's zone."""
+    local = datetime.combine(day, clock)
+    found = instant_of(local, zone(session.tz))
+    for change in zone_changes(session):
+        there = instant_of(local, zone(change.tz))
+        if there.astimezone(UTC) >= change.at:
+            found = there.astimezone(zone(session.tz))
+    return found
+
+
+def city(tz: str) -> str:
+    """Return a name like ``New York`` for a zone."""
+    return tz.rpartition("/")[2].replace("_", " ")
+
+
+def zone_suffix(session: Session, start: datetime, end: datetime) -> str:
+    """Return `` (New York time)`` for a span in which the person is not in the session's zone, else nothing."""
+    first, last = zone_at(session, start).key, zone_at(session, end).key
+    if first != last:
+        return f" {_('(ends in {city} time)', city=city(last))}"
+    return "" if first == session.tz else f" {_('({city} time)', city=city(first))}"
+
+
+def describe_journeys(session: Session) -> tuple[str, ...]:
+    """Return what the person should know: the clock after each journey, and the meetings that fall into it."""
+    lines = []
+    for change in zone_changes(session):
+        arrival = change.at.astimezone(zone(change.tz))
+        lines.append(
+            _(
+                "From {arrival:%H:%M} on, times are in {there} time, because of “{journey}”. Times in forms, and those"
+                " that you write, are in {home} time.",
+                arrival=arrival,
+                there=city(change.tz),
+                journey=change.journey.summary,
+                home=city(session.tz),
+            )
+        )
+        lines += [
+            _("“{title}” falls into “{journey}”.", title=event.summary, journey=change.journey.summary)
+            for event in _during(session, change.journey)
+        ]
+    return tuple(lines)
+
+
+def _during(session: Session, journey: EventImage) -> Iterator[EventImage]:
+    events = () if session.day.snapshot is None else session.day.snapshot.events
+    for event in events:
+        is_other = event.id != journey.id and event.busy and not event.gone and event.is_timed
+        if is_other and event.canon.start < journey.canon.end and journey.canon.start < event.canon.end:
+            yield event

@@ -1,0 +1,92 @@
+"""A day on which a flight takes the person to another zone: every time is that of where they are then."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+
+from tests.unit.conversation.sessions import MONDAY, event, session
+
+from fateforger.calendar.event import EventImage
+from fateforger.session.cards import DayView, Meeting
+from fateforger.session.day import busy_meetings, lunch_start, whole_frame
+from fateforger.session.model import FrameFacts, Session
+from fateforger.session.overview import meeting_line
+from fateforger.session.stages import TimeboxingStage
+from fateforger.session.zones import describe_journeys, zone_at
+from fateforger.ui.day_cards import frame_card
+from fateforger.ui.picture_svg import draw
+
+
+def flight(name: str = "Flight", start: str = "11:30", end: str = "20:30", to: str = "America/New_York") -> EventImage:
+    image = event(name, start, end)
+    zones = {"start": {"timeZone": "Europe/Amsterdam"}, "end": {"timeZone": to}}
+    return image.model_copy(update={"raw": {**image.raw, **zones}})
+
+
+def abroad(*more: EventImage, **given: object) -> Session:
+    given = {"frame": FrameFacts(day_start=time(8), day_end=time(18), lunch_start=time(12, 30)), **given}
+    return session(TimeboxingStage.REFINE, flight(), *more, **given)
+
+
+def test_meetings_are_in_the_clock_of_where_the_person_is() -> None:
+    """20:30 in Amsterdam is 14:30 in New York, six hours behind."""
+    day = abroad(event("Stand-up", "09:00", "09:15"), event("Dinner", "23:00", "23:45"))
+    assert [meeting_line(day, meeting) for meeting in busy_meetings(day)] == [
+        "**09:00–09:15** Stand-up",
+        "**11:30–14:30** Flight (ends in New York time)",
+        "**17:00–17:45** Dinner (New York time)",
+    ]
+
+
+def test_the_end_of_the_day_is_that_of_the_place_and_lunch_before_the_flight_is_not() -> None:
+    day = abroad()
+    start, end = whole_frame(day)
+    assert (start.astimezone(UTC), end.astimezone(UTC)) == (
+        datetime(2026, 3, 2, 7, tzinfo=UTC),
+        datetime(2026, 3, 2, 23, tzinfo=UTC),
+    )
+    lunch = lunch_start(day)
+    assert lunch is not None
+    assert f"{lunch:%H:%M %Z}" == "12:30 CET"
+    assert zone_at(day, end).key == "America/New_York"
+
+
+def test_a_meeting_in_the_air_is_pointed_out_on_the_card() -> None:
+    day = abroad(event("Steering call", "16:00", "16:30"))
+    clock, clash = describe_journeys(day)
+    assert clock == (
+        "From 14:30 on, times are in New York time, because of “Flight”. Times in forms, and those that you write, are"
+        " in Amsterdam time."
+    )
+    assert clash == "“Steering call” falls into “Flight”."
+    assert clock in str(frame_card(day))
+    assert clash in str(frame_card(day))
+
+
+def test_only_journeys_between_places_with_different_clocks_count() -> None:
+    """Not a train to Paris, not an end that a program wrote in UTC, not a declined flight."""
+    for image in (flight(to="Europe/Paris"), flight(to="Etc/UTC"), flight().model_copy(update={"busy": False})):
+        day = session(TimeboxingStage.REFINE, image)
+        assert describe_journeys(day) == ()
+        assert zone_at(day, whole_frame(day)[1]).key == "Europe/Amsterdam"
+
+
+def test_the_picture_follows_the_clock() -> None:
+    view = DayView(
+        date=MONDAY,
+        tz="Europe/Amsterdam",
+        zones=((datetime(2026, 3, 2, 19, 30, tzinfo=UTC), "America/New_York"),),
+        start=datetime(2026, 3, 2, 7, tzinfo=UTC),
+        end=datetime(2026, 3, 2, 23, tzinfo=UTC),
+        meetings=(
+            Meeting(
+                title="Flight",
+                start=datetime(2026, 3, 2, 10, 30, tzinfo=UTC),
+                end=datetime(2026, 3, 2, 19, 30, tzinfo=UTC),
+            ),
+        ),
+    )
+    drawn = draw(view)
+    assert "08:00–18:00 · Europe/Amsterdam → America/New_York" in drawn
+    assert ">15 EST</text>" in drawn
+    assert "11:30–14:30 · meeting" in drawn
