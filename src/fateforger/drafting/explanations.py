@@ -94,9 +94,10 @@ def _explain_full_day(context: DraftContext, placement: Placement, item: Item, c
 
 
 def _would_take_slack(placement: Placement, item: Item) -> bool:
-    """Check whether there is time for an item, though only in pieces, but for what should stay free."""
+    """Check whether there is time for an item, but for what should stay free."""
     left = item.domain & ~(placement.taken | placement.kept)
-    return placement.slots_over(item.slots) > 0 and left.bit_count() >= item.slots
+    room = left.bit_count() if item.bounds.most > 1 else longest_run(left)
+    return placement.slots_over(item.slots) > 0 and room >= item.slots
 
 
 def _explain_price(rules: Iterable[SlotRule], item: Item) -> str:

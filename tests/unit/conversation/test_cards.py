@@ -137,6 +137,7 @@ def test_ways_out_of_trouble() -> None:
         "Redo step",
         "Close",
         "History",
+        "Move this plan…",
     ]
     assert labels(stage_card(CASES["partial"])) == [
         "Try again",
@@ -151,7 +152,7 @@ def test_ways_out_of_trouble() -> None:
     assert "Try again" in labels(stage_card(CASES["trouble"]))
 
 
-BESIDE = {"Add block", "Preview", "History", "Add a rule", "How is it going?"}
+BESIDE = {"Add block", "Preview", "History", "Add a rule", "How is it going?", "Move this plan…"}
 
 
 def test_undo_last_update_comes_first_and_the_way_forward_stays() -> None:

@@ -187,8 +187,8 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
         "title_1": "Report",
         "title_2": "Review",
         "title_3": "Mail",
-        "minutes_1": 120,
-        "minutes_2": 50,
+        "minutes_1": 90,
+        "minutes_2": 45,
     }
     await anna.fill("tasks", one_thing="1", minutes_3=60, kind_3="shallow", **values)
     assert "**Did not fit**\n- Mail: “Nothing before ten” rules out the time that is still free" in anna.words

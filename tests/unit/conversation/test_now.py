@@ -141,7 +141,7 @@ async def test_a_block_that_the_person_puts_into_the_past_stays_there(anna: Pers
     at(house, "15:02")
     await anna.to_refine("Write report")
     at(house, "15:31")
-    assert await anna.fill("add_block", title="Mails", minutes=15, start=time(15, 5), kind="SW") is None
+    assert await anna.fill("add_block", title="Mails", minutes=15, start=time(15, 5), kind="shallow") is None
     await anna.press("Commit to calendar")
     shown = house.on_calendar()
     assert (shown["Mails"], shown["Write report"]) == ("15:05-15:20", "16:00-17:00")

@@ -23,6 +23,7 @@ from fateforger.session.commands.thread import AnswerProposal
 from fateforger.session.gate import offered_moves
 from fateforger.session.pending import LEAVE_PLAN
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
+from fateforger.tasks.durations import Observation
 from fateforger.ui.forms import RULES, SESSION_FORMS
 from fateforger.ui.session_cards import ended_reply, home_card, welcome_card
 
@@ -103,6 +104,9 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
         | await _held_back(house)
         | await _full(house)
         | await _given(house)
+        | await _whole_mail(house)
+        | await _airy(house)
+        | await _often_late(house)
         | await _over(house)
     )
 
@@ -146,6 +150,43 @@ async def _full(house: House) -> set[tuple[TimeboxingStage, str]]:
         "kind_2": "shallow",
     }
     await person.fill("tasks", proceed=True, **tasks)
+    return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _whole_mail(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """Shallow work that fits between the meetings of its day in pieces only."""
+    house.clock.at = MORNING + timedelta(days=7)
+    person = Person(house)
+    day = house.clock.at.date()
+    for title, start, end in (("Workshop", "11:00", "12:30"), ("Review", "14:15", "17:00")):
+        meeting(house, title, start, end, day=day)
+    await person.to_tasks()
+    await person.fill("tasks", proceed=True, title_1="Mail", minutes_1=90, kind_1="shallow")
+    return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _airy(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A day whose last task would take the time that stays free."""
+    house.clock.at = MORNING + timedelta(days=8)
+    person = Person(house)
+    await person.to_tasks()
+    tasks: dict[str, Any] = {"title_1": "Report", "minutes_1": 300, "title_2": "Mail", "minutes_2": 60}
+    await person.fill("tasks", proceed=True, kind_2="shallow", **tasks)
+    return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _often_late(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A report, after three that took longer than planned."""
+    house.clock.at = MORNING + timedelta(days=9)
+    person = Person(house)
+    day = house.clock.at.date()
+    late = [
+        Observation(id=f"s{n}/t1", title="Report", deep=True, planned=60, actual=90, day=day, source="changed")
+        for n in range(3)
+    ]
+    await house.store.durations.keep(person.user, late)
+    await person.to_tasks()
+    await person.fill("tasks", proceed=False, title_1="Report", minutes_1=60)
     return {((await person.session()).stage, action) for action in actions(person)}
 
 

@@ -56,6 +56,7 @@ from fateforger.session.pending import (
 )
 from fateforger.session.placement import by_time
 from fateforger.session.stages import TimeboxingStage
+from fateforger.tasks.durations import Estimate
 from fateforger.ui import rule_cards
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.ui.session_cards import stage_card
@@ -153,6 +154,9 @@ ASKING = {
     PendingKind.RETRY: FAILED,
     PendingKind.FIX: BETTER,
     PendingKind.REFIT: RAN_INTO,
+    PendingKind.LENGTH: session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("Report", 60),))).with_day(
+        estimates=(Estimate(kind="deep report", ratio=1.5, count=3, short=3, minutes=90),)
+    ),
     PendingKind.BRING: LIST.with_open_work(offered=offered("deferred", "queue", "ticktick")),
 }
 

@@ -115,7 +115,7 @@ async def test_three_hundred_meetings_are_counted(house: House, anna: Person) ->
     await anna.fill("tasks", title_1="Breathe", minutes_1=30)
     assert "- Breathe: it needs 30 min, and the longest free stretch of the day is 0 min" in anna.words
     await anna.press("Refine")
-    ways = ["Another day", "Drop it", "End the day at 20:30"]
+    ways = ["Another day", "Drop it"]
     assert anna.labels() == ["Add block", "History", "Add a rule", *ways, "Back", "Redo step", "Cancel"]
 
 
@@ -265,7 +265,7 @@ async def test_changes_of_blocks(anna: Person) -> None:
     assert "**14:00–14:45** Letters · 45 min\nBy hand in ink" in anna.rows()
     await anna.fill_row("Letters", "edit_block")
     assert "That changes nothing; the plan stays as it is." in anna.words
-    await anna.fill("add_block", title="Gym", start=time(17, 0), minutes=60, kind="other")
+    await anna.fill("add_block", title="Gym", start=time(17, 0), minutes=60, kind="habit")
     assert "“Gym” is in, 17:00–18:00." in anna.words
     await anna.choose("Letters", "Remove")
     assert "“Letters” is out of the plan." in anna.words

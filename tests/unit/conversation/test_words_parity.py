@@ -28,6 +28,7 @@ from fateforger.session.commands import ACTIONS, SessionCommand, read_click
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
 from fateforger.session.commands.plan import ApplyPatch
+from fateforger.session.commands.rules import SetPolicy
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_target, question_token
 from fateforger.session.draft import with_fixes
@@ -389,6 +390,8 @@ WORDS_ONLY: dict[type[SessionCommandBase], str] = {
     TimeboxingUserReply: "is the words themselves",
     ApplyPatch: "is what words come to",
 }
+NOT_SAID_YET = {SetPolicy}
+"""Words about how days are planned are noted as ordinary rules; only the form makes settings of them."""
 
 
 BETWEEN_DAYS = {ReceiveTasks, ReturnTasks}
@@ -398,8 +401,8 @@ BETWEEN_DAYS = {ReceiveTasks, ReturnTasks}
 def test_every_command_has_its_row() -> None:
     """S214: a new command that cannot be said, or that no row proves, fails here."""
     made = {type(row.deed(row.now)) for row in ROWS}
-    assert set(get_args(SessionCommand)) - made - BETWEEN_DAYS == set(WORDS_ONLY)
-    assert made & set(WORDS_ONLY) == set()
+    assert set(get_args(SessionCommand)) - made - BETWEEN_DAYS - NOT_SAID_YET == set(WORDS_ONLY)
+    assert made & {*WORDS_ONLY, *NOT_SAID_YET} == set()
 
 
 def test_every_control_and_form_has_its_row() -> None:
