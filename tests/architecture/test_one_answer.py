@@ -119,12 +119,17 @@ def test_the_rules_in_force_are_decided_in_one_place() -> None:
     [
         ("plan_undo", "calendar/undo_plan.py", {"calendar/undo.py", "calendar/late_creates.py"}),
         ("policy_of", "session/draft.py", {"session/draft.py"}),
-        ("Policy", "drafting/instance.py", {"drafting/instance.py", "drafting/day_draft.py", "drafting/solver.py"}),
+        (
+            "Policy",
+            "drafting/instance.py",
+            {"drafting/instance.py", "drafting/day_draft.py", "drafting/solver.py", "ui/policy_forms.py"},
+        ),
         ("find_private_place", "slack/access.py", {"slack/delivery.py", "slack/handlers.py", "slack/notices.py"}),
     ],
 )
 def test_one_place_answers(name: str, home: str, callers: set[str]) -> None:
-    """An undo from the history and of a late create; the policy of a day, and of a plan that stays as it is."""
+    """An undo from the history and of a late create; the policy of a day, and of a plan that stays as it is,
+    and of no plan, which the form shows."""
     assert definitions(name) == [home]
     assert set(calls_of(name)) == callers
 
