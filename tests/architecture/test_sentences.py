@@ -20,6 +20,7 @@ STORED = {
 }
 """Modules that compare stored values with blanks, which are in no other language."""
 CUT = {
+    "memory/settings.py": "cuts a title to the length of its field",
     "conversation/calendar_watch.py": "lists the first lines and counts the others",
     "ui/picture_layout.py": "picks the longest wording that fits",
     "ui/picture_words.py": "lists the first lines and counts the others",

@@ -202,7 +202,7 @@ class _Items:
                     lengths = [-(-minutes // GRID) for minutes in lunch.lengths]
                     starts = slot_range(at - drift, at + drift + 1)
                     self._daily(LUNCH, day, lengths, starts, at)
-            if self.policy.shutdown:
+            if self.policy.shutdown and self._has_work(day):
                 slots = -(-self.policy.shutdown // GRID)
                 end = self.axis.slot(day.end)
                 wish = self._end_of_meetings(day)
@@ -212,6 +212,11 @@ class _Items:
                 if self._goes_on_after_tasks(day):
                     wish = end - slots
                 self._daily(SHUTDOWN, day, [slots], starts, wish)
+
+    def _has_work(self, day: PlannedDay) -> bool:
+        """Check whether there is work to end on that day: a day of habits and meals needs no shutdown."""
+        meetings = any(e.kind is ET.MEETING and e.mask & day.slots for e in self.context.events)
+        return meetings or any(item.work for item in self.items)
 
     def _end_of_meetings(self, day: PlannedDay) -> int:
         """Return the slot from which on there is no meeting, at the earliest the start of the day."""

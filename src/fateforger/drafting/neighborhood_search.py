@@ -166,18 +166,18 @@ def _find_spenders(
     if placement.placed[item.index] or not placement.problem.slack:
         return []
     gone = set(removed)
-    over = placement.slots_over(slots - sum(_covered(placement, index) for index in gone))
+    over = placement.slots_over(slots - sum(_count_covered(placement, index) for index in gone))
     others = [i for i in there if i.index not in gone and not i.required and i.source.task is not None]
     others.sort(key=lambda i: i.reward // i.slots)
     more: list[int] = []
     while over > 0 and others:
         spender = others.pop(rng.below(min(4, len(others))))
-        over -= _covered(placement, spender.index)
+        over -= _count_covered(placement, spender.index)
         more.append(spender.index)
     return more
 
 
-def _covered(placement: Placement, index: int) -> int:
+def _count_covered(placement: Placement, index: int) -> int:
     return sum(length for _, length in placement.placed[index])
 
 

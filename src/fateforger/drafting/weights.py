@@ -23,7 +23,7 @@ MEAL = 600
 """For a meal or a rest among the tasks: more than the shutdown."""
 SHUTDOWN = 800
 SHUTDOWN_SHORT = 150
-"""Where three hours or less are open."""
+"""On days with three open hours or less."""
 SHUTDOWN_SLOT = 3
 """For each slot from the last meeting to the shutdown: work that ends earlier is worth a little."""
 STAYS = 1_500

@@ -283,11 +283,11 @@ class Translation:
 
     def _goings_on(self, taken: BySlot, slot: int) -> list[tuple[Sum, int]]:
         """Return what makes a run go on at a slot, as sums with what has to be taken off each."""
-        there = [self._taken(taken, at) for at in (slot - 1, slot, slot + 1)]
+        there = [self._count_taken(taken, at) for at in (slot - 1, slot, slot + 1)]
         (left, known_left), (here, known_here), (right, known_right) = there
         return [(here, -known_here), ([*left, *right], 1 - known_left - known_right)]
 
-    def _taken(self, taken: BySlot, slot: int) -> tuple[Sum, int]:
+    def _count_taken(self, taken: BySlot, slot: int) -> tuple[Sum, int]:
         """Return the pieces that take a slot, or one if it is taken anyway; none is a pause outside of the axis."""
         known = not 0 <= slot < self.problem.axis.slots or bool(self.problem.restless >> slot & 1)
         return ([], 1) if known else ([(x, 1) for x in taken.get(slot, ())], 0)

@@ -27,16 +27,16 @@ from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
     "ask": 4,
-    "date": 6,
-    "decide": 7,
+    "date": 7,
+    "decide": 8,
     "decompose": 1,
     "draft": 3,
-    "facts": 7,
-    "memory": 5,
-    "patch": 8,
-    "replan": 2,
-    "rules": 5,
-    "start": 6,
+    "facts": 8,
+    "memory": 6,
+    "patch": 9,
+    "replan": 3,
+    "rules": 6,
+    "start": 7,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
