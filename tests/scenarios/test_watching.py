@@ -84,6 +84,6 @@ def test_after_a_flight_every_time_is_that_of_the_place(program: Program) -> Non
         if name == "confirm date":
             shows(person, "**11:30–14:30** Flight to New York (ends in New York time)".replace("**", "*"))
             shows(person, "“Steering call” falls into “Flight to New York”.", "From 14:30 on")
-    shows(person, "17:30–18:00", "Shut down (New York time)")
+    shows(person, "16:10–16:40", "Shut down (New York time)")
     ends = {title: end for title, _start, end in calendar.events()}
-    assert ends["Shut down"] in {"2026-03-03T00:00:00+01:00", "2026-03-02T18:00:00-05:00"}
+    assert ends["Shut down"] in {"2026-03-02T22:40:00+01:00", "2026-03-02T16:40:00-05:00"}

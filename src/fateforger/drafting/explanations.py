@@ -30,6 +30,8 @@ SHORTEST = 3
 """Shortest length, in slots, that an item is shrunk to: a quarter of an hour."""
 LONGER = 36
 """Most slots by which a longer day is offered: three hours."""
+ROUND_LONGER = 6
+"""A longer day is longer by multiples of half an hour, in slots."""
 
 
 def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tuple[UnplacedItem, ...]:
@@ -196,7 +198,7 @@ def _fits_in_pieces(placement: Placement, item: Item) -> bool:
 
 
 def _find_extension(context: DraftContext, placement: Placement, item: Item) -> int | None:
-    """Return the minutes by which the last day would have to be longer for an item."""
+    """Return the minutes, in half hours, by which the last day would have to be longer for an item."""
     end = context.axis.slot(context.days[-1].end)
     free = (item.domain | slot_range(end, end + LONGER)) & ~(placement.taken | placement.kept | context.busy)
     closed = 0
@@ -206,7 +208,11 @@ def _find_extension(context: DraftContext, placement: Placement, item: Item) -> 
     starts = run_starts(free & ~closed & slot_range(0, context.axis.slots), item.slots)
     late = [start for start in slots_of(starts) if start + item.slots > end and item.firm is None]
     late = [start for start in late if _can_begin(placement, item, start)]
-    return (late[0] + item.slots - end) * GRID if late else None
+    if not late:
+        return None
+    # Work ends with the shutdown, so that comes later as well.
+    shutdown = -(-context.instance.policy.shutdown // GRID) if item.work else 0
+    return -(-(late[0] + item.slots + shutdown - end) // ROUND_LONGER) * ROUND_LONGER * GRID
 
 
 def _can_begin(placement: Placement, item: Item, start: int) -> bool:

@@ -17,11 +17,11 @@ from fateforger.values import replace
 
 BETTER = "A better order was found"
 FULL_DAYS = (
-    ((180, True), (120, True), (90, True), (45, False)),
-    ((60, False), (180, False), (180, False), (120, True), (90, False)),
-    ((180, True), (180, True), (120, False), (45, True)),
-    ((45, False), (90, False), (30, True), (180, True), (150, False)),
-    ((180, False), (180, True), (180, True), (90, True)),
+    ((120, False), (180, True), (30, True), (90, True)),
+    ((30, True), (180, True), (180, False), (60, True)),
+    ((120, True), (150, True), (90, False), (180, False)),
+    ((150, True), (180, True), (150, True), (120, False), (60, False)),
+    ((180, True), (180, False), (90, True), (60, True)),
 )
 """Work that does not fit into a day: minutes, and whether it is deep."""
 

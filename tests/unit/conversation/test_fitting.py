@@ -168,10 +168,10 @@ async def defer(anna: Person) -> None:
     [
         ("Another day", None, "“Mail” waits for another day; I offer it again when you plan one."),
         ("Drop it", None, "“Mail” is off your list."),
-        (LEFT[2], "10:00-11:00", "Your day ends at 19:00 now.\n“Mail” has a place now."),
+        (LEFT[2], "17:00-18:00", "Your day ends at 19:00 now.\n“Mail” has a place now."),
         (
             LEFT[3],
-            "09:00-10:00",
+            "11:30-12:30",
             "I redrafted your day, because your rules have changed.\n“Mail” has a place now.",
         ),
     ],

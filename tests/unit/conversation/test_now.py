@@ -68,7 +68,8 @@ async def lies_ahead(anna: Person, house: House) -> bool:
 async def test_ways_out_lie_ahead(anna: Person, house: House) -> None:
     """K11: a longer day is filled from now on."""
     at(house, "15:02")
-    await anna.to_skeleton("Write report", "Mail", "Read papers")
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Write report", minutes_1=90, title_2="Mail", minutes_2=90, kind_2="shallow")
     assert (await anna.session()).planning.unplaced
     await anna.press(next(label for label in anna.labels() if label.startswith("End the day at")))
     assert await lies_ahead(anna, house)

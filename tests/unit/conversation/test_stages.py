@@ -115,7 +115,7 @@ async def test_three_hundred_meetings_are_counted(house: House, anna: Person) ->
     await anna.fill("tasks", title_1="Breathe", minutes_1=30)
     assert "- Breathe: it needs 30 min, and the longest free stretch of the day is 0 min" in anna.words
     await anna.press("Refine")
-    ways = ["Another day", "Drop it"]
+    ways = ["Another day", "Drop it", "End the day at 21:00"]
     assert anna.labels() == ["Add block", "History", "Add a rule", *ways, "Back", "Redo step", "Cancel"]
 
 
