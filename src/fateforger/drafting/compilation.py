@@ -21,7 +21,6 @@ from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, mus
 from fateforger.drafting.instance import Between, Pin, Policy, Task
 from fateforger.drafting.problem import (
     REST,
-    WORK,
     Cap,
     Item,
     Order,
@@ -36,7 +35,7 @@ from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.grid import GRID
-from fateforger.planning.plan import ET, Resolved
+from fateforger.planning.plan import ET, WORK, Resolved
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
@@ -202,7 +201,7 @@ class _Items:
                     lengths = [-(-minutes // GRID) for minutes in lunch.lengths]
                     starts = slot_range(at - drift, at + drift + 1)
                     self._daily(LUNCH, day, lengths, starts, at)
-            if self.policy.shutdown and self._has_work(day):
+            if self.policy.shutdown and self._has_work():
                 slots = -(-self.policy.shutdown // GRID)
                 end = self.axis.slot(day.end)
                 wish = self._end_of_meetings(day)
@@ -213,9 +212,9 @@ class _Items:
                     wish = end - slots
                 self._daily(SHUTDOWN, day, [slots], starts, wish)
 
-    def _has_work(self, day: PlannedDay) -> bool:
-        """Check whether there is work to end on that day: a day of habits and meals needs no shutdown."""
-        meetings = any(e.kind is ET.MEETING and e.mask & day.slots for e in self.context.events)
+    def _has_work(self) -> bool:
+        """Check whether there is work to end: days of habits and meals need no shutdown."""
+        meetings = any(each.busy and each.type is ET.MEETING for each in self.instance.immovables)
         return meetings or any(item.work for item in self.items)
 
     def _end_of_meetings(self, day: PlannedDay) -> int:

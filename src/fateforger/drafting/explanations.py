@@ -6,7 +6,7 @@ backed by a computation and can be tried. Most options are tried before they are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, SlotRule, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.model import Block, PlacementOption, Reason, UnplacedItem, explain_length
+from fateforger.drafting.neighborhood_search import improve_placement
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
 from fateforger.drafting.routines import find_routine
@@ -26,6 +27,8 @@ from fateforger.planning.timing import zone
 from fateforger.text import format_date, join_words, quote_title
 from fateforger.values import replace
 
+_TRIAL_STEPS = 3_300
+"""Steps of a search that only tests whether there is a place without slack: a few hundredths of a second."""
 SHORTEST = 3
 """Shortest length, in slots, that an item is shrunk to: a quarter of an hour."""
 LONGER = 36
@@ -38,12 +41,13 @@ def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tu
     """Return the items without a place, in their order, and commutes that collide with an event."""
     placement = Placement(problem, placed)
     looser = _relaxed_problems(context, problem) if not all(placed) else {}
+    takers = _find_slack_takers(context, problem, placed)
     found = [
         UnplacedItem(
             item.source.id,
             item.source.title,
-            _explain(context, problem, placement, item),
-            tuple(_choices(context, looser, placement, item)),
+            _explain(context, takers, placement, item),
+            tuple(_choices(context, looser, takers, placement, item)),
         )
         for item in problem.items
         if not placed[item.index]
@@ -56,7 +60,8 @@ def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tu
     return tuple(found)
 
 
-def _explain(context: DraftContext, problem: Problem, placement: Placement, item: Item) -> str:
+def _explain(context: DraftContext, takers: Container[int], placement: Placement, item: Item) -> str:
+    problem = placement.problem
     minutes = item.slots * GRID - item.source.over
     if item.source.id.startswith(f"{LUNCH}-"):
         return f"meetings leave no {item.lengths[-1][0] * GRID} minutes free around that time"
@@ -74,6 +79,8 @@ def _explain(context: DraftContext, problem: Problem, placement: Placement, item
         if closing:
             return f"{join_words(closing)} {'leaves' if len(closing) == 1 else 'leave'} it no {in_words(minutes)}"
         return f"it needs {in_words(minutes)}, and there is not that much time {_where(context, item)}"
+    if item.index in takers or _fits_into_slack(placement, item):
+        return f"{context.instance.policy.slack_percent} % of the day stays free, and the rest of it is taken"
     return _explain_full_day(context, placement, item, closing)
 
 
@@ -82,8 +89,6 @@ def _explain_full_day(context: DraftContext, placement: Placement, item: Item, c
     minutes = item.slots * GRID - item.source.over
     left = longest_run(item.domain & ~(placement.taken | placement.kept))
     spot = _best_cost(placement, item)
-    if _would_take_slack(placement, item):
-        return f"{context.instance.policy.slack_percent} % of the day stays free, and the rest of it is taken"
     if spot is not None and spot > item.coupling.lost:
         return _explain_price(context.rules, item)
     free = longest_run(context.free & ~placement.taken)
@@ -95,11 +100,22 @@ def _explain_full_day(context: DraftContext, placement: Placement, item: Item, c
     return explain_length(minutes, minutes, minutes, left * GRID)
 
 
-def _would_take_slack(placement: Placement, item: Item) -> bool:
-    """Check whether there is time for an item, but for what should stay free."""
+def _fits_into_slack(placement: Placement, item: Item) -> bool:
+    """Check whether there is time for an item as the plan is, but for what should stay free."""
     left = item.domain & ~(placement.taken | placement.kept)
     room = left.bit_count() if item.bounds.most > 1 else longest_run(left)
     return placement.slots_over(item.slots) > 0 and room >= item.slots
+
+
+def _find_slack_takers(context: DraftContext, problem: Problem, placed: Placed) -> frozenset[int]:
+    """Return the items without a place that have one on a day without slack."""
+    if all(placed) or not problem.slack:
+        return frozenset()
+    policy = replace(context.instance.policy, slack_percent=None)
+    gone = frozenset(must_ids(context)) - problem.in_force
+    full = compile_problem(replace(context, instance=replace(context.instance, policy=policy)), gone)
+    found, _ = improve_placement(full, Placement(full, placed), _TRIAL_STEPS)
+    return frozenset(n for n, (there, was) in enumerate(zip(found, placed, strict=True)) if there and not was)
 
 
 def _explain_price(rules: Iterable[SlotRule], item: Item) -> str:
@@ -153,7 +169,11 @@ def _restricting_musts(rules: Iterable[SlotRule], item: Item) -> list[str]:
 
 
 def _choices(
-    context: DraftContext, looser: Mapping[str, Problem], placement: Placement, item: Item
+    context: DraftContext,
+    looser: Mapping[str, Problem],
+    takers: Container[int],
+    placement: Placement,
+    item: Item,
 ) -> Iterator[PlacementOption]:
     if item.source.task is None:
         yield PlacementOption("drop", "Do without")
@@ -168,7 +188,7 @@ def _choices(
     more = _find_extension(context, placement, item)
     if more is not None:
         yield PlacementOption("extend", f"Work {in_words(more)} longer", minutes=more)
-    if _would_take_slack(placement, item):
+    if item.index in takers:
         yield PlacementOption("fill", "Use the free time")
     for rule in context.rules_in_force(placement.problem.in_force):
         if (

@@ -8,7 +8,7 @@ from dataclasses import InitVar, dataclass, field
 from fateforger.drafting import weights
 from fateforger.drafting.axis import Axis, PlannedDay, run_starts, slots_of
 from fateforger.drafting.instance import Policy
-from fateforger.planning.plan import ET
+from fateforger.planning.plan import ET, WORK
 from fateforger.values import replace
 
 Piece = tuple[int, int]
@@ -16,7 +16,6 @@ Piece = tuple[int, int]
 Pieces = tuple[Piece, ...]
 Masks = tuple[int, int, tuple[tuple[int, int], ...]]
 """Slots covered by pieces of an item, slots kept free after them, and slots wanted free by soft gap."""
-WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 REST = frozenset({ET.REGENERATION, ET.HABIT, ET.BUFFER, ET.COMMUTE, ET.BACKGROUND})
 """Kinds during which a person breathes: a pause between two runs of focus."""
 SHORT_DAY = 24

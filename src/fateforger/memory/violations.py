@@ -14,7 +14,7 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.record import ConstraintRecord, Window
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.vocabulary import WEEK, RuleKind, WindowKind
-from fateforger.planning.plan import ET, Resolved, TBPlan
+from fateforger.planning.plan import ET, WORK, Resolved, TBPlan
 from fateforger.planning.timing import instant_of, zone
 from fateforger.text import join_words, quote_title
 from fateforger.workflow.conformance import StatedRule
@@ -25,7 +25,6 @@ NEAR = timedelta(minutes=30)
 """The distance to an avoided time within which the constraint explains a block."""
 _NIGHT = timedelta(hours=6)
 """The time after a bedtime without plans, when the constraint gives no end."""
-_WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 Span = tuple[datetime, datetime]
 
 
@@ -141,7 +140,7 @@ def _find_excess(record: ConstraintRecord, mine: Sequence[Resolved]) -> tuple[Re
     most = record.payload.scalar_params.duration_max
     if record.payload.rule_kind is not RuleKind.CAPACITY or most is None:
         return ()
-    counted = [block for block in mine if record.applies_event_types or block.event.type in _WORK]
+    counted = [block for block in mine if record.applies_event_types or block.event.type in WORK]
     minutes, over = 0, list[Resolved]()
     for block in sorted(counted, key=lambda each: each.start.astimezone(UTC)):
         minutes += block.minutes

@@ -53,6 +53,10 @@ class ET(StrEnum):
         return self.name.replace("_", " ").lower()
 
 
+WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
+"""Types of blocks that are work of the person's own."""
+
+
 COLOR_BY_TYPE: dict[ET, str] = {
     ET.MEETING: "6",
     ET.COMMUTE: "4",

@@ -113,14 +113,11 @@ class Travel(BaseModel):
 
 
 class BoxItem(BaseModel):
-    """A small task in a box. ``id`` is that of the task that it was before, if it was one."""
+    """A small task in a box."""
 
     model_config = _FROZEN
     title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
     done: bool = False
-    minutes: int | None = Field(None, gt=0, le=24 * 60)
-    id: str = Field("", max_length=64)
-    notes: str = Field("", max_length=3000)
 
 
 class TaskDetails(BaseModel):
@@ -154,19 +151,9 @@ class TaskDetails(BaseModel):
             raise ValueError(problem)
         return self
 
-    @property
-    def is_work(self) -> bool:
-        """True for deep and shallow tasks."""
-        return self.kind in {TaskKind.DEEP, TaskKind.SHALLOW}
-
     def allow_pieces(self) -> Self:
         """Return the details of a task that may be done in pieces."""
         return replace(self, splittable=True)
-
-    @property
-    def open_items(self) -> tuple[BoxItem, ...]:
-        """Items of the box that are not done."""
-        return tuple(item for item in self.items if not item.done)
 
 
 def find_contradiction(details: TaskDetails) -> str | None:
@@ -259,5 +246,5 @@ def _format_travel(travel: Travel) -> str:
         return gettext("at {place}", place=travel.place)
     length = format_length(travel.minutes)
     if not travel.place:
-        return gettext("there and back {length} each", length=length)
-    return gettext("{place}, there and back {length} each", place=travel.place, length=length)
+        return gettext("{length} each way", length=length)
+    return gettext("{place}, {length} each way", place=travel.place, length=length)

@@ -30,11 +30,10 @@ from fateforger.drafting.violations import find_violations
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import task_of
 from fateforger.planning.grid import GRID, in_words
-from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
+from fateforger.planning.plan import ET, WORK, Resolved, TBPlan, overlaps, resolve
 from fateforger.quality.model import LABELS, Criterion, Finding, Quality
 from fateforger.values import replace
 
-WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 MEAL = timedelta(minutes=20)
 """Shortest pause that counts as a meal."""
 _LONG_DAY = timedelta(hours=6)

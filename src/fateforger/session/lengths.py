@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from datetime import UTC
 
 from fateforger.planning.block_times import task_of
-from fateforger.planning.plan import ET, Resolved
+from fateforger.planning.plan import ET, WORK, Resolved
 from fateforger.session.model import Session, Task
 from fateforger.session.placement import by_time
 from fateforger.tasks.durations import BegunTask, Estimate, Observation, find_estimate, scale_minutes
-
-WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 
 
 def find_usual(session: Session, task: Task) -> Estimate | None:

@@ -10,8 +10,8 @@ from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import task_of
+from fateforger.planning.plan import WORK
 from fateforger.session.day import day_window, day_words, is_over
-from fateforger.session.lengths import WORK
 from fateforger.session.model import (
     MOST_CRITERIA,
     MOST_CRITERION,

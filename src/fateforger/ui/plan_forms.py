@@ -165,10 +165,12 @@ def read_added_block(_session: Session, submission: FormSubmission) -> SessionCo
     start = filled.clock("start", needed=_("Please say when the block starts."))
     minutes = filled.minutes("minutes", needed=_("Please say how many minutes the block takes."))
     notes = filled.text("notes", MAX_NOTES)
+    kind = filled.choice("kind") or TaskKind.HABIT.value
+    if kind not in KINDS:
+        filled.errors["kind"] = _("Please choose the kind of the block.")
     if start is None or minutes is None or filled.errors:
         return FormErrors(errors=filled.errors)
-    kind = TaskKind(filled.choice("kind") or TaskKind.HABIT)
-    return AddBlock(**filled.envelope, title=title, start=start, minutes=minutes, task_kind=kind, notes=notes)
+    return AddBlock(**filled.envelope, title=title, start=start, minutes=minutes, task_kind=TaskKind(kind), notes=notes)
 
 
 def build_edit_block_form(session: Session, request: FormRequest) -> Form:

@@ -43,7 +43,7 @@ def test_details_are_said_in_a_few_words() -> None:
         "at 14:00",
         "due Friday 6 March 16:00",
         "with Ann and Bob",
-        "Dr. Ray, there and back 20 min each",
+        "Dr. Ray, 20 min each way",
         "in one piece",
         "1 of 2 done",
     )
