@@ -101,10 +101,10 @@ async def test_who_planned_first_keeps_the_calendar(kind: str, tmp_path: Path, r
     engine = make_engine(parse_database_url(where))
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP TABLE calendar_owner")
-        connection.exec_driver_sql("UPDATE fateforger_revision SET version_num = '0008'")
-    with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.stamp(config, "0008")
+        command.upgrade(config, "0009")
+        command.stamp(config, "head")
     engine.dispose()
     store = open_store(where)
     assert await store.owners.read() == OwnerRecord(ANNA, "planned first", later(1))
