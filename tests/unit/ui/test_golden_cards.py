@@ -1,0 +1,135 @@
+"""Every card in a file of its own: ``CARDS_WRITE=1 pytest tests/unit/ui/test_golden_cards.py`` writes them again.
+
+The cards come from a person's day with the real coordinator, from App Home and the queue, and, where a state is rare,
+from a session that is in it. A changed word or button changes one file, which is read before it is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from tests.factories.agents import proposal
+from tests.factories.printing import print_card
+from tests.unit.conversation.person import ANNA, House, Person, meeting, open_house_at
+from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.sessions import planned, session
+from tests.unit.conversation.test_cards import CASES
+
+from fateforger.session.cards import Card
+from fateforger.session.model import SessionStatus
+from fateforger.session.stages import TimeboxingStage
+from fateforger.ui.proposal_cards import proposal_card
+from fateforger.ui.session_cards import (
+    ended_reply,
+    left_card,
+    not_yours_card,
+    refused_home_card,
+    stage_card,
+    welcome_card,
+)
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "cards"
+
+
+async def walk(anna: Person, house: House) -> AsyncIterator[tuple[str, Card]]:
+    """Go through a day, and give the cards that are new to the person, with names."""
+    meeting(house, "Stand-up", "09:30", "10:00")
+    await anna.start()
+    yield "day-1-date", anna.card
+    await anna.press("Plan this day")
+    yield "day-2-frame", anna.card
+    await anna.press("Proceed")
+    yield "day-3-tasks-none", anna.card
+    titles: dict[str, Any] = {
+        "title_1": "Write report",
+        "minutes_1": 90,
+        "title_2": "Call Bo",
+        "minutes_2": 30,
+        "kind_2": "shallow",
+    }
+    await anna.fill("tasks", **titles, title_3="Move house", minutes_3=600, one_thing="1")
+    yield "day-4-draft", anna.card
+    await anna.press("Refine")
+    yield "day-5-refine", anna.card
+    yield "root-1-planning", anna.messages["root"].card
+    await anna.press("Preview")
+    yield "preview", anna.messages["preview"].card
+    await anna.choose("Call Bo", "15 min later")
+    yield "preview-old", anna.messages["preview"].card
+    await anna.press("History")
+    yield "history", anna.messages["history"].card
+    await anna.press_beside("history", "Close history")
+    yield "history-closed", anna.messages["history"].card
+    await anna.fill("rule_new", words="No guests", reach="day")
+    await anna.press("Your rules")
+    yield "memory", anna.messages["memory"].card
+    await anna.press_beside("memory", "Close")
+    yield "memory-closed", anna.messages["memory"].card
+    await anna.press("Commit to calendar")
+    yield "day-6-committed", anna.card
+    yield "root-2-committed", anna.messages["root"].card
+    yield "home-2-after-a-day", await house.coordinator.home(ANNA)
+    await anna.press("Undo")
+    yield "day-7-undone", anna.card
+
+
+async def queue(desk: Desk, house: House) -> AsyncIterator[tuple[str, Card]]:
+    yield "home-1-new", await house.coordinator.home(ANNA)
+    yield "queue-1-empty", await desk.lists()
+    await desk.adds("Ask Ann", priority=1)
+    yield "queue-2-task-added", desk.card
+    await desk.adds("Buy milk")
+    yield "queue-3-list", await desk.lists()
+    yield "queue-4-pulled", await desk.pulls()
+
+
+def from_state() -> dict[str, Card]:
+    """Return the cards of states that a person reaches seldom."""
+    stages = {f"state-{name.replace(' ', '-')}": stage_card(case) for name, case in CASES.items()}
+    refine = planned(TimeboxingStage.REFINE)
+    ended = planned(TimeboxingStage.REFINE, status=SessionStatus.CANCELLED)
+    lefts = {f"left-{stage.value.replace('_', '-')}": left_card(refine, stage) for stage in TimeboxingStage}
+    return {
+        **stages,
+        **lefts,
+        "ended-reply": ended_reply(ended),
+        "not-yours": not_yours_card(),
+        "proposal": proposal_card(proposal()),
+        "welcome": welcome_card(),
+        "home-0-refused": refused_home_card("This program plans for somebody else."),
+        "date-again": stage_card(session()),
+    }
+
+
+async def collect(tmp_path: Path) -> dict[str, Card]:
+    house = await open_house_at(tmp_path)
+    found = {name: card async for name, card in queue(Desk(house), house)}
+    await house.close()
+    (other := tmp_path / "other").mkdir()
+    house = await open_house_at(other)
+    found |= {name: card async for name, card in walk(Person(house), house)}
+    await house.close()
+    return found | from_state()
+
+
+async def test_each_card_reads_as_its_file_says(tmp_path: Path) -> None:
+    found = {name: hide_ids(print_card(card)) for name, card in (await collect(tmp_path)).items()}
+    if os.environ.get("CARDS_WRITE"):
+        shutil.rmtree(GOLDEN, ignore_errors=True)
+        GOLDEN.mkdir(parents=True)
+        for name, text in found.items():
+            (GOLDEN / f"{name}.txt").write_text(text)
+    kept = {path.stem: path.read_text() for path in GOLDEN.glob("*.txt")}
+    assert sorted(found) == sorted(kept)
+    for name, text in found.items():
+        assert text == kept[name], name
+
+
+def hide_ids(text: str) -> str:
+    """Return a card without the random parts of its ids."""
+    return re.sub(r"\b(?:[0-9a-f]{8,}|(?:ff|q)-\w+|cmd-\S+)\b", "<id>", text)
