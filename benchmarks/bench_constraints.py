@@ -29,7 +29,7 @@ from typing import Any
 from sqlalchemy import Connection, insert
 from tests.factories.constraints import KINDS, RULES, STAGES, TYPES, WEEK, version_of
 
-from fateforger.adapters.store.constraints import VERSION, build_version_values
+from fateforger.adapters.store.constraints import VERSION, build_version_row
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.applicability import Context, decide_applicability
 from fateforger.memory.documents import read_context, write_answer
@@ -174,7 +174,7 @@ def _foreign(connection: Connection, versions: Sequence[Version]) -> None:
         rows = []
         for n in range(begin, begin + 5_000):
             version = versions[n % len(versions)].model_copy(update={"user_id": f"U1{n % PEOPLE}"})
-            rows.append(build_version_values(version, f"foreign {n}", 0))
+            rows.append(build_version_row(version, f"foreign {n}", 0).model_dump(exclude={"seq"}))
         connection.execute(insert(VERSION), rows)
 
 

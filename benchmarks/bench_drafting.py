@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +89,19 @@ def as_listed(problem: Problem) -> float:
     return worth(problem, placement.placed)
 
 
+def _place_as_listed(instance: Instance) -> float:
+    return as_listed(compile_problem(build_context(instance)))
+
+
 def measured(family: str, best: dict[str, float], *, look_for_best: bool) -> dict[str, Any]:
     first, final, peer, gaps, first_gaps, peer_gaps, unkept = [], [], [], [], [], [], 0
     for number, document in enumerate(days(family)):
         instance = read_instance(document)
-        ms, early = timed(lambda instance=instance: _whole(instance, 0))
+        ms, early = timed(partial(_whole, instance, 0))
         first.append(ms)
-        ms, late = timed(lambda instance=instance: _whole(instance, STEPS))
+        ms, late = timed(partial(_whole, instance, STEPS))
         final.append(ms)
-        ms, listed = timed(lambda instance=instance: as_listed(compile_problem(build_context(instance))))
+        ms, listed = timed(partial(_place_as_listed, instance))
         peer.append(ms)
         name = f"{family}-{number}"
         known = [worth(r.problem, r.placed) for r in (early, late)]
@@ -127,7 +132,7 @@ def conflicts() -> dict[str, float]:
     for document in days("heavy"):
         strict = {**document, "tasks": [{**t, "required": True} for t in document["tasks"]]}
         context: DraftContext = build_context(read_instance(strict))
-        ms, conflict = timed(lambda context=context: find_conflict(context))
+        ms, conflict = timed(partial(find_conflict, context))
         if conflict is not None:
             took.append(ms)
         assert len(must_ids(context)) >= len(document["tasks"])
@@ -208,7 +213,7 @@ def cp_sat(family: str) -> dict[str, Any]:
             model.add_at_most_one(literals)
         model.maximize(sum(points))
         watch = _FirstSolution(cp_model)
-        ms, status = timed(lambda solver=solver, model=model, watch=watch: solver.solve(model, watch.callback))
+        ms, status = timed(partial(solver.solve, model, watch.callback))
         firsts.append(watch.after_ms)
         proofs.append(ms)
         proved += status == cp_model.OPTIMAL
@@ -220,7 +225,7 @@ class _FirstSolution:
         started = time.process_time()
         seen = self
 
-        class Callback(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  untyped library
+        class Callback(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # its base is untyped
             def on_solution_callback(self) -> None:
                 if seen.after_ms is None:
                     seen.after_ms = (time.process_time() - started) * 1_000

@@ -156,12 +156,14 @@ class Day:
 
     async def to_tasks(self) -> None:
         await self.person.to_tasks()
-        values = {f"{name}_{n}": value for n in (1, 2, 3) for name, value in (("title", f"Task {n}"), ("minutes", 60))}
+        values: dict[str, Any] = {
+            f"{name}_{n}": value for n in (1, 2, 3) for name, value in (("title", f"Task {n}"), ("minutes", 60))
+        }
         await self.person.fill("tasks", size=3, one_thing="1", proceed=False, **values)
         await self.kept()
 
     async def kept(self) -> None:
-        while (await self.person.session()).sketch is None:  # noqa: ASYNC110  the background announces nothing
+        while (await self.person.session()).planning.sketch is None:  # noqa: ASYNC110  the background announces nothing
             await asyncio.sleep(0)
 
     async def says(self) -> float:

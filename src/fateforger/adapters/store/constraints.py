@@ -86,7 +86,7 @@ class Damaged:
     why: str
 
 
-def _to_row(version: Version, cause: str, place: int) -> ConstraintVersion:
+def build_version_row(version: Version, cause: str, place: int) -> ConstraintVersion:
     """Return the row of the ``place``-th version written for ``cause``."""
     record = version.record
     return ConstraintVersion(
@@ -396,7 +396,7 @@ def _insert(
     """Insert a version, with a time no earlier than the newest one's, so that order holds if the clock is behind."""
     if newest is not None and version.updated_at < newest.written_at:
         version = replace(version, updated_at=newest.written_at)
-    row = _to_row(version, cause, place)
+    row = build_version_row(version, cause, place)
     with open_rows(connection) as rows:
         rows.add(row)
         rows.flush()
