@@ -49,7 +49,7 @@ class Person:
                 day=opened.today,
                 at=opened.now,
                 versions=self.versions,
-                tz=opened.tz,
+                tz=opened.settings.time_zone,
             )
         )
 
@@ -57,17 +57,17 @@ class Person:
         """Write versions as one commit, unless others were written since. Unreadable ones are not compared."""
         seen = {v.uid: self.newest[v.uid].seq if v.uid in self.newest else 0 for v in versions}
         expected = {uid: seq for uid, seq in seen.items() if uid not in self.unreadable}
-        return await self.opened.constraints.write(versions, cause=f"door-{uuid4().hex}", expected=expected)
+        return await self.opened.store.constraints.write(versions, cause=f"door-{uuid4().hex}", expected=expected)
 
 
 async def load_person(opened: Opened, user_id: str) -> Person:
     """Return everything known about a person. Raises ``BadInput``, ``StoreUnavailable``."""
     unreadable: Mapping[str, str] = {}
     try:
-        versions = await opened.constraints.of(user_id)
+        versions = await opened.store.constraints.of(user_id)
     except ConstraintUnreadable as error:
         unreadable = error.names
-        versions = await opened.constraints.readable(user_id)
+        versions = await opened.store.constraints.readable(user_id)
     return Person(opened, user_id, versions, select_newest(versions, user_id), unreadable)
 
 

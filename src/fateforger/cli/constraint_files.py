@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
@@ -21,17 +20,15 @@ from fateforger.cli.documents import (
     dump_json_line,
     open_output,
     parse_json,
+    print_result,
     read_raw_lines,
     write_json,
 )
 from fateforger.cli.options import (
     Opened,
-    add_place_options,
     add_store_options,
-    as_json,
     check_person_option,
-    load_settings,
-    run_with_constraints,
+    run_with_store,
 )
 from fateforger.errors import BadInput, ConstraintUnreadable, StoreUnavailable
 from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials, remove_credentials
@@ -161,7 +158,7 @@ def import_command(ctx: click.Context, source: str, as_json: bool, **where: str 
     A line that is there already is not written again, so an import that was interrupted is simply repeated. A line that
     cannot be used is skipped and named; the others count.
     """
-    count = run_with_constraints(ctx, where, lambda opened: _import(opened, source))
+    count = run_with_store(ctx, where, lambda opened: _import(opened, source))
     if count.bad and count.total == len(count.bad):
         raise BadInput(f"No line of {source} can be used: {count.bad[0]['message']}", where=count.bad[0]["where"])
     if as_json:
@@ -184,15 +181,12 @@ def export_command(ctx: click.Context, user_id: str | None, target: str, as_json
     """Every version of every constraint, one JSON line each, person by person in the order in which they were written.
     An import of it into an empty place gives the same again.
     """
-    people, lines, unreadable = run_with_constraints(ctx, where, lambda opened: _export(opened, user_id, target))
+    people, lines, unreadable = run_with_store(ctx, where, lambda opened: _export(opened, user_id, target))
     if unreadable is not None:
         raise unreadable
-    if target == "-":
-        return
-    if as_json:
-        write_json({"people": people, "versions": lines, "file": target})
-        return
-    click.echo(f"{format_count(lines, 'version')} of {format_count(people, 'person', 'people')}.")
+    if target != "-":
+        sentence = f"{format_count(lines, 'version')} of {format_count(people, 'person', 'people')}."
+        print_result({"people": people, "versions": lines, "file": target}, [sentence], as_json=as_json)
 
 
 async def _import(opened: Opened, source: str) -> Import:
@@ -201,7 +195,7 @@ async def _import(opened: Opened, source: str) -> Import:
     After a kill, at most one commit of lines per person has to be repeated; existing lines are recognized by their
     content.
     """
-    importing = Import(opened.constraints)
+    importing = Import(opened.store.constraints)
     try:
         for number, version, cause in _iter_versions(source, importing.bad):
             try:
@@ -296,15 +290,15 @@ def _hash_version(version: Version) -> str:
 
 async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int, int, ConstraintUnreadable | None]:
     """Write all readable versions; return the number of people and of lines, and an error for the unreadable ones."""
-    people = await opened.constraints.people() if user_id is None else (user_id,)
+    people = await opened.store.constraints.people() if user_id is None else (user_id,)
     lines, unreadable = 0, None
     with open_output(target) as write_line:
         for person in people:
             try:
-                versions = await opened.constraints.of(person)
+                versions = await opened.store.constraints.of(person)
             except ConstraintUnreadable as error:
                 unreadable = unreadable or error
-                versions = await opened.constraints.readable(person)
+                versions = await opened.store.constraints.readable(person)
             for version in versions:
                 write_line(dump_json_line(write_version(version)))
             lines += len(versions)
@@ -336,9 +330,7 @@ def _parse_pairs(_: click.Context, option: click.Parameter, given: Sequence[str]
 @click.option(
     "--column", "columns", metavar="NAME=TITLE", multiple=True, callback=_parse_pairs, help="A renamed column."
 )
-@add_place_options
-@as_json
-@click.pass_context
+@add_store_options
 def migrate_command(
     ctx: click.Context,
     /,
@@ -356,20 +348,20 @@ def migrate_command(
     Says what it would write; with --apply it does. Run it as often as you like: what is here already is left alone.
     Exit status 2 when a row cannot be moved.
     """
-    settings = load_settings(ctx, now=now, data_dir=data_dir)
+    where = {"now": now, "data_dir": data_dir}
     user_id = _check_slack_id(user_id)
     if take_back:
         if user_id is None:
             raise click.UsageError("Say whose: --take-back needs --user ID.")
         whole = partial(_take_back, source=_SOURCES[source], user_id=user_id, apply=apply)
-        versions, stay = run_with_constraints(ctx, {"now": now, "data_dir": data_dir}, whole)
+        versions, stay = run_with_store(ctx, where, whole)
         if as_json:
             uids = [version.uid for version in versions]
             write_json({"user_id": user_id, "applied": apply, "stay": stay, "taken_back": uids})
         else:
             print_taken_back(versions, stay, applied=apply)
         return
-    report = asyncio.run(_migrate(settings, source, user_id, apply=apply, asked=asked))
+    report = run_with_store(ctx, where, lambda opened: _migrate(opened, source, user_id, apply=apply, asked=asked))
     if as_json:
         write_json(build_migration_document(report))
     else:
@@ -387,20 +379,15 @@ def _check_slack_id(user_id: str | None) -> str | None:
     return user_id
 
 
-async def _migrate(
-    settings: Settings, source: str, user_id: str | None, *, apply: bool, asked: dict[str, Any]
-) -> Report:
+async def _migrate(opened: Opened, source: str, user_id: str | None, *, apply: bool, asked: dict[str, Any]) -> Report:
     from fateforger.app.migration import migrate  # noqa: PLC0415  heavy
-    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
 
-    async with _open_source(settings, source, **asked) as rows:
-        store = await open_state(settings)
-        bar = ProgressBar()
+    bar = ProgressBar()
+    async with _open_source(opened.settings, source, **asked) as rows:
         try:
-            return await migrate(rows, store.constraints, user_id=user_id, apply=apply, progress=bar.show)
+            return await migrate(rows, opened.store.constraints, user_id=user_id, apply=apply, progress=bar.show)
         finally:
             bar.close()
-            await store.aclose()
 
 
 def _open_source(
@@ -440,6 +427,6 @@ async def _take_back(opened: Opened, *, source: str, user_id: str, apply: bool) 
     bar = ProgressBar()
     asked = {"source": source, "user_id": user_id}
     try:
-        return await take_back(opened.constraints, **asked, now=opened.now, apply=apply, progress=bar.show)
+        return await take_back(opened.store.constraints, **asked, now=opened.now, apply=apply, progress=bar.show)
     finally:
         bar.close()

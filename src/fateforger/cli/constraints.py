@@ -9,23 +9,21 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fateforger.cli.constraint_files import export_command, import_command, migrate_command
-from fateforger.cli.documents import parse_json, read_document, read_lines, write_json
+from fateforger.cli.documents import parse_json, print_result, read_document, read_lines, write_json
 from fateforger.cli.options import (
     Opened,
     add_person_option,
-    add_place_options,
     add_store_options,
-    as_json,
     check_person_option,
     load_settings,
-    run_with_constraints,
+    run_with_store,
     write_line_with_uid,
 )
 from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
@@ -54,10 +52,7 @@ def reindex_command(ctx: click.Context, user_id: str | None, as_json: bool, **wh
     """Build the search index again from what is written down. A program that runs here does it in the background."""
     count, done = _reindex(load_settings(ctx, **where), user_id, quiet=as_json)
     sentence = _describe_result(count, done=done, everybody=user_id is None)
-    if as_json:
-        write_json({"constraints": count, "done": done, "message": sentence})
-        return
-    click.echo(sentence)
+    print_result({"constraints": count, "done": done, "message": sentence}, [sentence], as_json=as_json)
 
 
 def _reindex(settings: Settings, user_id: str | None, *, quiet: bool) -> tuple[int, bool]:
@@ -108,25 +103,19 @@ def list_command(
     """
     if about is not None and (everything or uid is not None):
         raise click.UsageError("--about is for what is in force; leave out --all and --uid.")
-    settings = load_settings(ctx, **where)
 
     async def ask(opened: Opened) -> tuple[Sequence[Version], str | None]:
-        versions = await opened.constraints.of(user_id)
+        versions = await opened.store.constraints.of(user_id)
         if about is not None:
-            return await _search_versions(about, versions, opened, settings, user_id)
+            return await _search_versions(about, versions, opened, user_id)
         return _select_versions(versions, user_id, uid, everything=everything), None
 
-    rows, message = run_with_constraints(ctx, where, ask)
-    if as_json:
-        said = {} if about is None else {"message": message}
-        write_json({"constraints": [write_line_with_uid(version) for version in rows], **said})
-        return
-    if message is not None:
+    rows, message = run_with_store(ctx, where, ask)
+    if message is not None and not as_json:
         click.echo(message, err=True)
-    if not rows:
-        click.echo(_describe_nothing(user_id, uid, about))
-    for version in rows:
-        click.echo(_format_line(version))
+    said = {} if about is None else {"message": message}
+    document = {"constraints": [write_line_with_uid(version) for version in rows], **said}
+    print_result(document, [*map(_format_line, rows)] or [_describe_nothing(user_id, uid, about)], as_json=as_json)
 
 
 def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:
@@ -139,13 +128,13 @@ def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None,
 
 
 async def _search_versions(
-    text: str, versions: Sequence[Version], opened: Opened, settings: Settings, user_id: str
+    text: str, versions: Sequence[Version], opened: Opened, user_id: str
 ) -> tuple[Sequence[Version], str | None]:
     """Return the current constraints that the index finds; all of them, with a reason, when it is unavailable."""
     from fateforger.app.memory import search_constraints  # noqa: PLC0415  heavy
 
     try:
-        uids = await search_constraints(settings, opened.constraints, user_id, text)
+        uids = await search_constraints(opened.settings, opened.store.constraints, user_id, text)
     except MemoryUnavailable as error:
         return _select_versions(versions, user_id, None, everything=False), f"{error.message} {NO_INDEX}"
     return select_current(uids, versions, user_id), None
@@ -181,9 +170,7 @@ Versions = Callable[[str], Awaitable[Sequence["Version"]]]
 @click.option("--situation", metavar="LABELS", help="What is part of the day, for conditional constraints.")
 @click.option("--k", type=int, help="How many there is room for; a must is never cut.")
 @click.option("--explain", is_flag=True, help="Also those that do not apply, each with its reason.")
-@add_place_options
-@as_json
-@click.pass_context
+@add_store_options
 def query_command(
     ctx: click.Context,
     /,
@@ -213,23 +200,15 @@ def query_command(
         else:
             _print_answer(found, explain=explain)
 
-    asyncio.run(_answer_from_file(source, answer) if source is not None else _answer_from_store(settings, answer))
-
-
-async def _answer_from_file(source: str, answer: Callable[[Versions], Awaitable[None]]) -> None:
+    if source is None:
+        run_with_store(ctx, {"now": now, "data_dir": data_dir}, lambda opened: answer(opened.store.constraints.of))
+        return
     found = _read_versions(source)
 
     async def of(user_id: str) -> Sequence[Version]:
         return found.get(user_id, ())
 
-    await answer(of)
-
-
-async def _answer_from_store(settings: Settings, answer: Callable[[Versions], Awaitable[None]]) -> None:
-    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
-
-    async with aclosing(await open_state(settings)) as store:
-        await answer(store.constraints.of)
+    asyncio.run(answer(of))
 
 
 def _read_versions(source: str) -> dict[str, list[Version]]:
@@ -319,31 +298,22 @@ def story_command(ctx: click.Context, session: str, as_json: bool, **where: str 
     """List what was selected, extracted, stored and applied in the conversation SESSION, constraint by constraint. Its
     id is in each line of the log about it.
     """
-    chapters = asyncio.run(_read_story(load_settings(ctx, **where), session))
-    if as_json:
-        write_json({"session": session, "constraints": [_to_document(chapter) for chapter in chapters]})
-        return
-    if not chapters:
-        click.echo("No constraint had a part in that conversation.")
-    for chapter in chapters:
-        click.echo(f"{chapter.name or 'no longer known'}  [{chapter.uid}]")
-        click.echo(f"       {', '.join(_WORDS[event] for event in chapter.events)}")
-
-
-def _to_document(chapter: ConstraintHistory) -> dict[str, Any]:
-    return {"uid": chapter.uid, "name": chapter.name, "events": list(chapter.events)}
-
-
-async def _read_story(settings: Settings, session_id: str) -> tuple[ConstraintHistory, ...]:
-    """Return the history of a session. Raises ``BadInput`` if it does not exist."""
-    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
     from fateforger.session.recall import constraint_histories  # noqa: PLC0415  heavy
 
-    async with aclosing(await open_state(settings)) as store:
-        session = await store.sessions.load(session_id)
-        if session is None:
+    async def read(opened: Opened) -> tuple[ConstraintHistory, ...]:
+        found = await opened.store.sessions.load(session)
+        if found is None:
             raise BadInput("There is no conversation with that id here.", where="session")
-        return constraint_histories(session, await store.constraints.of(session.user_id))
+        return constraint_histories(found, await opened.store.constraints.of(found.user_id))
+
+    chapters = run_with_store(ctx, where, read)
+    lines = [
+        f"{chapter.name or 'no longer known'}  [{chapter.uid}]\n"
+        f"       {', '.join(_WORDS[event] for event in chapter.events)}"
+        for chapter in chapters
+    ] or ["No constraint had a part in that conversation."]
+    documents = [{"uid": each.uid, "name": each.name, "events": list(each.events)} for each in chapters]
+    print_result({"session": session, "constraints": documents}, lines, as_json=as_json)
 
 
 _session = click.option("--session", "session_id", metavar="ID", help="The conversation it is said in.")
@@ -379,12 +349,9 @@ def add_command(
     wanted = _check_record({**given, "status": "locked"} if record is None else read_document(record), session_id)
     from fateforger.cli.constraint_changes import add  # noqa: PLC0415  heavy
 
-    deed = run_with_constraints(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))
-    if as_json:
-        write_json(_build_change_document(deed))
-        return
-    click.echo(f"{'Noted' if deed.written else 'That is written down already'}: {_name_version(deed.version)}.")
-    _print_effects(deed)
+    deed = run_with_store(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))
+    done = "Noted" if deed.written else "That is written down already"
+    _print_change(deed, f"{done}: {_name_version(deed.version)}.", as_json=as_json)
 
 
 @click.command("archive")
@@ -400,12 +367,9 @@ def archive_command(
 
     if reason is not None and redact_credentials(reason)[1]:
         raise BadInput(REFUSED, where="reason")
-    deed = run_with_constraints(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
-    if as_json:
-        write_json(_build_change_document(deed))
-        return
-    click.echo(f"{'Put away' if deed.written else 'That is out of force already'}: {_name_version(deed.version)}.")
-    _print_effects(deed)
+    deed = run_with_store(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
+    done = "Put away" if deed.written else "That is out of force already"
+    _print_change(deed, f"{done}: {_name_version(deed.version)}.", as_json=as_json)
 
 
 @click.command("supersede")
@@ -429,14 +393,11 @@ def supersede_command(
     from fateforger.cli.constraint_changes import supersede  # noqa: PLC0415  heavy
 
     wanted = _check_record(read_document(record), session_id)
-    deed = run_with_constraints(ctx, where, lambda opened: supersede(opened, user_id, uid, wanted, session_id))
+    deed = run_with_store(ctx, where, lambda opened: supersede(opened, user_id, uid, wanted, session_id))
     assert deed.old is not None  # noqa: S101  for the type checker: superseding is about one
-    if as_json:
-        write_json({**_build_change_document(deed), "superseded": write_line_with_uid(deed.old)})
-        return
     rest = "" if deed.old.retired else " On other days the old one stays in force."
-    click.echo(f"Noted: {_name_version(deed.version)}. It takes the place of {_name_version(deed.old)}.{rest}")
-    _print_effects(deed)
+    sentence = f"Noted: {_name_version(deed.version)}. It takes the place of {_name_version(deed.old)}.{rest}"
+    _print_change(deed, sentence, as_json=as_json)
 
 
 def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
@@ -453,16 +414,14 @@ def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
     return record
 
 
-def _build_change_document(deed: ChangeResult) -> dict[str, Any]:
-    """Return the result for programs; ``lines`` and ``questions`` are present if other constraints were affected."""
+def _print_change(deed: ChangeResult, sentence: str, *, as_json: bool) -> None:
+    """Print a result; ``lines`` and ``questions`` are in the document if other constraints were affected."""
     said = {"lines": list(deed.lines), "questions": list(deed.questions)}
-    told = {name: sentences for name, sentences in said.items() if sentences}
-    return {"written": deed.written, "constraint": write_line_with_uid(deed.version), **told}
-
-
-def _print_effects(deed: ChangeResult) -> None:
-    for line in (*deed.lines, *deed.questions):
-        click.echo(line)
+    told: dict[str, Any] = {name: sentences for name, sentences in said.items() if sentences}
+    if deed.old is not None:
+        told["superseded"] = write_line_with_uid(deed.old)
+    document = {"written": deed.written, "constraint": write_line_with_uid(deed.version), **told}
+    print_result(document, [sentence, *deed.lines, *deed.questions], as_json=as_json)
 
 
 def _name_version(version: Version) -> str:

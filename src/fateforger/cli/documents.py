@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +113,12 @@ def dump_json_line(document: Any) -> str:
 def write_json(document: Any) -> None:
     """Print one JSON document on one line."""
     click.echo(dump_json_line(document))
+
+
+def print_result(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print the document for programs, or the lines for people."""
+    for line in [dump_json_line(document)] if as_json else lines:
+        click.echo(line)
 
 
 @contextlib.contextmanager

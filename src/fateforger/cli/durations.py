@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from fateforger.cli.documents import write_json
+from fateforger.cli.documents import print_result
 from fateforger.cli.task_queue import Queue, add_queue_options, run_with_queue
 from fateforger.errors import BadInput
 from fateforger.tasks.durations import Estimate, estimate_kinds, find_named, format_ratio
@@ -29,12 +29,8 @@ def durations_command(
         return estimate_kinds(await queue.durations.of(queue.user_id))
 
     estimates = run_with_queue(ctx, user_id, where, ask)
-    if as_json:
-        write_json({"durations": [each.model_dump(mode="json") for each in estimates]})
-        return
-    for each in estimates:
-        click.echo(
-            f"{each.kind}: {format_ratio(each.ratio)} times as long as planned, {format_count(each.count, 'task')}"
-        )
-    if not estimates:
-        click.echo("No kind of task is known well enough; that takes three of them.")
+    lines = [
+        f"{each.kind}: {format_ratio(each.ratio)} times as long as planned, {format_count(each.count, 'task')}"
+        for each in estimates
+    ] or ["No kind of task is known well enough; that takes three of them."]
+    print_result({"durations": [each.model_dump(mode="json") for each in estimates]}, lines, as_json=as_json)

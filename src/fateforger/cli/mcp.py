@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import write_json
-from fateforger.cli.options import add_place_options, add_store_options, load_settings
+from fateforger.cli.documents import print_result, write_json
+from fateforger.cli.options import Opened, add_place_options, add_store_options, load_settings, run_with_store
 from fateforger.cli.program import stop_on_signals
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
-    from fateforger.agents.clients import Call, Client
-    from fateforger.config import Settings
+    from fateforger.agents.clients import Client
 
 
 @click.group("client")
@@ -59,15 +57,16 @@ def add_command(
 @add_store_options
 def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
     """List every agent that was ever let in, and whether it still is."""
-    settings = load_settings(ctx, **where)
-    clients, now = asyncio.run(_list_clients(settings))
-    if as_json:
-        write_json({"clients": [_to_document(client) for client in clients]})
-        return
-    if not clients:
-        click.echo("No agent was let in yet: fateforger mcp client add NAME --user ID --scopes LIST.")
-    for client in clients:
-        click.echo(f"{client.name}  for {client.user_id}, {_describe_access(client, now)}: {', '.join(client.scopes)}")
+
+    async def read(opened: Opened) -> tuple[tuple[Client, ...], datetime]:
+        return await opened.store.clients.all(), opened.now
+
+    clients, now = run_with_store(ctx, where, read)
+    lines = [
+        f"{client.name}  for {client.user_id}, {_describe_access(client, now)}: {', '.join(client.scopes)}"
+        for client in clients
+    ] or ["No agent was let in yet: fateforger mcp client add NAME --user ID --scopes LIST."]
+    print_result({"clients": [_to_document(client) for client in clients]}, lines, as_json=as_json)
 
 
 @client_command.command("revoke")
@@ -75,11 +74,10 @@ def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None
 @add_store_options
 def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | None) -> None:
     """Shut the agent NAME out, at once and for good. What it proposed and still waits can't be applied any more."""
-    client = asyncio.run(_revoke(load_settings(ctx, **where), name))
-    if as_json:
-        write_json({"client": _to_document(client)})
-        return
-    click.echo(f"{client.name} is shut out.")
+    client = run_with_store(ctx, where, lambda opened: opened.store.clients.revoke(name, now=opened.now))
+    if client is None:
+        raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
+    print_result({"client": _to_document(client)}, [f"{client.name} is shut out."], as_json=as_json)
 
 
 @click.command("audit")
@@ -88,40 +86,13 @@ def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | 
 @add_store_options
 def audit_command(ctx: click.Context, name: str | None, limit: int, as_json: bool, **where: str | None) -> None:
     """List the calls of agents and their outcomes, the newest first."""
-    calls = asyncio.run(_list_calls(load_settings(ctx, **where), name, limit))
-    if as_json:
-        write_json({"calls": [call.model_dump(mode="json") for call in calls]})
-        return
-    if not calls:
-        click.echo("Nobody has asked for anything yet.")
-    for call in calls:
-        outcome = call.outcome or "no outcome: the program ended before it was known"
-        click.echo(f"{call.at:%Y-%m-%d %H:%M:%S}Z  {call.client} for {call.user_id}: {call.tool} {call.asked}")
-        click.echo(f"       {outcome}")
-
-
-async def _list_clients(settings: Settings) -> tuple[tuple[Client, ...], datetime]:
-    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
-
-    async with aclosing(await open_state(settings)) as store:
-        return await store.clients.all(), build_clock(settings).now()
-
-
-async def _revoke(settings: Settings, name: str) -> Client:
-    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
-
-    async with aclosing(await open_state(settings)) as store:
-        client = await store.clients.revoke(name, now=build_clock(settings).now())
-    if client is None:
-        raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
-    return client
-
-
-async def _list_calls(settings: Settings, name: str | None, limit: int) -> tuple[Call, ...]:
-    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
-
-    async with aclosing(await open_state(settings)) as store:
-        return await store.calls.latest(limit=limit, client=name)
+    calls = run_with_store(ctx, where, lambda opened: opened.store.calls.latest(limit=limit, client=name))
+    lines = [
+        f"{call.at:%Y-%m-%d %H:%M:%S}Z  {call.client} for {call.user_id}: {call.tool} {call.asked}\n"
+        f"       {call.outcome or 'no outcome: the program ended before it was known'}"
+        for call in calls
+    ] or ["Nobody has asked for anything yet."]
+    print_result({"calls": [call.model_dump(mode="json") for call in calls]}, lines, as_json=as_json)
 
 
 def _parse_instant(text: str) -> datetime:

@@ -8,14 +8,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
+from zoneinfo import ZoneInfo
 
 import click
 
 from fateforger.text import use_language
 
 if TYPE_CHECKING:
+    from fateforger.adapters.store.store import Store
     from fateforger.config import Settings
-    from fateforger.memory.ports import Constraints
     from fateforger.memory.versions import Version
 
 
@@ -45,12 +46,16 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The constraints, the instant of the command, and the day it is in FATEFORGER_TIME_ZONE, which is ``tz``."""
+    """The store, opened for one command, and the instant of the command."""
 
-    constraints: Constraints
+    store: Store
+    settings: Settings
     now: datetime
-    today: date
-    tz: str
+
+    @property
+    def today(self) -> date:
+        """The day in FATEFORGER_TIME_ZONE."""
+        return self.now.astimezone(ZoneInfo(self.settings.time_zone)).date()
 
 
 def add_store_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,20 +78,16 @@ def add_person_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return whose(function)
 
 
-def run_with_constraints(
-    ctx: click.Context, where: Mapping[str, str | None], work: Callable[[Opened], Awaitable[_R]]
-) -> _R:
-    """Run ``work`` on the store. ``where`` holds ``now`` and ``data_dir`` from the command line."""
-    return asyncio.run(_run_with_opened_constraints(load_settings(ctx, **where), work))
+def run_with_store(ctx: click.Context, where: Mapping[str, str | None], work: Callable[[Opened], Awaitable[_R]]) -> _R:
+    """Open the store, run ``work`` on it, and close it. ``where`` holds ``now`` and ``data_dir`` of the command."""
+    return asyncio.run(_run_with_store(load_settings(ctx, **where), work))
 
 
-async def _run_with_opened_constraints(settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -> _R:
+async def _run_with_store(settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -> _R:
     from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
-    from fateforger.session.day import local_today  # noqa: PLC0415  heavy
 
     async with aclosing(await open_state(settings)) as store:
-        now = settings.now or build_clock(settings).now()
-        return await work(Opened(store.constraints, now, local_today(now, settings.time_zone), settings.time_zone))
+        return await work(Opened(store, settings, settings.now or build_clock(settings).now()))
 
 
 def write_line_with_uid(version: Version) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import asyncio
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import aclosing
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -14,53 +13,35 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import open_output, read_document, write_json
-from fateforger.cli.options import (
-    add_place_options,
-    add_store_options,
-    as_json,
-    check_person_option,
-    load_settings,
-)
+from fateforger.cli.documents import open_output, print_result, read_document, write_json
+from fateforger.cli.options import add_store_options, as_json, check_person_option, load_settings, run_with_store
 from fateforger.errors import BadInput
 from fateforger.text import format_count, truncate
 
 if TYPE_CHECKING:
-    from fateforger.config import Settings
     from fateforger.conversation.recordings import Difference
     from fateforger.ports.model import Spent
     from fateforger.ports.people import Counts
-    from fateforger.session.store import Rating
 
 
 @click.command("costs")
-@add_place_options
-@as_json
+@add_store_options
 @click.option("--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="How many days, with today.")
-@click.pass_context
-def costs_command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool, days: int) -> None:
+def costs_command(ctx: click.Context, days: int, as_json: bool, **where: str | None) -> None:
     """Show the use and cost of language models, by day and role. Days end at midnight in
     FATEFORGER_TIME_ZONE; costs follow from FATEFORGER_MODEL_PRICES.
     """
-    spent = asyncio.run(_read_spent(load_settings(ctx, now=now, data_dir=data_dir), days))
-    if as_json:
-        write_json({"days": [_to_document(each) for each in spent], "total": _sum_spent(spent)})
-        return
-    if not spent:
-        click.echo(f"No language model was asked anything {'today' if days == 1 else f'in the last {days} days'}.")
-        return
-    for each in spent:
-        click.echo(f"{each.day}  {each.role.value:<8} {each.model or '(no answer)':<28} {_format_counts(asdict(each))}")
-    click.echo(f"{'Together':<50}{_format_counts(_sum_spent(spent))}")
-
-
-async def _read_spent(settings: Settings, days: int) -> tuple[Spent, ...]:
-    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
-    from fateforger.session.day import local_today  # noqa: PLC0415  heavy
-
-    async with aclosing(await open_state(settings)) as store:
-        today = local_today(build_clock(settings).now(), settings.time_zone)
-        return await store.usage.since(today - timedelta(days=days - 1))
+    spent = run_with_store(ctx, where, lambda o: o.store.usage.since(o.today - timedelta(days=days - 1)))
+    total = _sum_spent(spent)
+    lines = [
+        f"{each.day}  {each.role.value:<8} {each.model or '(no answer)':<28} {_format_counts(asdict(each))}"
+        for each in spent
+    ]
+    if spent:
+        lines.append(f"{'Together':<50}{_format_counts(total)}")
+    else:
+        lines = [f"No language model was asked anything {'today' if days == 1 else f'in the last {days} days'}."]
+    print_result({"days": [_to_document(each) for each in spent], "total": total}, lines, as_json=as_json)
 
 
 def _to_document(spent: Spent) -> dict[str, Any]:
@@ -82,28 +63,16 @@ def _format_counts(counts: dict[str, Any]) -> str:
 
 
 @click.command("feedback")
-@add_place_options
-@as_json
-@click.pass_context
-def feedback_command(ctx: click.Context, now: str | None, data_dir: str | None, as_json: bool) -> None:
+@add_store_options
+def feedback_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
     """Every thumb up or down, oldest first, with its session, its turn and the versions of the prompts behind it."""
-    ratings = asyncio.run(_read_ratings(load_settings(ctx, now=now, data_dir=data_dir)))
-    if as_json:
-        write_json({"feedback": [rating.model_dump(mode="json") for rating in ratings]})
-        return
-    for rating in ratings:
-        thumb = "👍" if rating.helpful else "👎"
-        prompts = ", ".join(rating.prompts)
-        click.echo(f"{thumb} {rating.at:%Y-%m-%d %H:%M}Z  {rating.session_id}  {rating.turn}  {prompts}")
-    if not ratings:
-        click.echo("Nobody has said anything yet.")
-
-
-async def _read_ratings(settings: Settings) -> tuple[Rating, ...]:
-    from fateforger.app.resources import open_state  # noqa: PLC0415  heavy
-
-    async with aclosing(await open_state(settings)) as store:
-        return await store.feedbacks.all()
+    ratings = run_with_store(ctx, where, lambda opened: opened.store.feedbacks.all())
+    lines = [
+        f"{'👍' if rating.helpful else '👎'} {rating.at:%Y-%m-%d %H:%M}Z  {rating.session_id}  {rating.turn}"
+        f"  {', '.join(rating.prompts)}"
+        for rating in ratings
+    ] or ["Nobody has said anything yet."]
+    print_result({"feedback": [rating.model_dump(mode="json") for rating in ratings]}, lines, as_json=as_json)
 
 
 _WIDEST = 60
@@ -187,12 +156,9 @@ def export_command(ctx: click.Context, user_id: str, target: str, as_json: bool,
     with open_output(target) as write_line:
         write_line(json.dumps(document, ensure_ascii=False, indent=1))
     counts = {kind: len(rows) for kind, rows in document["held"].items()}
-    if target == "-":
-        return
-    if as_json:
-        write_json({"person": user_id, "counts": counts, "file": target})
-        return
-    click.echo(f"{_format_total(counts)} about {user_id} in {target}.")
+    if target != "-":
+        sentence = f"{_format_total(counts)} about {user_id} in {target}."
+        print_result({"person": user_id, "counts": counts, "file": target}, [sentence], as_json=as_json)
 
 
 @person_command.command("erase")
@@ -206,6 +172,7 @@ def erase_command(ctx: click.Context, user_id: str, apply: bool, as_json: bool, 
     What is on the calendar and in Slack stays there.
     """
     from fateforger.app.people import count_held, erase_person, list_leftovers  # noqa: PLC0415  heavy
+    from fateforger.ports.people import KINDS  # noqa: PLC0415  heavy
 
     settings = load_settings(ctx, **where)
     follows = False
@@ -215,23 +182,12 @@ def erase_command(ctx: click.Context, user_id: str, apply: bool, as_json: bool, 
     else:
         counts = asyncio.run(count_held(settings, user_id))
     sentence, stays = _describe_result(user_id, counts, apply=apply), list_leftovers(settings)
-    if as_json:
-        outcome = {"person": user_id, "applied": apply, "counts": dict(counts), "index_follows": follows}
-        write_json({**outcome, "message": sentence, "stays": list(stays)})
-        return
-    _print_counts(counts)
-    click.echo(sentence)
+    outcome = {"person": user_id, "applied": apply, "counts": dict(counts), "index_follows": follows}
+    lines = [*(f"{count:>7}  {KINDS[kind]}" for kind, count in counts.items()), sentence]
     if follows:
-        click.echo("The program that runs here takes their rules out of the search index as soon as it can.")
-    for line in stays if counts else ():
-        click.echo(line)
-
-
-def _print_counts(counts: Counts) -> None:
-    from fateforger.ports.people import KINDS  # noqa: PLC0415  heavy
-
-    for kind, count in counts.items():
-        click.echo(f"{count:>7}  {KINDS[kind]}")
+        lines.append("The program that runs here takes their rules out of the search index as soon as it can.")
+    lines += stays if counts else ()
+    print_result({**outcome, "message": sentence, "stays": list(stays)}, lines, as_json=as_json)
 
 
 def _describe_result(user_id: str, counts: Counts, *, apply: bool) -> str:

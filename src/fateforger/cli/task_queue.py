@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from fateforger.cli.options import add_place_options, as_json, check_person_option, load_settings
+from fateforger.cli.options import Opened, add_store_options, check_person_option, run_with_store
 from fateforger.errors import BadInput
 from fateforger.tasks.ports import Durations, Tasks
 from fateforger.tasks.task import QueuedTask, read_task_id
-
-if TYPE_CHECKING:
-    from fateforger.adapters.store.store import Store
-    from fateforger.config import Settings
 
 _R = TypeVar("_R")
 
@@ -65,7 +59,7 @@ def _parse_id(text: str) -> str:
 def add_queue_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that every command on the queue shares."""
     whose = click.option("--user", "user_id", metavar="ID", callback=check_person_option, help="Whose queue.")
-    return whose(add_place_options(as_json(click.pass_context(function))))
+    return whose(add_store_options(function))
 
 
 def add_task_argument(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,22 +74,19 @@ def run_with_queue(
     work: Callable[[Queue], Awaitable[_R]],
 ) -> _R:
     """Run ``work`` on the queue. ``where`` holds ``now`` and ``data_dir`` from the command line."""
-    return asyncio.run(_run_with_opened_queue(load_settings(ctx, **where), user_id, work))
+
+    async def run(opened: Opened) -> _R:
+        person = user_id or await _find_owner(opened)
+        return await work(Queue(opened.store.tasks, opened.store.durations, person, opened.now))
+
+    return run_with_store(ctx, where, run)
 
 
-async def _run_with_opened_queue(settings: Settings, user_id: str | None, work: Callable[[Queue], Awaitable[_R]]) -> _R:
-    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
-
-    async with aclosing(await open_state(settings)) as store:
-        person = user_id or await _find_owner(settings, store)
-        return await work(Queue(store.tasks, store.durations, person, settings.now or build_clock(settings).now()))
-
-
-async def _find_owner(settings: Settings, store: Store) -> str:
+async def _find_owner(opened: Opened) -> str:
     """Return the owner of the calendar. Raises ``BadInput`` while it has none."""
     from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
 
-    owner = await build_ownership(settings, store, build_clock(settings)).owner()
+    owner = await build_ownership(opened.settings, opened.store, build_clock(opened.settings)).owner()
     if owner.person is None:
         raise BadInput(
             "The calendar has no owner, as fateforger doctor says, so say whose queue you mean with --user.",
