@@ -92,12 +92,12 @@ def main() -> int:
         steps = [Step.model_validate(step) for step in trace]
         some = [(number * PEER_RULES + at) % RULES for at in range(PEER_RULES)]
         for closed in (True, False):
-            took, report = measured(partial(check, rules, steps, names, closed=closed))
+            took, checked = measured(partial(check, rules, steps, names, closed=closed))
             ours.append(took)
             took, expected = measured(partial(peer, [drawn[at] for at in some], trace, closed=closed))
             theirs.append(took * RULES / PEER_RULES)
-            found = [report.rules[at] for at in some]
-            differ += [(each.verdict.value, list(each.judgement.violations)) for each in found] != expected
+            found = [checked[at] for at in some]
+            differ += [(each.verdict.value, list(each.violations)) for each in found] != expected
     result = {
         "rules": RULES,
         "steps": STEPS,

@@ -27,7 +27,7 @@ import yaml
 
 from fateforger.errors import BadInput
 from fateforger.workflow.documents import fields_of, items_of, pairs_of, read_yaml, refuse, text_of, texts_of
-from fateforger.workflow.facts import CheckAnswer
+from fateforger.workflow.predicates import CheckAnswer
 from fateforger.workflow.rules import is_name
 
 COMMAND_SECONDS, MOST_COMMAND_SECONDS = 60, 3_600
@@ -260,14 +260,14 @@ NOTHING_ALLOWED = "No files and commands may be looked at; FATEFORGER_FACTS name
 
 
 class LocalFacts:
-    """Implements :class:`fateforger.workflow.facts.Facts`."""
+    """Implements :class:`fateforger.workflow.predicates.Facts`."""
 
     def __init__(self, allowed: AllowList, *, seconds: float = SEARCH_SECONDS) -> None:
         self._allowed = allowed
         self._seconds = seconds
 
     async def contains(self, pattern: str, text: str) -> CheckAnswer:
-        """See :meth:`fateforger.workflow.facts.Facts.contains`."""
+        """See :meth:`fateforger.workflow.predicates.Facts.contains`."""
         folder = self._allowed.folder
         if folder is None:
             return CheckAnswer(None, NOTHING_ALLOWED)
@@ -281,7 +281,7 @@ class LocalFacts:
             return CheckAnswer(None, f"The files cannot be looked at: {error.strerror or error}.")
 
     async def succeeds(self, command: str) -> CheckAnswer:
-        """See :meth:`fateforger.workflow.facts.Facts.succeeds`."""
+        """See :meth:`fateforger.workflow.predicates.Facts.succeeds`."""
         allowed = self._allowed.commands.get(command)
         if allowed is None:
             return CheckAnswer(

@@ -41,15 +41,7 @@ from fateforger.tasks.task import (
 from fateforger.values import replace
 from fateforger.workflow.conformance import check
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped
-from fateforger.workflow.predicates import (
-    CommandOutput,
-    Described,
-    FileContent,
-    Predicate,
-)
-from fateforger.workflow.predicates import (
-    TaskState as TaskFact,
-)
+from fateforger.workflow.predicates import Check, Predicate
 from fateforger.workflow.trace import Step, read_step
 
 
@@ -142,8 +134,8 @@ def _check_steps(task: QueuedTask, steps: Sequence[Step]) -> tuple[Step, ...]:
         read_step(step.model_dump(mode="json"), workflow.vocabulary, f"steps[{at}]") for at, step in enumerate(steps)
     ]
     believed = tuple(_filter_states(step, workflow, task) for step in read)
-    report = check(workflow.rules, (*task.steps, *believed), workflow.vocabulary)
-    stops = [each for each in report.rules if each.blocks]
+    checked = check(workflow.rules, (*task.steps, *believed), workflow.vocabulary)
+    stops = [each for each in checked if each.blocks]
     if stops:
         said = " ".join(f"{each.stated.id} is {each.verdict.value}: {each.remedy}" for each in stops[:5])
         raise BadInput(f"By the rules of {workflow.name} this is not done yet. {said}", where="steps")
@@ -171,10 +163,10 @@ def _filter_states(step: Step, workflow: Workflow, task: QueuedTask) -> Step:
 
 
 def _is_confirmed_by_task(predicate: Predicate, task: QueuedTask) -> bool:
-    return any(isinstance(check, TaskFact) and _holds(check, task) for check in predicate.checks)
+    return any(check.kind == "task" and _holds(check, task) for check in predicate.checks)
 
 
-def _holds(fact: TaskFact, task: QueuedTask) -> bool:
+def _holds(fact: Check, task: QueuedTask) -> bool:
     fields = {
         "body": _body(task),
         "state": task.state.value,
@@ -183,9 +175,9 @@ def _holds(fact: TaskFact, task: QueuedTask) -> bool:
         "project": task.spec.project,
         "priority": str(task.spec.priority),
     }
-    if fact.field == "tags":
+    if fact.about == "tags":
         return fact.contains in task.spec.tags
-    text = fields.get(fact.field)
+    text = fields.get(fact.about)
     if text is None:
         return False
     return text == fact.equals if fact.equals is not None else fact.contains is not None and fact.contains in text
@@ -199,7 +191,7 @@ def _body(task: QueuedTask) -> str:
 def _can_agent_know(predicate: Predicate) -> bool:
     """Check whether an agent can know this state: from a file, a command, or a predicate that names no other judge."""
     checks = predicate.checks
-    return not checks or any(isinstance(check, FileContent | CommandOutput | Described) for check in checks)
+    return not checks or any(check.kind in {"file", "command", "judged"} for check in checks)
 
 
 async def _is_done(work: Work, task: QueuedTask, caller: Caller, reach: AgentAccess) -> bool:

@@ -8,22 +8,21 @@ are counted from 0.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from fateforger.adapters.facts import AllowList, LocalFacts, read_allow_file
-from fateforger.cli.documents import parse_json, read_document, read_lines, read_text, write_json
+from fateforger.cli.documents import parse_json, print_result, read_document, read_lines, read_text, write_json
 from fateforger.cli.options import as_json, load_settings
 from fateforger.config import Settings
 from fateforger.errors import BadInput, FateforgerError
 from fateforger.planning.validation import first_mistake
-from fateforger.workflow.conformance import Report, check, check_case
+from fateforger.workflow.conformance import CheckedRule, check, check_case, combine_verdicts, write_report
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped, read_shipped, read_workflow
-from fateforger.workflow.facts import EvaluatedState, KnownValues, as_step, evaluate
+from fateforger.workflow.predicates import EvaluatedState, KnownValues, build_step, evaluate
 from fateforger.workflow.trace import Step, read_step
 
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
@@ -76,15 +75,12 @@ def check_command(
     workflow = _load_workflow(file)
     states = _evaluate_states(workflow, known, load_settings(ctx)) if evaluate else ()
     last = (_build_step(workflow, states, do),) if evaluate else ()
-    report = _check_trace(workflow, trace, last, closed=not is_open)
-    if as_json:
-        from fateforger.workflow.conformance import write_report  # noqa: PLC0415  the help text needs none of it
-
-        write_json({**write_report(report), **({"states": _write_states(states)} if evaluate else {})})
-    else:
-        _print_states(states)
-        _print_report(report)
-    if exit_code and report.violated_rules:
+    checked = _check_trace(workflow, trace, last, closed=not is_open)
+    told = [{"state": each.name, "holds": each.holds, "why": list(each.why)} for each in states]
+    lines = [f"{_STATE_SIGNS[each.holds]} {each.name}: {' '.join(each.why)}" for each in states]
+    document = {**write_report(checked), **({"states": told} if evaluate else {})}
+    print_result(document, [*lines, *_format_report(checked)], as_json=as_json)
+    if exit_code and any(each.violations for each in checked):
         raise click.exceptions.Exit(1)
 
 
@@ -108,7 +104,9 @@ def _build_parent_reader(source: str) -> Callable[[str], str | None]:
     return parent
 
 
-def _check_trace(workflow: Workflow, trace: str | None, last: Sequence[Step], *, closed: bool) -> Report:
+def _check_trace(
+    workflow: Workflow, trace: str | None, last: Sequence[Step], *, closed: bool
+) -> tuple[CheckedRule, ...]:
     names = workflow.vocabulary
     lines = () if trace is None else read_lines(trace)
     steps = [read_step(parse_json(line, where), names, where) for line, where in lines]
@@ -125,25 +123,17 @@ def _check_lines(batch: str) -> None:
             write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})
 
 
-def _print_report(report: Report) -> None:
-    for each in report.rules:
-        judgement = each.judgement
-        at: dict[str, Any] = {"": judgement.violations, "unknown ": judgement.unknown, "open ": judgement.pending}
+def _format_report(checked: Sequence[CheckedRule]) -> Iterator[str]:
+    for each in checked:
+        at = {"": each.violations, "unknown ": each.unknown, "open ": each.pending}
         steps = "; ".join(f"{what}at step {', '.join(map(str, numbers))}" for what, numbers in at.items() if numbers)
-        click.echo(f"{_SIGNS[each.verdict]} {each.stated.text}: {each.verdict.value}{f', {steps}' if steps else ''}")
+        yield f"{_SIGNS[each.verdict]} {each.stated.text}: {each.verdict.value}{f', {steps}' if steps else ''}"
         if not each.verdict.passes:
-            click.echo(f"  → {each.remedy}")
-    click.echo(f"Together: {report.verdict.value}.")
+            yield f"  → {each.remedy}"
+    yield f"Together: {combine_verdicts(each.verdict for each in checked).value}."
 
 
 _STATE_SIGNS = {True: "✓", False: "✗", None: "?"}
-
-
-class _Known(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-    session: dict[str, bool] = {}
-    task: dict[str, Any] = {}
-    stated: list[str] | None = None
 
 
 def _evaluate_states(workflow: Workflow, known: str | None, settings: Settings) -> tuple[EvaluatedState, ...]:
@@ -164,25 +154,12 @@ def _build_step(workflow: Workflow, states: Sequence[EvaluatedState], do: Sequen
             near = workflow.vocabulary.near(name)
             meant = f" Did you mean {' or '.join(near)}?" if near else ""
             raise BadInput(f"“{name}” is no action of {workflow.name}.{meant}", where="--do")
-    return as_step(states, do)
-
-
-def _write_states(states: Sequence[EvaluatedState]) -> list[Mapping[str, Any]]:
-    """Return ``[{"state","holds","why"}]``; ``holds`` is null where it is unknown."""
-    return [{"state": each.name, "holds": each.holds, "why": list(each.why)} for each in states]
-
-
-def _print_states(states: Sequence[EvaluatedState]) -> None:
-    """Print the states for people."""
-    for each in states:
-        click.echo(f"{_STATE_SIGNS[each.holds]} {each.name}: {' '.join(each.why)}")
+    return build_step({state.name: state.holds for state in states}, do)
 
 
 def _parse_known(document: object, where: str) -> KnownValues:
     try:
-        given = _Known.model_validate(document)
+        return KnownValues.model_validate(document)
     except ValidationError as error:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None
-    stated = None if given.stated is None else frozenset(given.stated)
-    return KnownValues(session=given.session, task=given.task, stated=stated)

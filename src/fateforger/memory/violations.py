@@ -215,10 +215,10 @@ def find_order_violations(
     if not by_uid:
         return ()
     rules = [StatedRule(uid, read_day_rule(item.record.payload.day_rule or ""), "") for uid, item in by_uid.items()]
-    day = judge_day(rules, plan, meetings)
     return tuple(
-        _build_violation(by_uid[checked.stated.id], checked.stated, day.find_violating_blocks(checked))
-        for checked in day.report.violated_rules
+        _build_violation(by_uid[checked.stated.id], checked.stated, blocks)
+        for checked, blocks in judge_day(rules, plan, meetings)
+        if blocks
     )
 
 

@@ -253,8 +253,8 @@ def broken_rules(
     """
     vocabulary = load_shipped(WORKFLOW).vocabulary
     past = session.thread.trace if any(_looks_back(each.rule, vocabulary) for each in rules) else ()
-    report = check(rules, (*past, *steps), vocabulary, closed=closed)
-    return tuple(each for each in report.rules if each.blocks and _is_late(each, len(past)))
+    checked = check(rules, (*past, *steps), vocabulary, closed=closed)
+    return tuple(each for each in checked if each.blocks and _is_late(each, len(past)))
 
 
 def record_steps(session: Session, *steps: Step) -> Session:
@@ -277,7 +277,7 @@ def _looks_back(rule: Rule, vocabulary: Vocabulary) -> bool:
 
 def _is_late(checked: CheckedRule, first: int) -> bool:
     """Check whether the rule is broken at that step or later."""
-    steps = checked.judgement.violations if checked.verdict is Verdict.VIOLATED else checked.judgement.unknown
+    steps = checked.violations if checked.verdict is Verdict.VIOLATED else checked.unknown
     return any(at >= first for at in steps)
 
 

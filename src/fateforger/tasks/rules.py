@@ -61,10 +61,10 @@ def objections(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE
     workflow = workflow_of(task.spec)
     if workflow is None:
         return ()
-    report = check(
+    checked = check(
         workflow.rules, (*task.steps, next_step(task, *actions, facts=facts)), workflow.vocabulary, closed=False
     )
-    return tuple(each for each in report.rules if each.blocks and _is_late(each, len(task.steps)))
+    return tuple(each for each in checked if each.blocks and _is_late(each, len(task.steps)))
 
 
 def unfinished_rules(task: QueuedTask) -> tuple[CheckedRule, ...]:
@@ -75,7 +75,7 @@ def unfinished_rules(task: QueuedTask) -> tuple[CheckedRule, ...]:
     workflow = workflow_of(task.spec)
     if workflow is None or not task.steps:
         return ()
-    return tuple(each for each in check(workflow.rules, task.steps, workflow.vocabulary).rules if each.blocks)
+    return tuple(each for each in check(workflow.rules, task.steps, workflow.vocabulary) if each.blocks)
 
 
 def refusal(checked: Sequence[CheckedRule]) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def refusal(checked: Sequence[CheckedRule]) -> tuple[str, ...]:
 
 
 def _is_late(checked: CheckedRule, first: int) -> bool:
-    steps = checked.judgement.violations if checked.verdict is Verdict.VIOLATED else checked.judgement.unknown
+    steps = checked.violations if checked.verdict is Verdict.VIOLATED else checked.unknown
     return any(at >= first for at in steps)
 
 

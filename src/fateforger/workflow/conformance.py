@@ -72,16 +72,6 @@ def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
     return min(verdicts, key=WEIGHT.__getitem__, default=Verdict.VACUOUS)
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Verdict, with the steps (counted from 0) at which the rule was activated, grouped by their own verdict."""
-
-    verdict: Verdict
-    violations: tuple[int, ...] = ()
-    unknown: tuple[int, ...] = ()
-    pending: tuple[int, ...] = ()
-
-
 class _Answer(NamedTuple):
     """Steps at which the target certainly comes, certainly fails, or is still awaited; elsewhere it is unknown."""
 
@@ -90,10 +80,9 @@ class _Answer(NamedTuple):
     waits: int = 0
 
 
-def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
-    """Judge a rule. A trace that is not ``closed`` may continue."""
+def _judge(stated: StatedRule, timeline: Timeline, *, closed: bool) -> CheckedRule:
     full = timeline.full
-    activation, answer = _find_activations(rule, timeline, closed=closed)
+    activation, answer = _find_activations(stated.rule, timeline, closed=closed)
     violated = activation.sure & answer.fails
     pending = activation.sure & answer.waits
     satisfied = activation.sure & answer.comes
@@ -106,8 +95,8 @@ def judge(rule: Rule, timeline: Timeline, *, closed: bool = True) -> Judgement:
     )
     verdict = next((verdict for verdict, steps in verdicts if steps), Verdict.VACUOUS)
     if not violated | unknown | pending:
-        return Judgement(verdict)
-    return Judgement(verdict, *(steps_in(steps, timeline.numbers) for steps in (violated, unknown, pending)))
+        return CheckedRule(stated, verdict)
+    return CheckedRule(stated, verdict, *(steps_in(steps, timeline.numbers) for steps in (violated, unknown, pending)))
 
 
 def _find_activations(rule: Rule, timeline: Timeline, *, closed: bool) -> tuple[Truth, _Answer]:
@@ -235,18 +224,16 @@ def wrap_rule(rule: Rule, text: str | None = None) -> StatedRule:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRule:
-    """Rule with its verdict."""
+    """Rule with its verdict.
+
+    The steps (counted from 0) at which the rule was activated are grouped by their own verdict.
+    """
 
     stated: StatedRule
-    judgement: Judgement
-
-    @property
-    def verdict(self) -> Verdict:
-        return self.judgement.verdict
-
-    @property
-    def kind(self) -> RuleKind:
-        return self.stated.rule.kind
+    verdict: Verdict
+    violations: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
+    pending: tuple[int, ...] = ()
 
     @property
     def remedy(self) -> str:
@@ -260,51 +247,38 @@ class CheckedRule:
         return stops and self.stated.necessity == "must"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Combined verdict, and the verdict of each rule."""
-
-    verdict: Verdict
-    rules: tuple[CheckedRule, ...]
-
-    @property
-    def violated_rules(self) -> tuple[CheckedRule, ...]:
-        """Rules that are violated."""
-        return tuple(each for each in self.rules if each.verdict is Verdict.VIOLATED)
-
-
-def check(rules: Sequence[StatedRule], steps: Sequence[Step], vocabulary: Vocabulary, *, closed: bool = True) -> Report:
+def check(
+    rules: Sequence[StatedRule], steps: Sequence[Step], vocabulary: Vocabulary, *, closed: bool = True
+) -> tuple[CheckedRule, ...]:
     """Judge each rule on a trace.
 
     A trace that is not ``closed`` may continue. Rules and steps may only use names of the vocabulary.
     """
     line = build_timeline(steps, vocabulary)
-    checked = tuple(CheckedRule(each, judge(each.rule, line, closed=closed)) for each in rules)
-    return Report(combine_verdicts(each.verdict for each in checked), checked)
+    return tuple(_judge(each, line, closed=closed) for each in rules)
 
 
-def write_report(report: Report) -> dict[str, Any]:
+def write_report(checked: Sequence[CheckedRule]) -> dict[str, Any]:
     """Return the report as a JSON document.
 
     The shape is ``{"verdict","rules":[{"rule","verdict","violations":[steps],"remedy", ...}]}``. Steps are counted from
     0; ``remedy`` is null for a rule that passes.
     """
-    return {"verdict": report.verdict.value, "rules": [_document(each) for each in report.rules]}
-
-
-def _document(checked: CheckedRule) -> dict[str, Any]:
-    judgement = checked.judgement
-    return {
-        "rule": checked.stated.text,
-        "verdict": checked.verdict.value,
-        "violations": list(judgement.violations),
-        "remedy": None if checked.verdict.passes else checked.remedy,
-        "id": checked.stated.id,
-        "type": checked.kind.value,
-        "necessity": checked.stated.necessity,
-        "unknown": list(judgement.unknown),
-        "pending": list(judgement.pending),
-    }
+    rules = [
+        {
+            "rule": each.stated.text,
+            "verdict": each.verdict.value,
+            "violations": list(each.violations),
+            "remedy": None if each.verdict.passes else each.remedy,
+            "id": each.stated.id,
+            "type": each.stated.rule.kind.value,
+            "necessity": each.stated.necessity,
+            "unknown": list(each.unknown),
+            "pending": list(each.pending),
+        }
+        for each in checked
+    ]
+    return {"verdict": combine_verdicts(each.verdict for each in checked).value, "rules": rules}
 
 
 class _Case(BaseModel):

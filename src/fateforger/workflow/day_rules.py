@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 from fateforger.errors import BadInput
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import instant_of
-from fateforger.workflow.conformance import CheckedRule, Report, StatedRule, check
+from fateforger.workflow.conformance import CheckedRule, StatedRule, check
 from fateforger.workflow.day_names import DayName, DayNames, parse_day_name
 from fateforger.workflow.parser import read_rule
 from fateforger.workflow.rules import (
@@ -115,18 +115,6 @@ class DayBlock:
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedDay:
-    """Verdicts on a day. Step numbers in the report are indexes of ``blocks``."""
-
-    report: Report
-    blocks: tuple[DayBlock, ...]
-
-    def find_violating_blocks(self, checked: CheckedRule) -> tuple[DayBlock, ...]:
-        """Return the blocks at which a rule is violated."""
-        return tuple(self.blocks[at] for at in checked.judgement.violations)
-
-
 @lru_cache(maxsize=1024)
 def read_day_rule(text: str) -> Rule:
     """Parse a kept rule. Raises :class:`BadInput` with one sentence, also for a rule that no block can keep."""
@@ -172,8 +160,8 @@ def _find_denied_blocks(expression: Expression, *, holds: bool) -> Iterator[str]
 
 def judge_day(
     rules: Sequence[StatedRule], plan: TBPlan, meetings: Iterable[DayBlock] = (), *, day: date | None = None
-) -> JudgedDay:
-    """Judge a plan and the meetings of its day by the rules.
+) -> tuple[tuple[CheckedRule, tuple[DayBlock, ...]], ...]:
+    """Judge a plan and the meetings of its day by the rules; return each with the blocks that violate it.
 
     ``day`` defaults to the plan's date. Raises :class:`PlanInvalid` if a block of the plan has no time.
     """
@@ -181,7 +169,7 @@ def judge_day(
     blocks = tuple(sorted((*own, *meetings), key=lambda b: (_utc(b.start), _utc(b.end), b.title)))
     names = {name: known for rule in rules for name in rule.rule.names if (known := parse_day_name(name)) is not None}
     steps = [_build_step(block, blocks, names, day or plan.date, plan.zone) for block in blocks]
-    return JudgedDay(check(rules, steps, NAMES), blocks)
+    return tuple((each, tuple(blocks[at] for at in each.violations)) for each in check(rules, steps, NAMES))
 
 
 def _build_step(

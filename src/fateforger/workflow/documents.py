@@ -25,16 +25,7 @@ import yaml
 from fateforger.errors import BadInput
 from fateforger.workflow.conformance import Necessity, StatedRule
 from fateforger.workflow.parser import Place, PlaceOf, read_rule
-from fateforger.workflow.predicates import (
-    Check,
-    CommandOutput,
-    Described,
-    FileContent,
-    Predicate,
-    SessionState,
-    TaskState,
-    UserStatement,
-)
+from fateforger.workflow.predicates import Check, CheckKind, Predicate
 from fateforger.workflow.rules import RuleKind, Vocabulary, is_name, write_rule
 
 MOST_BYTES = 1024 * 1024
@@ -117,7 +108,7 @@ def refuse(node: yaml.Node, sentence: str) -> NoReturn:
 
 _PREDICATE = frozenset({"check", "or", "set_by", "cleared_by"})
 _CHECK = frozenset({"session", "task", "user_stated", "file", "command", "contains", "equals", "succeeds"})
-_FORMS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+_FORMS: Mapping[CheckKind, tuple[frozenset[str], frozenset[str]]] = {
     "session": (frozenset(), frozenset()),
     "task": (frozenset(), frozenset({"contains", "equals"})),
     "user_stated": (frozenset(), frozenset()),
@@ -142,7 +133,7 @@ def read_predicates(node: yaml.Node, actions: Collection[str]) -> dict[str, Pred
 
 def _predicate(name: str, node: yaml.Node, actions: Collection[str]) -> Predicate:
     if isinstance(node, yaml.ScalarNode):
-        return Predicate(name, (Described(node.value.strip()),) if node.value.strip() else ())
+        return Predicate(name, (Check("judged", node.value.strip()),) if node.value.strip() else ())
     fields = fields_of(node, _PREDICATE, "A predicate")
     if "or" in fields and "check" not in fields:
         refuse(node, "A predicate with “or” has a “check” first.")
@@ -169,7 +160,7 @@ def _checks(node: yaml.Node) -> list[Check]:
 
 def _check(node: yaml.Node) -> Check:
     if isinstance(node, yaml.ScalarNode):
-        return Described(text_of(node, "A check"))
+        return Check("judged", text_of(node, "A check"))
     fields = fields_of(node, _CHECK, "A check")
     asked = [key for key in _FORMS if key in fields]
     if len(asked) != 1:
@@ -180,28 +171,13 @@ def _check(node: yaml.Node) -> Check:
         wanted = " or ".join(sorted(needed | allowed)) or "nothing"
         refuse(node, f"Beside “{asked[0]}” stands {wanted}.")
     values = {key: text_of(value, f"“{key}”") for key, value in fields.items()}
-    return _build_check(asked[0], values, node)
-
-
-def _build_check(asked: str, values: Mapping[str, str], node: yaml.Node) -> Check:
-    value = values[asked]
-    match asked:
-        case "session":
-            return SessionState(value)
-        case "task":
-            return TaskState(value, values.get("contains"), values.get("equals"))
-        case "user_stated":
-            return UserStatement(value)
-        case "file":
-            path = PurePosixPath(value)
-            if path.is_absolute() or ".." in path.parts:
-                refuse(node, "The pattern of a file is relative and stays inside its folder.")
-            return FileContent(value, values["contains"])
-        case _:
-            succeeds = values.get("succeeds", "true")
-            if not is_name(value) or succeeds not in {"true", "false"}:
-                refuse(node, "A command is the name under which it was allowed; “succeeds” is true or false.")
-            return CommandOutput(value, succeeds == "true")
+    kind, about, succeeds = asked[0], values[asked[0]], values.get("succeeds", "true")
+    path = PurePosixPath(about)
+    if kind == "file" and (path.is_absolute() or ".." in path.parts):
+        refuse(node, "The pattern of a file is relative and stays inside its folder.")
+    if kind == "command" and (not is_name(about) or succeeds not in {"true", "false"}):
+        refuse(node, "A command is the name under which it was allowed; “succeeds” is true or false.")
+    return Check(kind, about, values.get("contains"), values.get("equals"), succeeds=succeeds == "true")
 
 
 _BESIDE = frozenset({"id", "title", "remedy", "necessity"})

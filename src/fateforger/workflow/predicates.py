@@ -1,64 +1,39 @@
-"""Predicates: values that describe how to decide whether a state holds.
+"""Predicates: values that describe how to decide whether a state holds, and their evaluation from facts.
 
-Nothing is evaluated here. An adapter reads files and runs commands, and only those that are allowed. No check is ever
-derived from chat text.
+An adapter reads files and runs commands, and only those that are allowed. No check is ever derived from chat text. Each
+answer carries its reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, Protocol, assert_never
+
+from pydantic import BaseModel, ConfigDict
 
 from fateforger.workflow.trace import Step
 
-
-@dataclass(frozen=True, slots=True)
-class SessionState:
-    """Fact of the planning session, by name."""
-
-    fact: str
+CheckKind = Literal["session", "task", "user_stated", "file", "command", "judged"]
 
 
 @dataclass(frozen=True, slots=True)
-class TaskState:
-    """Field of the current task: a text or tag it ``contains``, or a value it ``equals``."""
+class Check:
+    """One way to decide a state.
 
-    field: str
+    session      ``about`` names a fact of the planning session
+    task         ``about`` names a field of the current task: a text or tag it ``contains``, or a value it ``equals``
+    user_stated  ``about`` is a kind of statement that a model extracted from the person's words; no text is searched
+    file         a file that matches the pattern ``about`` (relative, ``*`` for anything) ``contains`` a text
+    command      the command of that allowed name ``succeeds`` (exit status 0) or fails
+    judged       ``about`` is a sentence that a person or a model judges; without their answer it is unknown
+    """
+
+    kind: CheckKind
+    about: str
     contains: str | None = None
     equals: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class UserStatement:
-    """Kind of statement that a model extracted from the person's words into a typed field. No text is searched."""
-
-    statement: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileContent:
-    """A file that matches the pattern (relative, ``*`` for anything) contains this text."""
-
-    pattern: str
-    contains: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommandOutput:
-    """A command, given by its allowed name, succeeds (exit status 0) or fails."""
-
-    command: str
     succeeds: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """Sentence that a person or a model judges. Without their answer it is unknown."""
-
-    sentence: str
-
-
-Check = SessionState | TaskState | UserStatement | FileContent | CommandOutput | Described
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +64,138 @@ def plan_steps(
     }
     steps = []
     for done in actions:
-        steps.append(
-            Step(
-                do=tuple(done),
-                true=tuple(name for name, value in states.items() if value),
-                unknown=tuple(name for name, value in states.items() if value is None),
-            )
-        )
+        steps.append(build_step(states, done))
         for predicate in predicates:
             if not predicate.cleared_by.isdisjoint(done):
                 states[predicate.name] = False
             if not predicate.set_by.isdisjoint(done):
                 states[predicate.name] = True
     return tuple(steps)
+
+
+def build_step(states: Mapping[str, bool | None], do: Sequence[str] = ()) -> Step:
+    """Return a step: the given actions, and the value of each state as it begins."""
+    return Step(
+        do=tuple(do),
+        true=tuple(name for name, value in states.items() if value),
+        unknown=tuple(name for name, value in states.items() if value is None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """Answer to a check. ``holds`` is ``None`` if it cannot be decided; ``why`` is a sentence."""
+
+    holds: bool | None
+    why: str
+
+
+class KnownValues(BaseModel):
+    """Values available without reading files or running commands.
+
+    ``session`` holds facts by name, ``task`` the fields of the current task, and ``stated`` the kinds of statements
+    that a model extracted from the person's words (``None`` if no model read them).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    session: dict[str, bool] = {}
+    task: dict[str, Any] = {}
+    stated: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedState:
+    """Current value of a state.
+
+    ``why`` holds the sentences of the checks that decide it, or of all undecided checks.
+    """
+
+    name: str
+    holds: bool | None
+    why: tuple[str, ...]
+
+
+def evaluate_state(predicate: Predicate, known: KnownValues, looked: Mapping[Check, CheckAnswer]) -> EvaluatedState:
+    """Evaluate a state from its checks: true if any check holds, false if all fail.
+
+    ``looked`` has the answers to checks that the caller had to look up.
+    """
+    told = [looked[check] if check in looked else answer_check(check, known) for check in predicate.checks]
+    if not told:
+        return EvaluatedState(predicate.name, None, ("Nothing says how it can be told.",))
+    holds = True if any(each.holds for each in told) else None if any(each.holds is None for each in told) else False
+    return EvaluatedState(predicate.name, holds, tuple(each.why for each in told if each.holds is holds))
+
+
+def answer_check(check: Check, known: KnownValues) -> CheckAnswer:
+    """Answer one check without looking anything up."""
+    match check.kind:
+        case "session":
+            if check.about not in known.session:
+                return CheckAnswer(None, f"The session knows nothing of “{check.about}”.")
+            return CheckAnswer(known.session[check.about], f"The session says so of “{check.about}”.")
+        case "task":
+            return _answer_task_check(check, known.task)
+        case "user_stated":
+            if known.stated is None:
+                return CheckAnswer(None, "Nobody read what the person stated.")
+            stated = check.about in known.stated
+            return CheckAnswer(stated, f"The person stated {'' if stated else 'no '}“{check.about}”.")
+        case "file" | "command":
+            return CheckAnswer(None, "Nobody looked.")
+        case "judged":
+            return CheckAnswer(None, f"Somebody has to judge it: {check.about}")
+        case _:
+            assert_never(check.kind)
+
+
+def _answer_task_check(check: Check, task: Mapping[str, Any]) -> CheckAnswer:
+    field = check.about
+    if field not in task:
+        return CheckAnswer(None, f"The task has no “{field}”.")
+    value = task[field]
+    if check.contains is not None:
+        holds = check.contains in value if isinstance(value, str | list | tuple | set | frozenset) else False
+        return CheckAnswer(holds, f"“{field}” of the task {'holds' if holds else 'does not hold'} “{check.contains}”.")
+    if check.equals is not None:
+        holds = value is not None and str(value) == check.equals
+        return CheckAnswer(holds, f"“{field}” of the task is {'' if holds else 'not '}“{check.equals}”.")
+    return CheckAnswer(bool(value), f"“{field}” of the task is {'there' if value else 'empty'}.")
+
+
+class Facts(Protocol):
+    """Checks that have no effect except that of an allowed command.
+
+    A check that is not allowed, has no object or is too slow is unknown, with a reason as a sentence; nothing is
+    raised.
+    """
+
+    async def contains(self, pattern: str, text: str) -> CheckAnswer:
+        """Check whether a matching file contains the text, case-sensitively.
+
+        The pattern is relative to an allowed folder; ``*`` matches within a name, ``**`` any folders.
+        """
+        ...
+
+    async def succeeds(self, command: str) -> CheckAnswer:
+        """Check whether a command, by its allowed name, ends with exit status 0."""
+        ...
+
+
+async def evaluate(predicates: Sequence[Predicate], known: KnownValues, facts: Facts) -> tuple[EvaluatedState, ...]:
+    """Return the current value of each state.
+
+    Checks run one after another, and each command and each look at files once, since two may interfere.
+    """
+    ran: dict[str, CheckAnswer] = {}
+    looked: dict[Check, CheckAnswer] = {}
+    checks = dict.fromkeys(check for predicate in predicates for check in predicate.checks)
+    for check in sorted(checks, key=lambda check: check.kind != "command"):
+        if check.kind == "command":
+            if check.about not in ran:
+                ran[check.about] = await facts.succeeds(check.about)
+            told = ran[check.about]
+            looked[check] = told if told.holds is None else CheckAnswer(told.holds is check.succeeds, told.why)
+        elif check.kind == "file":
+            looked[check] = await facts.contains(check.about, check.contains or "")
+    return tuple(evaluate_state(predicate, known, looked) for predicate in predicates)

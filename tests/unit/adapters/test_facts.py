@@ -22,7 +22,7 @@ from fateforger.adapters.facts import (
     read_file_bytes,
 )
 from fateforger.errors import BadInput
-from fateforger.workflow.facts import CheckAnswer
+from fateforger.workflow.predicates import CheckAnswer
 
 PYTHON = sys.executable
 

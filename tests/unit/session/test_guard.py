@@ -40,7 +40,7 @@ from fateforger.session.model import FrameFacts, RefineUpdate, Session, WriteCou
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.values import replace
 from fateforger.workflow.definition import load_shipped
-from fateforger.workflow.predicates import SessionState
+from fateforger.workflow.predicates import Check
 
 HOUR = timedelta(hours=1)
 REFINE, REVIEW, SKELETON = TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT, TimeboxingStage.SKELETON
@@ -83,7 +83,7 @@ def test_each_way_of_the_table_is_an_action_of_the_workflow() -> None:
     )
     states = {*known_facts(everything), "one_message_per_turn", "foreign_event_changed", "musts_kept"}
     assert states == set(TIMEBOXING.predicates)
-    assert all(p.checks == (SessionState(name),) for name, p in TIMEBOXING.predicates.items())
+    assert all(p.checks == (Check("session", name),) for name, p in TIMEBOXING.predicates.items())
 
 
 WRONG = FrameFacts(day_start=time(14), day_end=time(13))

@@ -6,70 +6,61 @@ from typing import Any
 
 import pytest
 
-from fateforger.workflow.facts import (
+from fateforger.workflow.predicates import (
+    Check,
     CheckAnswer,
     EvaluatedState,
     KnownValues,
+    Predicate,
     answer_check,
-    as_step,
-    collect_lookups,
+    build_step,
     evaluate,
     evaluate_state,
-)
-from fateforger.workflow.predicates import (
-    Check,
-    CommandOutput,
-    Described,
-    FileContent,
-    Predicate,
-    SessionState,
-    TaskState,
-    UserStatement,
 )
 from fateforger.workflow.trace import Step
 
 KNOWN = KnownValues(
     session={"plan_valid": True, "date_confirmed": False},
     task={"body": "## Approved Plan", "tags": ["ui", "later"], "priority": 2, "notes": "", "done": False},
-    stated=frozenset({"approval"}),
+    stated=["approval"],
 )
 
 
 @pytest.mark.parametrize(
     ("check", "told"),
     [
-        (SessionState("plan_valid"), CheckAnswer(holds=True, why="The session says so of “plan_valid”.")),
-        (SessionState("date_confirmed"), CheckAnswer(holds=False, why="The session says so of “date_confirmed”.")),
-        (SessionState("moon_full"), CheckAnswer(None, "The session knows nothing of “moon_full”.")),
+        (Check("session", "plan_valid"), CheckAnswer(holds=True, why="The session says so of “plan_valid”.")),
+        (Check("session", "date_confirmed"), CheckAnswer(holds=False, why="The session says so of “date_confirmed”.")),
+        (Check("session", "moon_full"), CheckAnswer(None, "The session knows nothing of “moon_full”.")),
         (
-            TaskState("body", contains="Approved"),
+            Check("task", "body", contains="Approved"),
             CheckAnswer(holds=True, why="“body” of the task holds “Approved”."),
         ),
-        (TaskState("tags", contains="ui"), CheckAnswer(holds=True, why="“tags” of the task holds “ui”.")),
-        (TaskState("tags", contains="u"), CheckAnswer(holds=False, why="“tags” of the task does not hold “u”.")),
+        (Check("task", "tags", contains="ui"), CheckAnswer(holds=True, why="“tags” of the task holds “ui”.")),
+        (Check("task", "tags", contains="u"), CheckAnswer(holds=False, why="“tags” of the task does not hold “u”.")),
         (
-            TaskState("priority", contains="2"),
+            Check("task", "priority", contains="2"),
             CheckAnswer(holds=False, why="“priority” of the task does not hold “2”."),
         ),
-        (TaskState("priority", equals="2"), CheckAnswer(holds=True, why="“priority” of the task is “2”.")),
-        (TaskState("body", equals="x"), CheckAnswer(holds=False, why="“body” of the task is not “x”.")),
-        (TaskState("notes"), CheckAnswer(holds=False, why="“notes” of the task is empty.")),
-        (TaskState("body"), CheckAnswer(holds=True, why="“body” of the task is there.")),
-        (TaskState("owner", equals="Anna"), CheckAnswer(None, "The task has no “owner”.")),
-        (UserStatement("approval"), CheckAnswer(holds=True, why="The person stated “approval”.")),
-        (UserStatement("refusal"), CheckAnswer(holds=False, why="The person stated no “refusal”.")),
-        (FileContent("a", "b"), CheckAnswer(None, "Nobody looked.")),
-        (CommandOutput("a"), CheckAnswer(None, "Nobody looked.")),
-        (Described("It reads well"), CheckAnswer(None, "Somebody has to judge it: It reads well")),
+        (Check("task", "priority", equals="2"), CheckAnswer(holds=True, why="“priority” of the task is “2”.")),
+        (Check("task", "body", equals="x"), CheckAnswer(holds=False, why="“body” of the task is not “x”.")),
+        (Check("task", "notes"), CheckAnswer(holds=False, why="“notes” of the task is empty.")),
+        (Check("task", "body"), CheckAnswer(holds=True, why="“body” of the task is there.")),
+        (Check("task", "owner", equals="Anna"), CheckAnswer(None, "The task has no “owner”.")),
+        (Check("user_stated", "approval"), CheckAnswer(holds=True, why="The person stated “approval”.")),
+        (Check("user_stated", "refusal"), CheckAnswer(holds=False, why="The person stated no “refusal”.")),
+        (Check("file", "a", contains="b"), CheckAnswer(None, "Nobody looked.")),
+        (Check("command", "a"), CheckAnswer(None, "Nobody looked.")),
+        (Check("judged", "It reads well"), CheckAnswer(None, "Somebody has to judge it: It reads well")),
     ],
 )
 def test_each_kind_is_told_by_what_is_known(check: Check, told: CheckAnswer) -> None:
     """S136: what nobody knows is unknown, never false."""
-    assert answer_check(check, KNOWN, {}) == told
+    assert answer_check(check, KNOWN) == told
 
 
 def test_where_nobody_read_what_was_stated_that_is_unknown() -> None:
-    assert answer_check(UserStatement("approval"), KnownValues(), {}) == CheckAnswer(
+    assert answer_check(Check("user_stated", "approval"), KnownValues()) == CheckAnswer(
         None, "Nobody read what the person stated."
     )
 
@@ -87,7 +78,7 @@ def test_one_of_its_checks_is_enough_and_the_reasons_are_those_that_decide(
     checks: tuple[str, ...], *, holds: bool | None, why: tuple[str, ...]
 ) -> None:
     """S132."""
-    predicate = Predicate("p", tuple(map(SessionState, checks)))
+    predicate = Predicate("p", tuple(Check("session", check) for check in checks))
     assert evaluate_state(predicate, KNOWN, {}) == EvaluatedState("p", holds, why)
 
 
@@ -111,12 +102,11 @@ async def test_files_and_commands_are_looked_at_once_each() -> None:
     """“succeeds: false” asks for the opposite; what could not be told stays unknown."""
     machine = Machine(tests=False, plan=True)
     predicates = (
-        Predicate("tests_pass", (CommandOutput("tests"),)),
-        Predicate("tests_fail", (CommandOutput("tests", succeeds=False), SessionState("moon"))),
-        Predicate("planned", (FileContent("plan", "## Approved"), Described("It reads well"))),
-        Predicate("lint_fails", (CommandOutput("lint", succeeds=False),)),
+        Predicate("tests_pass", (Check("command", "tests"),)),
+        Predicate("tests_fail", (Check("command", "tests", succeeds=False), Check("session", "moon"))),
+        Predicate("planned", (Check("file", "plan", contains="## Approved"), Check("judged", "It reads well"))),
+        Predicate("lint_fails", (Check("command", "lint", succeeds=False),)),
     )
-    assert len(collect_lookups(predicates)) == 4
     states = await evaluate(predicates, KnownValues(), machine)
     assert [(state.name, state.holds, state.why) for state in states] == [
         ("tests_pass", False, ("I ran tests.",)),
@@ -125,4 +115,6 @@ async def test_files_and_commands_are_looked_at_once_each() -> None:
         ("lint_fails", None, ("I ran lint.",)),
     ]
     assert machine.asked == ["tests", "lint", ("plan", "## Approved")]
-    assert as_step(states, ["commit"]) == Step(do=("commit",), true=("tests_fail", "planned"), unknown=("lint_fails",))
+    assert build_step({state.name: state.holds for state in states}, ["commit"]) == Step(
+        do=("commit",), true=("tests_fail", "planned"), unknown=("lint_fails",)
+    )

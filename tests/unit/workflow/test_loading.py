@@ -6,7 +6,7 @@ import pytest
 
 from fateforger.errors import BadInput
 from fateforger.workflow.definition import Workflow, read_workflow
-from fateforger.workflow.predicates import CommandOutput, Described, FileContent, SessionState, TaskState, UserStatement
+from fateforger.workflow.predicates import Check
 
 FEATURE = """\
 workflow: feature
@@ -61,9 +61,9 @@ def test_a_file_holds_all_of_it() -> None:
         ("ON green: INVOKE halt", "ON green: INVOKE halt", None, None, "must"),
     ]
     assert {name: predicate.checks for name, predicate in feature.predicates.items()} == {
-        "approved": (TaskState("body", contains="## Approved Plan"), UserStatement("approval")),
-        "green": (CommandOutput("tests"),),
-        "careful": (Described("somebody has to look"),),
+        "approved": (Check("task", "body", contains="## Approved Plan"), Check("user_stated", "approval")),
+        "green": (Check("command", "tests"),),
+        "careful": (Check("judged", "somebody has to look"),),
     }
     assert feature.predicates["approved"].set_by == {"run_tests"}
 
@@ -302,7 +302,7 @@ def test_nothing_extends_itself() -> None:
 def test_session_facts_and_files_can_be_asked() -> None:
     text = "workflow: w\npredicates:\n  p:\n    check: [{session: ready}, {file: 'tests/*.py', contains: x}]\n    or: {command: t, succeeds: 'false'}\n"
     assert loaded(text).predicates["p"].checks == (
-        SessionState("ready"),
-        FileContent("tests/*.py", "x"),
-        CommandOutput("t", succeeds=False),
+        Check("session", "ready"),
+        Check("file", "tests/*.py", contains="x"),
+        Check("command", "t", succeeds=False),
     )

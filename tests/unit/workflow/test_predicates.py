@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.workflow.facts import CheckAnswer, KnownValues, evaluate_state
-from fateforger.workflow.predicates import (
-    Check,
-    CommandOutput,
-    FileContent,
-    Predicate,
-    plan_steps,
-)
+from fateforger.workflow.predicates import Check, CheckAnswer, KnownValues, Predicate, evaluate_state, plan_steps
 from fateforger.workflow.trace import Step
 
 
@@ -28,7 +21,7 @@ from fateforger.workflow.trace import Step
 )
 def test_or_with_what_is_not_known(*, first: bool | None, second: bool | None, together: bool | None) -> None:
     """S132, S143: one of the checks is enough; what nobody can tell is unknown and not false."""
-    one, other = FileContent("one", "x"), CommandOutput("other")
+    one, other = Check("file", "one", contains="x"), Check("command", "other")
     answers: dict[Check, CheckAnswer] = {
         check: CheckAnswer(value, "So it is.") for check, value in ((one, first), (other, second)) if value is not None
     }
