@@ -14,7 +14,7 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.session.cards import Card, Prose
 from fateforger.slack.client import UNHURRIED, Pace, new_client, new_session
 from fateforger.slack.notices import build_notification_handler, deliver_notification
-from fateforger.slack.poster import LatestMessages, Poster
+from fateforger.slack.poster import Poster
 from fateforger.workers.lanes import NOTIFICATION, Notification
 from fateforger.workers.supervisor import Supervisor
 from fateforger.workers.turns import build_notification_job
@@ -32,7 +32,7 @@ class Post:
 async def post(tmp_path: Path) -> AsyncIterator[Post]:
     async with workspace_at(tmp_path) as workspace:
         http, store = new_session(), open_store(tmp_path / "state.sqlite")
-        poster = Poster(new_client(login(workspace), http), Pace(UNHURRIED), LatestMessages())
+        poster = Poster(new_client(login(workspace), http), Pace(UNHURRIED))
         handlers = [build_notification_handler(poster)]
         workers = Supervisor(store.jobs, handlers, owner="w", clock=SystemClock(), lanes=[NOTIFICATION])
         person = Person(workspace)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -42,7 +42,7 @@ from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
 from fateforger.calendar.access import read_day
 from fateforger.calendar.model import Ledger, Snapshot
-from fateforger.calendar.ports import Calendar, Journal, Quota
+from fateforger.calendar.ports import Calendar, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
@@ -71,11 +71,12 @@ from fateforger.workers.lanes import (
     CLOSING,
     EXTRACT,
     INDEXING,
+    LANES,
     SENDING,
     TIDYING,
     WAITING_TASKS,
     WATCHING,
-    SwitchedOff,
+    Row,
 )
 from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_handler, build_memory_handler
 from fateforger.workers.people import Ownership
@@ -95,11 +96,6 @@ def build_model(settings: Settings) -> Model | None:
     from fateforger.app.models import build_endpoint  # noqa: PLC0415  heavy
 
     return open_model(build_endpoint(settings, settings.model))
-
-
-def count_usage(model: Model | None, store: Store, clock: Clock, settings: Settings) -> Model | None:
-    """Wrap a model so that its costs are added up in the store."""
-    return None if model is None else CountingModel(model, store.usage, clock, tz=settings.time_zone)
 
 
 def describe_model(settings: Settings) -> str:
@@ -167,61 +163,40 @@ class HealthCheck:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Integrations:
-    """Connections to Slack and the calendar.
-
-    ``page_url`` is ``None`` with real Slack; ``caldav_url`` is ``None`` unless the calendar is local.
-    ``calendar_words`` describe the calendar. ``watched`` is the same calendar for background reads.
-    """
-
-    login: SlackLogin
-    calendar: Calendar
-    watched: Calendar
-    page_url: str | None
-    caldav_url: str | None
-    calendar_words: str
+async def _open_calendar(resources: _Resources, web: WebServer) -> tuple[McpCalendar, LocalCalendar | None]:
+    """Return the calendar, and the server behind it if that is a local one. Raises ``UserError``."""
+    settings = resources.settings
+    if settings.calendar_url:
+        return build_google_calendar(settings, settings.calendar_url, resources.store.quota), None
+    port = settings.caldav_port if settings.port else 0
+    local = await resources.stack.enter_async_context(start_local_calendar(settings, resources.clock, port=port))
+    return build_embedded_calendar(settings, f"{web.url}/calendar/mcp"), local
 
 
-async def open_integrations(
-    stack: AsyncExitStack, settings: Settings, clock: Clock, health: BaseRoute, quota: Quota
-) -> Integrations:
-    """Start the local stand-ins and the web server, which also serves the ``health`` route.
+def describe_calendar(settings: Settings) -> str:
+    """Return a sentence about the configured calendar."""
+    if settings.calendar_url:
+        return f"Calendar: {settings.calendar_id}, through your calendar server."
+    return "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."
 
-    ``quota`` counts requests to Google. Raises ``UserError``.
-    """
-    web = WebServer(settings.host, settings.port)
-    stack.callback(web.close)
-    routes, calendar, local, words = await _open_calendar(stack, settings, clock, web, quota)
-    login = _build_login(settings, web)
+
+async def _serve_pages(
+    resources: _Resources, web: WebServer, login: SlackLogin, local: LocalCalendar | None, health: Route
+) -> None:
+    """Serve the local stand-ins and the ``health`` route."""
+    stack, settings = resources.stack, resources.settings
+    routes: list[BaseRoute] = [health]
+    if local is not None:
+        routes += [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
     if not settings.real_slack:
-        workspace = _build_workspace(settings, clock, web, login, pane=local is not None)
+        workspace = _build_workspace(settings, resources.clock, web, login, pane=local is not None)
         stack.callback(workspace.close)
         routes.append(Mount("/", workspace.app))
     # On shutdown the web server stops before the parts it serves, and after their clients.
     stack.push_async_callback(web.stop)
-    await web.start(Starlette(routes=[health, *routes]))
+    await web.start(Starlette(routes=routes))
     if local is not None:
         stack.callback(local.release_pages)
-    stack.push_async_callback(calendar.aclose)
-    caldav_url = None if local is None else local.caldav_url
-    page_url = None if settings.real_slack else web.url
-    return Integrations(login, calendar, calendar.in_background(), page_url, caldav_url, words)
-
-
-async def _open_calendar(
-    stack: AsyncExitStack, settings: Settings, clock: Clock, web: WebServer, quota: Quota
-) -> tuple[list[BaseRoute], McpCalendar, LocalCalendar | None, str]:
-    """Return the calendar's routes, its port, the local server behind it, if any, and a sentence about it."""
-    if settings.calendar_url:
-        calendar = build_google_calendar(settings, settings.calendar_url, quota)
-        return [], calendar, None, f"Calendar: {settings.calendar_id}, through your calendar server."
-    caldav_port = settings.caldav_port if settings.port else 0
-    local = await stack.enter_async_context(start_local_calendar(settings, clock, port=caldav_port))
-    calendar = build_embedded_calendar(settings, f"{web.url}/calendar/mcp")
-    routes: list[BaseRoute] = [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
-    spoken = "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."
-    return routes, calendar, local, spoken
 
 
 def _build_login(settings: Settings, web: WebServer) -> SlackLogin:
@@ -281,16 +256,6 @@ class _Resources:
 
 
 @dataclass(frozen=True, slots=True)
-class _Services:
-    """The coordinator and the services that it uses."""
-
-    coordinator: PlanningCoordinator
-    memory: MemoryService
-    tools: Tools
-    indexing: Indexer
-
-
-@dataclass(frozen=True, slots=True)
 class _BackgroundReader:
     """The watcher's reads of the calendar. They leave most of the request budget to the reads that people wait for."""
 
@@ -318,30 +283,53 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         resources = await _open_resources(stack, settings)
         store, clock = resources.store, resources.clock
         health = HealthCheck(store.sessions)
-        around = await open_integrations(stack, settings, clock, health.route, store.quota)
-        engine = submitter(settings, around.calendar, store.journal, clock, role="house")
-        planner = _build_services(resources, engine)
+        web = WebServer(settings.host, settings.port)
+        stack.callback(web.close)
+        calendar, local = await _open_calendar(resources, web)
+        login = _build_login(settings, web)
+        await _serve_pages(resources, web, login, local, health.route)
+        stack.push_async_callback(calendar.aclose)
+        engine = submitter(settings, calendar, store.journal, clock, role="house")
+        model = _open_model(resources)
+        index = build_memory(settings)
+        stack.push_async_callback(index.aclose)
+        health.indexing = Indexer(store.constraints, index)
+        health.memory = memory = MemoryService(
+            store.constraints, store.jobs, clock, index=health.indexing, reads_words=model is not None
+        )
+        tools = _build_tools(resources, memory, model)
+        coordinator = _build_coordinator(resources, engine, memory, tools)
+        stack.push_async_callback(coordinator.aclose)
         await _take_over_claims(resources)
         recovery = BackgroundTasks()
         stack.push_async_callback(recovery.close)
         recovery.start(_recover_transactions(engine), name="recovery")
         await asyncio.to_thread(warm_up)
-        slack = SlackApp(around.login, _build_slack_services(resources, planner, engine))
-        watched = _BackgroundReader(engine, around.watched, store.journal)
-        handlers = [*slack.handlers, *_build_handlers(resources, planner, watched)]
-        supervisor = Supervisor(store.jobs, handlers, owner=resources.replica, clock=clock)
-        planner.coordinator.on_message_due(partial(supervisor.wake, SENDING))
+        health.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
+        watched = _BackgroundReader(engine, calendar.in_background(), store.journal)
+        handlers = (
+            *slack.handlers,
+            *_build_handlers(resources, watched),
+            Repeated(INDEXING, health.indexing.run_once),
+            Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
+        )
+        lanes = _select_lanes(settings)
+        supervisor = Supervisor(store.jobs, handlers, owner=resources.replica, clock=clock, lanes=lanes)
+        coordinator.on_message_due(partial(supervisor.wake, SENDING))
         store.constraints.on_write(partial(supervisor.wake, INDEXING))
         store.people.on_erase(partial(supervisor.wake, INDEXING))
         team = await stack.enter_async_context(run_slack_app(slack, supervisor))
-        await planner.coordinator.resume()
-        health.slack, health.indexing, health.memory = slack, planner.indexing, planner.memory
+        await coordinator.resume()
         place = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
         state = f"State: {'your database' if settings.database_url else settings.data_dir}."
         owner = f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}"
         code = await resources.ownership.offer_code()
-        lines = (place, around.calendar_words, owner, describe_model(settings), state)
-        yield App(around.page_url, around.caldav_url, lines, None if code is None else describe_claim(code))
+        yield App(
+            page_url=None if settings.real_slack else web.url,
+            caldav_url=None if local is None else local.caldav_url,
+            lines=(place, describe_calendar(settings), owner, describe_model(settings), state),
+            claim=None if code is None else describe_claim(code),
+        )
 
 
 async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resources:
@@ -353,42 +341,47 @@ async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resourc
     return _Resources(stack, settings, clock, store, ownership, read_replica_name(settings.data_dir))
 
 
-def _build_services(resources: _Resources, engine: CalendarSubmitter) -> _Services:
-    settings, clock, store = resources.settings, resources.clock, resources.store
-    model = count_usage(build_model(settings), store, clock, settings)
-    if model is not None:
-        resources.stack.push_async_callback(model.aclose)
-    index = build_memory(settings)
-    resources.stack.push_async_callback(index.aclose)
-    indexing = Indexer(store.constraints, index)
-    memory = MemoryService(store.constraints, store.jobs, clock, index=indexing, reads_words=model is not None)
-    tools = Tools(
+def _open_model(resources: _Resources) -> Model | None:
+    """Return a model client of its own, whose costs are added up in the store."""
+    model = build_model(resources.settings)
+    if model is None:
+        return None
+    resources.stack.push_async_callback(model.aclose)
+    return CountingModel(model, resources.store.usage, resources.clock, tz=resources.settings.time_zone)
+
+
+def _build_tools(resources: _Resources, memory: MemoryService, model: Model | None) -> Tools:
+    store = resources.store
+    return Tools(
         tasks=store.tasks,
         sessions=store.sessions,
         jobs=store.jobs,
-        clock=clock,
-        tz=settings.time_zone,
+        clock=resources.clock,
+        tz=resources.settings.time_zone,
         durations=DurationService(store.durations),
         rules=memory,
         model=model,
     )
-    tasks = QueueService(tools, resources.replica)
-    coordinator = PlanningCoordinator(
+
+
+def _build_coordinator(
+    resources: _Resources, engine: CalendarSubmitter, memory: MemoryService, tools: Tools
+) -> PlanningCoordinator:
+    settings, clock, store = resources.settings, resources.clock, resources.store
+    return PlanningCoordinator(
         sessions=store.sessions,
         submitter=engine,
         clock=clock,
         calendar_write=settings.calendar_write,
         ownership=resources.ownership,
-        model=model,
+        model=tools.model,
         memory=memory,
-        tasks=tasks,
+        tasks=QueueService(tools, resources.replica),
         outside=build_external_list(settings, clock),
         proposals=ProposalService(store.proposals, store.jobs, clock),
         logbook=build_turn_log(settings, clock),
         improver=Improver(optimize if is_installed() else None),
     )
-    resources.stack.push_async_callback(coordinator.aclose)
-    return _Services(coordinator, memory, tools, indexing)
 
 
 async def _take_over_claims(resources: _Resources) -> None:
@@ -411,20 +404,22 @@ async def _recover_transactions(engine: CalendarSubmitter) -> None:
         log.warning("an interrupted transaction stays open for now: %s", error.message)
 
 
-def _build_slack_services(resources: _Resources, planner: _Services, engine: CalendarSubmitter) -> Services:
+def _build_slack_services(
+    resources: _Resources, coordinator: PlanningCoordinator, memory: MemoryService, engine: CalendarSubmitter
+) -> Services:
     settings, clock, store = resources.settings, resources.clock, resources.store
     approvals = Approvals(
         proposals=store.proposals,
         sessions=store.sessions,
-        versions=planner.memory.versions,
+        versions=memory.versions,
         jobs=store.jobs,
         clock=clock,
-        carry_out=planner.coordinator.handle,
-        said=planner.coordinator.get_rule_reply,
+        carry_out=coordinator.handle,
+        said=coordinator.get_rule_reply,
         tz=settings.time_zone,
     )
     return Services(
-        coordinator=planner.coordinator,
+        coordinator=coordinator,
         jobs=store.jobs,
         outbox=store.outbox,
         sessions=store.sessions,
@@ -436,27 +431,22 @@ def _build_slack_services(resources: _Resources, planner: _Services, engine: Cal
     )
 
 
-def _build_handlers(resources: _Resources, planner: _Services, watched: _BackgroundReader) -> tuple[Handler, ...]:
-    """Return the handlers of the background work that needs no Slack."""
+def _select_lanes(settings: Settings) -> tuple[Row, ...]:
+    """Return the table of background work without what the settings switch off. Jobs of that stay for a later start."""
+    off = {EXTRACT.name: settings.model is None, WATCHING.name: not settings.watch_seconds}
+    return tuple(row for row in LANES if not off.get(row.name))
+
+
+def _build_handlers(resources: _Resources, watched: _BackgroundReader) -> Iterator[Handler]:
+    """Yield the handlers of the background work that needs neither Slack nor the services of a turn."""
     settings, store, clock = resources.settings, resources.store, resources.clock
     sessions, jobs, constraints = store.sessions, store.jobs, store.constraints
-    extract: Handler = SwitchedOff(EXTRACT.name)
+    yield build_memory_handler(constraints, jobs, sessions, clock)
+    yield Repeated(CLOSING, SessionCloser(sessions, jobs, clock).run_once)
+    yield Repeated(TIDYING, TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone).run_once)
     # A model client of its own, so that no turn waits for it.
-    model = count_usage(build_model(settings), store, clock, settings)
-    if model is not None:
-        resources.stack.push_async_callback(model.aclose)
-        extract = build_extract_handler(build_interpreter(model), jobs, sessions, clock)
-    watching: Handler = SwitchedOff(WATCHING.name)
-    if settings.watch_seconds:
-        seconds = settings.watch_seconds
+    if (model := _open_model(resources)) is not None:
+        yield build_extract_handler(build_interpreter(model), jobs, sessions, clock)
+    if seconds := settings.watch_seconds:
         watcher = Watcher(sessions=sessions, jobs=jobs, calendar=watched, clock=clock, seconds=seconds)
-        watching = Repeated(WATCHING, watcher.run_once, seconds=seconds)
-    return (
-        build_memory_handler(constraints, jobs, sessions, clock),
-        extract,
-        Repeated(INDEXING, planner.indexing.run_once),
-        Repeated(WAITING_TASKS, partial(check_waiting_tasks, planner.tools)),
-        Repeated(CLOSING, SessionCloser(sessions, jobs, clock).run_once),
-        Repeated(TIDYING, TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone).run_once),
-        watching,
-    )
+        yield Repeated(WATCHING, watcher.run_once, seconds=seconds)

@@ -31,15 +31,15 @@ from fateforger.slack.client import (
 )
 from fateforger.slack.delivery import SENDING_JOB, Delivery, Dispatcher, build_sending_handler
 from fateforger.slack.forms import FormHandler
-from fateforger.slack.handlers import RequestHandler, with_welcome
-from fateforger.slack.home import Home, PersonalDataHandler, with_home_refresh
+from fateforger.slack.handlers import RequestHandler, build_command_handler
+from fateforger.slack.home import Home, PersonalDataHandler
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.notices import (
     build_greeting_handler,
     build_notification_handler,
     build_proposal_handler,
 )
-from fateforger.slack.poster import EphemeralMessages, LatestMessages, Pictures, Poster, Render
+from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
 from fateforger.workers.lanes import ERASING
 from fateforger.workers.people import PersonalData
@@ -67,14 +67,9 @@ class Services:
 
 
 class SlackApp:
-    """Connection to one workspace, and the handlers of the lanes that need it.
+    """Connection to one workspace, and the handlers of the lanes that need it."""
 
-    ``pace`` defaults to Slack's limits for Slack itself, and to none for other servers.
-    """
-
-    def __init__(
-        self, login: SlackLogin, services: Services, *, pace: PacePolicy | None = None, timing: Timing = DEFAULT_TIMING
-    ) -> None:
+    def __init__(self, login: SlackLogin, services: Services, *, timing: Timing = DEFAULT_TIMING) -> None:
         self._login = login
         self._services = services
         door, jobs, outbox, clock = services.coordinator, services.jobs, services.outbox, services.clock
@@ -82,23 +77,19 @@ class SlackApp:
         self._client = client = new_client(login, session)
         self._background = background = BackgroundTasks()
         people = People(client, clock)
-        ephemeral, latest = EphemeralMessages(client, people), LatestMessages()
-        self._pictures = pictures = Pictures(client, services.render)
-        pace = pace or (PacePolicy() if login.base_url == SLACK_URL else UNHURRIED)
-        poster = Poster(client, Pace(pace), latest, pictures)
-        requests = RequestHandler(
-            door, jobs, services.feedbacks, people, ephemeral, background, latest, poster, client, clock=clock
-        )
+        pace = Pace(PacePolicy() if login.base_url == SLACK_URL else UNHURRIED)
+        self._poster = poster = Poster(client, pace, services.render)
+        requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
         home = Home(door, client, background)
         self._listeners = Listeners(requests, forms, home, clock=clock)
         self._app = new_app(client)
         self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
-        delivery = Delivery(outbox, services.sessions, poster, ephemeral, people, pictures, clock=clock)
+        delivery = Delivery(outbox, services.sessions, poster, people, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self._presence = Presence(
-            with_home_refresh(home, with_welcome(door, jobs, ephemeral, clock)),
+            build_command_handler(door, jobs, people, home, clock),
             StatusLines(client, outbox, poster),
             services.sessions,
             outbox,
@@ -112,8 +103,8 @@ class SlackApp:
             build_turn_handler(self._presence.handle, jobs, services.sessions, clock),
             build_greeting_handler(door, poster),
             build_notification_handler(poster),
-            build_stop_handler(door, ephemeral),
-            build_proposal_handler(services.approvals, poster, people, ephemeral),
+            build_stop_handler(door, people),
+            build_proposal_handler(services.approvals, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
         )
 
@@ -130,7 +121,7 @@ class SlackApp:
     async def log_in(self) -> Workspace:
         """Check the tokens, and clean up after a process that died. Raises like :func:`check_login`."""
         workspace = await check_login(self._login, self._client)
-        self._pictures.apply_scopes(workspace.scopes)
+        self._poster.pictures.apply_scopes(workspace.scopes)
         await self._services.jobs.enqueue(SENDING_JOB, now=self._services.clock.now())
         await self._presence.sweep()
         return workspace

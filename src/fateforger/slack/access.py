@@ -23,7 +23,7 @@ MAX_KEPT = 10_000
 
 
 class People:
-    """Cache of time zones and direct message channels."""
+    """What Slack knows of people: time zones and direct messages, both cached."""
 
     def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
         self._client = client
@@ -58,6 +58,24 @@ class People:
                 self._channels.clear()
             self._channels[user_id] = str(answer["channel"]["id"])
         return self._channels[user_id]
+
+    async def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+        """Show a sentence to one person in a thread, or send it directly if there is no channel.
+
+        It is not stored, and a failure is only logged.
+        """
+        try:
+            if place.channel is None:
+                channel = await self.direct_channel(user_id)
+                await call_slack(self._client.chat_postMessage(channel=channel, text=words))
+            else:
+                await call_slack(
+                    self._client.chat_postEphemeral(
+                        channel=place.channel, user=user_id, thread_ts=place.thread_ts, text=words
+                    )
+                )
+        except SlackCallError as trouble:
+            log.warning("a sentence to %s was not delivered: %s", user_id, trouble)
 
 
 DIRECT = "D"

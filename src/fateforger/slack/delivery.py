@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from weakref import WeakValueDictionary
 
 from fateforger.errors import FateforgerError, StoreError
@@ -32,9 +32,9 @@ from fateforger.slack.client import (
     lacks_scope,
 )
 from fateforger.slack.payloads import Place
-from fateforger.slack.poster import EphemeralMessages, Pictures, Poster
+from fateforger.slack.poster import Poster
 from fateforger.ui.session_cards import root_card
-from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, SendOutbox, TryLater, ignore
+from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, TryLater, ignore
 from fateforger.workers.supervisor import BackgroundTasks, Repeated, wait_for
 
 
@@ -57,79 +57,6 @@ PUT_SECONDS = 3.0
 """Time that a message may delay the next one of its session while its picture is added."""
 
 
-@dataclass(slots=True)
-class PictureUpdater:
-    """Adds the latest picture of each session.
-
-    ``turns`` is shared with the sender, so that an older card never replaces a newer one. A picture that cannot be
-    shown is left out and logged; if Slack rejects it, it is not tried again.
-    """
-
-    pictures: Pictures
-    poster: Poster
-    outbox: Outbox
-    turns: KeyedLocks
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    _tasks: BackgroundTasks = field(init=False, default_factory=BackgroundTasks)
-    _adding: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)
-
-    def add_pictures(self, item: Outgoing) -> None:
-        """Add the picture of a posted message, if it has one that is not uploaded yet."""
-        if item.ephemeral_to is not None or not self.pictures.missing(item.card):
-            return
-        if (earlier := self._adding.get(item.session_id)) is not None:
-            earlier.cancel()
-        adding = self._tasks.start(self._upload_and_show(item), name=f"picture of {item.id}")
-        self._adding = {key: task for key, task in self._adding.items() if not task.done()}
-        self._adding[item.session_id] = adding
-
-    async def close(self) -> None:
-        """Stop; pending pictures come with the next card."""
-        await self._tasks.close()
-
-    async def _upload_and_show(self, item: Outgoing) -> None:
-        why = ""
-        for pause in PAUSES:
-            await self.sleep(pause)
-            try:
-                for picture in self.pictures.missing(item.card):
-                    await self.pictures.upload(picture)
-                await self._add_to_message(item)
-            except SlackLoginError as trouble:
-                if lacks_scope(trouble):
-                    self.pictures.switch_off()
-                    return
-                why = str(trouble)
-                break
-            except MessageTooLong as trouble:
-                why = str(trouble)
-            except TransientSlackError as trouble:
-                why = str(trouble)
-                await self.sleep(trouble.retry_after or 0.0)
-            except (SlackCallError, FateforgerError) as trouble:
-                self.pictures.give_up(item.card)
-                why = str(trouble)
-                break
-            else:
-                return
-        log.warning("the message %s stays without its picture: %s", item.id, why)
-
-    async def _add_to_message(self, item: Outgoing) -> None:
-        """Put the picture into the message, if it still shows this card."""
-        async with self.turns.turn(item.session_id):
-            shown = await self.outbox.find_shown(item.session_id, item.slot)
-            where = await self.outbox.slot(item.session_id, item.slot)
-            if where is None or shown is None or shown.id != item.id:
-                return
-            try:
-                async with asyncio.timeout(PUT_SECONDS):
-                    await self.poster.add_pictures(
-                        where, item.card, session=item.session_id, v=item.id, beside=item.beside
-                    )
-            except TimeoutError as error:
-                raise TransientSlackError("Slack is slow", unsure=True) from error
-
-
 ROOT = "root"
 MAX_THREADS = 5_000
 MOVED = Card(text=phrases.MOVED, parts=(Prose(text=phrases.MOVED),))
@@ -149,20 +76,18 @@ class Delivery:
         outbox: Outbox,
         sessions: Sessions,
         poster: Poster,
-        ephemeral: EphemeralMessages,
         people: People,
-        pictures: Pictures,
         *,
         clock: Clock,
     ) -> None:
         self._outbox = outbox
         self._sessions = sessions
         self._poster = poster
-        self._ephemeral = ephemeral
         self._people = people
         self._clock = clock
         self._turns = KeyedLocks()
-        self._picture_updates = PictureUpdater(pictures, poster, outbox, self._turns)
+        self._tasks = BackgroundTasks()
+        self._adding: dict[str, asyncio.Task[None]] = {}
         self._doubtful: set[str] = set()
         self._placed: dict[str, Sent] = {}
         self._threads: dict[str, Place] = {}
@@ -178,11 +103,11 @@ class Delivery:
         """
         async with self._turns.turn(item.session_id):
             await self._deliver(item)
-        self._picture_updates.add_pictures(item)
+        self._add_pictures(item)
 
     async def close(self) -> None:
-        """Cancel pending pictures; messages stay as they are."""
-        await self._picture_updates.close()
+        """Cancel pending pictures; they come with the next card."""
+        await self._tasks.close()
 
     async def _deliver(self, item: Outgoing) -> None:
         place = await self._thread(item)
@@ -217,7 +142,7 @@ class Delivery:
         session = await self._sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
             words = phrases.CANNOT_POST if refused else phrases.NOT_STARTED
-            await self._ephemeral.send_ephemeral(session.user_id, Place(None), words)
+            await self._people.send_ephemeral(session.user_id, Place(None), words)
 
     async def _before(self, item: Outgoing, place: Place) -> Sent | None:
         """Return the message that the slot showed before.
@@ -318,6 +243,62 @@ class Delivery:
     def _forget(self, item: Outgoing) -> None:
         self._doubtful.discard(item.id)
         self._placed.pop(item.id, None)
+
+    def _add_pictures(self, item: Outgoing) -> None:
+        """Add the picture of a posted message, if it has one that is not uploaded yet.
+
+        Only the latest one of each session is added. A picture that cannot be shown is left out and logged; if Slack
+        rejects it, it is not tried again.
+        """
+        if item.ephemeral_to is not None or not self._poster.pictures.missing(item.card):
+            return
+        if (earlier := self._adding.get(item.session_id)) is not None:
+            earlier.cancel()
+        adding = self._tasks.start(self._upload_and_show(item), name=f"picture of {item.id}")
+        self._adding = {key: task for key, task in self._adding.items() if not task.done()}
+        self._adding[item.session_id] = adding
+
+    async def _upload_and_show(self, item: Outgoing) -> None:
+        why = ""
+        for pause in PAUSES:
+            await asyncio.sleep(pause)
+            try:
+                for picture in self._poster.pictures.missing(item.card):
+                    await self._poster.pictures.upload(picture)
+                await self._add_to_message(item)
+            except SlackLoginError as trouble:
+                if lacks_scope(trouble):
+                    self._poster.pictures.switch_off()
+                    return
+                why = str(trouble)
+                break
+            except MessageTooLong as trouble:
+                why = str(trouble)
+            except TransientSlackError as trouble:
+                why = str(trouble)
+                await asyncio.sleep(trouble.retry_after or 0.0)
+            except (SlackCallError, FateforgerError) as trouble:
+                self._poster.pictures.give_up(item.card)
+                why = str(trouble)
+                break
+            else:
+                return
+        log.warning("the message %s stays without its picture: %s", item.id, why)
+
+    async def _add_to_message(self, item: Outgoing) -> None:
+        """Put the picture into the message, if it still shows this card."""
+        async with self._turns.turn(item.session_id):
+            shown = await self._outbox.find_shown(item.session_id, item.slot)
+            where = await self._outbox.slot(item.session_id, item.slot)
+            if where is None or shown is None or shown.id != item.id:
+                return
+            try:
+                async with asyncio.timeout(PUT_SECONDS):
+                    await self._poster.add_pictures(
+                        where, item.card, session=item.session_id, v=item.id, beside=item.beside
+                    )
+            except TimeoutError as error:
+                raise TransientSlackError("Slack is slow", unsure=True) from error
 
 
 BATCH = 20
@@ -428,7 +409,7 @@ class Dispatcher:
         return OUTBOX.backoff.after(failures)
 
 
-SENDING_JOB = SENDING.build_job(SendOutbox(), key="outbox", dedupe="outbox")
+SENDING_JOB = SENDING.build_job({}, key="outbox", dedupe="outbox")
 """Job of sending the outbox.
 
 It is queued once and never ends: the process that holds its lease is the sender. Two senders would post the same
@@ -447,7 +428,7 @@ def build_sending_handler(
     ``send`` returns when the program stops.
     """
 
-    async def perform(_payload: SendOutbox, _job: Job) -> None:
+    async def perform(_payload: dict[str, Any], _job: Job) -> None:
         try:
             await send()
         except FateforgerError as error:

@@ -39,9 +39,10 @@ from fateforger.slack.access import (
 )
 from fateforger.slack.addresses import PULL_COMMAND
 from fateforger.slack.client import SlackCallError, call_slack
+from fateforger.slack.home import Home
 from fateforger.slack.notices import first_greeting_job, greeting_job, retire_welcome, suggest
 from fateforger.slack.payloads import MessageSaid, Place
-from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
+from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import parse_command
 from fateforger.tasks.task import read_task_id
@@ -55,20 +56,27 @@ MAX_OPENED = 1_000
 log = logging.getLogger(__name__)
 
 
-def with_welcome(door: CoordinatorPort, jobs: Jobs, ephemeral: EphemeralMessages, clock: Clock) -> Handle:
-    """Return a handler that also welcomes a person whose first message begins no session.
+def build_command_handler(door: CoordinatorPort, jobs: Jobs, people: People, home: Home, clock: Clock) -> Handle:
+    """Return a handler that carries out a command, and refreshes App Home if that may change the queue on it.
 
-    A person who wrote where others read is told that the answer is in their direct messages.
+    A person whose first message begins no session is welcomed. A person who wrote where others read is told that the
+    answer is in their direct messages.
     """
 
     async def handle(command: InboxCommand, tell: ProgressCallback) -> None:
-        if not isinstance(command, Opening):
+        if isinstance(command, Opening):
+            await open_session(command)
+        else:
             await door.handle(command, tell)
-        elif not await door.on_opening(command):
+        if isinstance(command, QueueCommandBase | Opening):
+            home.show(command.user_id)
+
+    async def open_session(command: Opening) -> None:
+        if not await door.on_opening(command):
             await jobs.enqueue(greeting_job(command), now=clock.now())
         elif command.is_moved and command.addressed:
             # At the top of the channel: Slack may not show an ephemeral message in a thread without replies.
-            await ephemeral.send_ephemeral(command.user_id, Place(command.heard_channel), phrases.ANSWERED_ELSEWHERE)
+            await people.send_ephemeral(command.user_id, Place(command.heard_channel), phrases.ANSWERED_ELSEWHERE)
 
     return handle
 
@@ -84,9 +92,7 @@ class RequestHandler:
     jobs: Jobs
     feedbacks: Feedbacks
     people: People
-    ephemeral: EphemeralMessages
     background: BackgroundTasks
-    latest: LatestMessages
     poster: Poster
     client: AsyncWebClient
     clock: Clock
@@ -143,7 +149,7 @@ class RequestHandler:
 
     async def hear(self, said: MessageSaid) -> None:
         """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
-        self.latest.observe(said.channel, said.thread_ts, said.ts)
+        self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         code = parse_sent_code(said.text) if said.direct else None
         if code is not None:
             self.send_ephemeral(said.user_id, Place(None), await claim_answer(self.door, said.user_id, code))
@@ -383,7 +389,7 @@ class RequestHandler:
 
     def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         """Tell a person something after the acknowledgement."""
-        self.background.start(self.ephemeral.send_ephemeral(user_id, place, words), name="a hint")
+        self.background.start(self.people.send_ephemeral(user_id, place, words), name="a hint")
 
 
 def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:

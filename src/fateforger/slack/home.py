@@ -13,10 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import CalendarBusy, InternalError, StoreError
 from fateforger.ports.jobs import Job, Jobs
-from fateforger.session.cards import Card, ProgressCallback, Prose
-from fateforger.session.commands import InboxCommand
-from fateforger.session.commands.thread import Opening
-from fateforger.session.queue_commands import QueueCommandBase
+from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
 from fateforger.slack.access import People, calendar_refusal
 from fateforger.slack.blocks import HOME, render
@@ -29,24 +26,12 @@ from fateforger.slack.client import (
 )
 from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
-from fateforger.slack.progress import Handle
 from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
 from fateforger.workers.lanes import PersonalDataRequest, TryLater
 from fateforger.workers.people import PersonalData
 from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
-
-
-def with_home_refresh(home: Home, handle: Handle) -> Handle:
-    """Wrap a handler so that App Home is refreshed after commands that may change the queue on it."""
-
-    async def handle_and_refresh(command: InboxCommand, tell: ProgressCallback) -> None:
-        await handle(command, tell)
-        if isinstance(command, QueueCommandBase | Opening):
-            home.show(command.user_id)
-
-    return handle_and_refresh
 
 
 @dataclass(frozen=True, slots=True)

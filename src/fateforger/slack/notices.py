@@ -27,7 +27,7 @@ from fateforger.slack.client import (
 )
 from fateforger.slack.delivery import MOVED
 from fateforger.slack.payloads import MessageSaid, Place
-from fateforger.slack.poster import EphemeralMessages, Poster
+from fateforger.slack.poster import Poster
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.values import replace
 from fateforger.workers.lanes import (
@@ -156,9 +156,7 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
     await poster.post(given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside)
 
 
-def build_proposal_handler(
-    approvals: Approvals, poster: Poster, people: People, ephemeral: EphemeralMessages
-) -> JobHandler:
+def build_proposal_handler(approvals: Approvals, poster: Poster, people: People) -> JobHandler:
     """Return the handler that shows proposals, expires old ones, and carries out clicks on them.
 
     A proposal is posted once in the plan's thread or in direct messages, and then updated in place.
@@ -168,7 +166,7 @@ def build_proposal_handler(
         if isinstance(wanted, ProposalAnswer):
             words = await approvals.answer(wanted.proposal, wanted.user_id, wanted.answer)
             if words is not None:
-                await ephemeral.send_ephemeral(wanted.user_id, Place(wanted.channel, wanted.thread_ts), words)
+                await people.send_ephemeral(wanted.user_id, Place(wanted.channel, wanted.thread_ts), words)
         elif wanted.do == "expire":
             await approvals.expire(wanted.proposal)
         elif (proposal := await approvals.get(wanted.proposal)) is not None:

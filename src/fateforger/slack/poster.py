@@ -7,7 +7,6 @@ import hashlib
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -16,20 +15,18 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.session.cards import Card, Feedback, Picture
 from fateforger.session.store import Sent
-from fateforger.slack.access import People, is_private
+from fateforger.slack.access import is_private
 from fateforger.slack.blocks import COMPACT, MESSAGE, Rendered, Size, render, without_file
 from fateforger.slack.client import (
     UPLOAD_SCOPE,
     CallRefused,
     MessageTooLong,
     Pace,
-    SlackCallError,
     SlackLoginError,
     TransientSlackError,
     call_slack,
     upload,
 )
-from fateforger.slack.payloads import Place
 from fateforger.ui.picture_svg import draw
 
 log = logging.getLogger(__name__)
@@ -144,13 +141,11 @@ class Poster:
     default a card is the person's own.
     """
 
-    def __init__(
-        self, client: AsyncWebClient, pace: Pace, latest: LatestMessages, pictures: Pictures | None = None
-    ) -> None:
+    def __init__(self, client: AsyncWebClient, pace: Pace, render_picture: Render | None = None) -> None:
+        self.latest = LatestMessages()
+        self.pictures = Pictures(client, render_picture)
         self._client = client
         self._pace = pace
-        self._latest = latest
-        self._pictures = pictures or Pictures(client, None)
         self._thumbs = True
 
     async def post(
@@ -186,7 +181,7 @@ class Poster:
 
         ts = str((await self._send_fitting(channel, send, card, session, v))["ts"])
         if not beside:
-            self._latest.observe(channel, thread_ts or ts, ts)
+            self.latest.observe(channel, thread_ts or ts, ts)
         return Sent(channel, ts)
 
     async def change(
@@ -251,7 +246,7 @@ class Poster:
 
     async def is_newest(self, where: Sent, thread_ts: str) -> bool:
         """Check whether a message is the newest in its thread, ignoring the bot's messages marked ``beside``."""
-        known = self._latest.of(where.channel, thread_ts)
+        known = self.latest.of(where.channel, thread_ts)
         if known is None:
             try:
                 later = await call_slack(
@@ -262,12 +257,12 @@ class Poster:
             except (CallRefused, SlackLoginError) as trouble:
                 log.warning("cannot look in %s for what came later: %s", where.channel, trouble)
                 return True
-            self._latest.observe(where.channel, thread_ts, where.ts)
+            self.latest.observe(where.channel, thread_ts, where.ts)
             for message in later.get("messages", ()):
                 if _is_beside(message):
                     continue
-                self._latest.observe(where.channel, thread_ts, str(message["ts"]))
-            known = self._latest.of(where.channel, thread_ts)
+                self.latest.observe(where.channel, thread_ts, str(message["ts"]))
+            known = self.latest.of(where.channel, thread_ts)
         return known == where.ts
 
     async def _page(self, channel: str, thread_ts: str | None, cursor: str) -> Mapping[str, Any]:
@@ -296,7 +291,7 @@ class Poster:
                 log.warning("a message to %s is sent again, simpler than %s: %s", channel, size, trouble)
                 refused = trouble
                 if pictures:
-                    self._pictures.forget(card)
+                    self.pictures.forget(card)
             except TransientSlackError as trouble:
                 if trouble.retry_after is not None:
                     self._pace.hold(channel, trouble.retry_after)
@@ -312,7 +307,7 @@ class Poster:
         tries = [(MESSAGE, self._thumbs, False), *((size, False, False) for size in COMPACT)]
         if self._thumbs and any(isinstance(part, Feedback) for part in card.parts):
             tries.insert(1, (MESSAGE, False, False))
-        if any(isinstance(part, Picture) and self._pictures.file_of(part) for part in card.parts):
+        if any(isinstance(part, Picture) and self.pictures.file_of(part) for part in card.parts):
             tries.insert(0, (MESSAGE, self._thumbs, True))
         return tries
 
@@ -327,7 +322,7 @@ class Poster:
         pictures: bool = True,
     ) -> Rendered:
         with_thumbs = self._thumbs if thumbs is None else thumbs
-        file_of = self._pictures.file_of if pictures else without_file
+        file_of = self.pictures.file_of if pictures else without_file
         return render(card, session=session, v=v, size=size, thumbs=with_thumbs, file_of=file_of)
 
 
@@ -343,26 +338,3 @@ def _mark(v: str, *, beside: bool) -> dict[str, Any]:
 def _is_beside(message: Mapping[str, Any]) -> bool:
     metadata = message.get("metadata", {})
     return metadata.get("event_type") == MARK and bool(metadata.get("event_payload", {}).get("beside"))
-
-
-@dataclass(frozen=True, slots=True)
-class EphemeralMessages:
-    """Sends short messages to one person. They are not stored; a failure is only logged."""
-
-    client: AsyncWebClient
-    people: People
-
-    async def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
-        """Send an ephemeral message to the thread, or a direct message if there is no channel."""
-        try:
-            if place.channel is None:
-                channel = await self.people.direct_channel(user_id)
-                await call_slack(self.client.chat_postMessage(channel=channel, text=words))
-            else:
-                await call_slack(
-                    self.client.chat_postEphemeral(
-                        channel=place.channel, user=user_id, thread_ts=place.thread_ts, text=words
-                    )
-                )
-        except SlackCallError as trouble:
-            log.warning("a sentence to %s was not delivered: %s", user_id, trouble)

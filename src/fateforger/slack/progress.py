@@ -21,11 +21,12 @@ from fateforger.session.messages import Outgoing
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.store import Outbox, Sessions
 from fateforger.slack import phrases
+from fateforger.slack.access import People
 from fateforger.slack.addresses import STOP
 from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
 from fateforger.slack.notices import get_heard_place
 from fateforger.slack.payloads import Place
-from fateforger.slack.poster import EphemeralMessages, Poster
+from fateforger.slack.poster import Poster
 from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
 from fateforger.workers.supervisor import BackgroundTasks
@@ -330,7 +331,7 @@ tries.
 """
 
 
-def build_stop_handler(door: CoordinatorPort, ephemeral: EphemeralMessages) -> JobHandler:
+def build_stop_handler(door: CoordinatorPort, people: People) -> JobHandler:
     """Return the handler that stops turns. If a stop comes too late, the person alone is told."""
 
     async def perform(wanted: StopTurn, job: Job) -> None:
@@ -339,6 +340,6 @@ def build_stop_handler(door: CoordinatorPort, ephemeral: EphemeralMessages) -> J
         if job.attempts < STOP_TRIES:
             raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
         place = Place(wanted.channel, wanted.thread_ts)
-        await ephemeral.send_ephemeral(wanted.user_id, place, phrases.STOP_TOO_LATE)
+        await people.send_ephemeral(wanted.user_id, place, phrases.STOP_TOO_LATE)
 
     return STOP_TURN.handle(perform)

@@ -147,13 +147,6 @@ class JobHandler:
     halt: Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchedOff:
-    """Handler of a row that the settings switch off. Its jobs stay for a later start."""
-
-    name: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
     """A card that belongs to no session. ``v`` identifies it; ``ts`` is the message that it replaces.
@@ -237,11 +230,6 @@ class TidyUp:
     tz: str
 
 
-@dataclass(frozen=True, slots=True)
-class SendOutbox:
-    """Send the outbox for as long as the claim is held."""
-
-
 FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
@@ -254,7 +242,9 @@ WATCHING = Timer("watching", seconds=60.0)
 
 OUTBOX = Timer("outbox", seconds=1.0)
 """The rounds of the one job of the lane below, in the one process that holds it."""
-SENDING = Lane("sending", TypeAdapter(SendOutbox), LanePolicy(workers=1, tries=FOREVER, grace_seconds=12.0), last=True)
+SENDING = Lane(
+    "sending", TypeAdapter(dict[str, Any]), LanePolicy(workers=1, tries=FOREVER, grace_seconds=12.0), last=True
+)
 TURN: Lane[InboxCommand] = Lane(
     "turn", COMMAND, LanePolicy(workers=4), tells=True, wakes=(SENDING.name, WAITING_TASKS.name)
 )

@@ -21,7 +21,6 @@ from fateforger.workers.lanes import (
     JobHandler,
     Lane,
     Row,
-    SwitchedOff,
     Timer,
     TryLater,
 )
@@ -309,11 +308,11 @@ class LaneWorkers:
         return False
 
 
-Handler = JobHandler | Repeated | SwitchedOff
+Handler = JobHandler | Repeated
 
 
 class Supervisor:
-    """Runs the rows of the table with the handlers of the features. ``lanes`` is a part of the table in tests.
+    """Runs rows of the table with the handlers of the features. ``lanes`` leaves out those that are switched off.
 
     ``owner`` names this process in its claims: it is unique among running processes and the same after a restart.
     Raises ``InternalError`` for a row without a handler, and for a handler without a row.
@@ -332,8 +331,6 @@ class Supervisor:
                     self._work[row.name] = LaneWorkers(row, handler, jobs, owner=owner, clock=clock, on_end=on_end)
                 case Timer(), Repeated() as rounds:
                     self._work[row.name] = rounds
-                case _, SwitchedOff():
-                    continue
                 case _:
                     raise InternalError(f"The background work {row.name!r} has no handler.")
         if by_name:
@@ -350,7 +347,7 @@ class Supervisor:
             work.start()
 
     def wake(self, row: Row) -> None:
-        """Tell a row that something may be due; a row that is switched off ignores that."""
+        """Tell a row that something may be due; one that is switched off ignores that."""
         self._wake_all((row.name,))
 
     async def stop(self) -> None:

@@ -45,7 +45,7 @@ from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
 from fateforger.values import replace
-from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, LanePolicy, Row, SwitchedOff
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, LanePolicy, Row
 from fateforger.workers.memory import build_extract_handler, build_memory_handler
 from fateforger.workers.people import Ownership
 from fateforger.workers.supervisor import Handler, Supervisor
@@ -169,13 +169,12 @@ class House:
         handlers: list[Handler] = [
             build_turn_handler(self.coordinator.handle, jobs, sessions, clock),
             build_memory_handler(self.remembered, jobs, sessions, clock),
-            SwitchedOff(EXTRACT.name),
         ]
+        lanes: list[Row] = [replace(lane, policy=policy) for lane in (TURN, MEMORY)]
         if self.extractor is not None:
             understand = build_interpreter(self.extractor, seconds=self.patience)
-            handlers[-1] = build_extract_handler(understand, jobs, sessions, clock)
-        lanes: list[Row] = [replace(lane, policy=policy) for lane in (TURN, MEMORY)]
-        lanes.append(replace(EXTRACT, policy=replace(policy, grace_seconds=0.01)))
+            handlers.append(build_extract_handler(understand, jobs, sessions, clock))
+            lanes.append(replace(EXTRACT, policy=replace(policy, grace_seconds=0.01)))
         return Supervisor(jobs, handlers, owner="w", clock=clock, lanes=lanes)
 
     async def work(self) -> None:

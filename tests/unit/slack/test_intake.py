@@ -27,7 +27,7 @@ from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
 from fateforger.slack.listeners import Listeners
-from fateforger.slack.poster import EphemeralMessages, LatestMessages, Poster
+from fateforger.slack.poster import LatestMessages, Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.workers.lanes import TURN
 from fateforger.workers.supervisor import BackgroundTasks
@@ -72,15 +72,12 @@ async def table() -> AsyncIterator[Table]:
         ),
         expected=0,
     )
-    clock, errands, latest = SystemClock(), BackgroundTasks(), LatestMessages()
+    clock, errands = SystemClock(), BackgroundTasks()
     client = new_client(SlackLogin("xoxb-1", "xapp-1", NOWHERE), http)
     door = ScriptedDoor(store.sessions)
     people = People(client, clock)
-    asides = EphemeralMessages(client, people)
-    poster = Poster(client, Pace(), latest)
-    desk = RequestHandler(
-        door, faults.jobs(store), store.feedbacks, people, asides, errands, latest, poster, client, clock=clock
-    )
+    poster = Poster(client, Pace())
+    desk = RequestHandler(door, faults.jobs(store), store.feedbacks, people, errands, poster, client, clock=clock)
     listeners = Listeners(
         desk,
         FormHandler(door, desk, client, errands, timing=DEFAULT_TIMING),
@@ -89,7 +86,7 @@ async def table() -> AsyncIterator[Table]:
     )
     app = new_app(client)
     listeners.register(app)
-    yield Table(app, listeners, store, latest, faults)
+    yield Table(app, listeners, store, poster.latest, faults)
     await errands.close(seconds=1)
     await http.close()
     await store.aclose()
@@ -191,10 +188,10 @@ async def test_a_message_that_is_too_long_is_not_read(
     """No text stops the program: what is longer than a message of Slack is answered with a sentence, not looked through."""
     whispered: list[str] = []
 
-    async def send_ephemeral(_self: EphemeralMessages, _user: str, _place: Any, words: str) -> None:
+    async def send_ephemeral(_self: People, _user: str, _place: Any, words: str) -> None:
         whispered.append(words)
 
-    monkeypatch.setattr(EphemeralMessages, "send_ephemeral", send_ephemeral)
+    monkeypatch.setattr(People, "send_ephemeral", send_ephemeral)
     place = {"thread_ts": "1.0"} if known else {"thread_ts": "77.0", "channel": "D1", "channel_type": "im"}
     assert (await table.answer(said("9.0", text="/tasks " + "a" * 60_000, **place)))[0] == 200
     # In direct messages with the bot the answer is a message; it would greet there as well.

@@ -11,7 +11,7 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import open_store
 from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job
-from fateforger.workers.lanes import LANES, Lane, Row, SwitchedOff, Timer
+from fateforger.workers.lanes import LANES, Lane, Row, Timer
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 
 PING = Timer("ping", seconds=3_600.0)
@@ -47,7 +47,9 @@ async def test_a_handler_of_the_wrong_kind_is_refused() -> None:
 
 
 async def test_a_row_that_is_switched_off_needs_no_code() -> None:
-    supervisor = await supervise(WORK.handle(perform), SwitchedOff("ping"))
+    supervisor = Supervisor(
+        open_store(":memory:").jobs, [WORK.handle(perform)], owner="w", clock=SystemClock(), lanes=(WORK,)
+    )
     supervisor.start()
     supervisor.wake(PING)
     await supervisor.stop()
