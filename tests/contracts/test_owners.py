@@ -16,7 +16,7 @@ from tests.factories.agents import NOW
 
 from fateforger.adapters.store.database import make_engine, parse_database_url
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.ports.people import Claim, Closing, OwnerRecord
+from fateforger.ports.people import Claim, OwnerRecord
 
 ANNA, BORIS = "U1", "U2"
 Both = tuple[Store, Store]
@@ -72,7 +72,7 @@ async def test_erasing_the_owner_closes_the_calendar_until_it_is_claimed(both: B
         [],
     )
     after = NOW + timedelta(days=1)
-    assert await store.people.erase(ANNA, now=after, closing=Closing(closed_for="salt:digest")) == {"ownership": 1}
+    assert await store.people.erase(ANNA, now=after, closing="salt:digest") == {"ownership": 1}
     assert await other.owners.read() == OwnerRecord(closed_at=after, closed_for="salt:digest")
     await other.owners.offer("another", "salt", tries=2)
     assert await store.owners.claim(BORIS, "another", now=after) is Claim.CLAIMED

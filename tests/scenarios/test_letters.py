@@ -12,7 +12,7 @@ from tests.scenarios.chat import Person, eventually, login, workspace_at
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.session.cards import Card, Prose
-from fateforger.slack.client import UNHURRIED, Pace, new_client, new_session
+from fateforger.slack.client import Pace, new_client, new_session
 from fateforger.slack.notices import build_notification_handler, deliver_notification
 from fateforger.slack.poster import Poster
 from fateforger.workers.lanes import NOTIFICATION, Notification
@@ -32,7 +32,7 @@ class Post:
 async def post(tmp_path: Path) -> AsyncIterator[Post]:
     async with workspace_at(tmp_path) as workspace:
         http, store = new_session(), open_store(tmp_path / "state.sqlite")
-        poster = Poster(new_client(login(workspace), http), Pace(UNHURRIED))
+        poster = Poster(new_client(login(workspace), http), Pace(per_second=1000.0, burst=1000))
         handlers = [build_notification_handler(poster)]
         workers = Supervisor(store.jobs, handlers, owner="w", clock=SystemClock(), lanes=[NOTIFICATION])
         person = Person(workspace)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from fateforger.adapters.recordings import RecordingFiles
@@ -42,14 +41,6 @@ PAGE_STAYS = (
 COPIES_STAY = "Backups, exports and recordings that you moved elsewhere are yours to delete."
 
 
-@dataclass(frozen=True, slots=True)
-class Erasure:
-    """The result of an erasure. With ``index_follows`` the running program has yet to update the search index."""
-
-    counts: Counts
-    index_follows: bool
-
-
 def list_leftovers(settings: Settings) -> tuple[str, ...]:
     """Return one sentence for each place that an erasure does not reach."""
     return (CALENDAR_STAYS, SLACK_STAYS if settings.real_slack else PAGE_STAYS, COPIES_STAY)
@@ -73,10 +64,11 @@ async def export_person(settings: Settings, user_id: str) -> dict[str, Any]:
         return {**await found.export(user_id), "stays": list(list_leftovers(settings))}
 
 
-async def erase_person(settings: Settings, user_id: str) -> Erasure:
+async def erase_person(settings: Settings, user_id: str) -> tuple[Counts, bool]:
     """Erase a person, whether or not a program is running; the process that holds the index updates it.
 
-    Raises ``StoreError``, ``CalendarBusy``, ``MemoryUnavailable`` and ``BadInput``.
+    Returns what was erased, and whether the running program has yet to update the search index. Raises ``StoreError``,
+    ``CalendarBusy``, ``MemoryUnavailable`` and ``BadInput``.
     """
     async with AsyncExitStack() as stack:
         store, found = await stack.enter_async_context(_open_personal_data(settings))
@@ -87,26 +79,26 @@ async def erase_person(settings: Settings, user_id: str) -> Erasure:
         await store.jobs.take_back(read_replica_name(settings.data_dir))  # the process that claimed these is dead
         counts = await found.erase(user_id)
         if not await store.people.pending(user_id):
-            return Erasure(counts, index_follows=False)
+            return counts, False
         memory = build_memory(settings)
         stack.push_async_callback(memory.aclose)
         try:
             await Indexer(store.constraints, memory).catch_up()
         except MemoryUnavailable as error:
             raise MemoryUnavailable(f"{error.message} {_AGAIN}") from error
-        return Erasure(counts, index_follows=bool(await store.people.pending(user_id)))
+        return counts, bool(await store.people.pending(user_id))
 
 
-async def _erase_with_running_program(store: Store, found: PersonalData, user_id: str) -> Erasure:
+async def _erase_with_running_program(store: Store, found: PersonalData, user_id: str) -> tuple[Counts, bool]:
     counts = await found.erase(user_id)
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while await store.people.pending(user_id):  # noqa: ASYNC110  another program sends no event
                 await asyncio.sleep(_LOOK_SECONDS)
     except TimeoutError:
-        return Erasure(counts, index_follows=True)
+        return counts, True
     await store.people.scrub()
-    return Erasure(counts, index_follows=False)
+    return counts, False
 
 
 @asynccontextmanager

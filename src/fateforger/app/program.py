@@ -320,7 +320,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         store.people.on_erase(partial(supervisor.wake, INDEXING))
         team = await stack.enter_async_context(run_slack_app(slack, supervisor))
         await coordinator.resume()
-        place = f"Slack: {team.team}." if settings.real_slack else "Slack: the local page."
+        place = f"Slack: {team}." if settings.real_slack else "Slack: the local page."
         state = f"State: {'your database' if settings.database_url else settings.data_dir}."
         owner = f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}"
         code = await resources.ownership.offer_code()

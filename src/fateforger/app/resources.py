@@ -117,16 +117,6 @@ LOCAL_CALENDAR = "local"
 """The journal's name of the embedded calendar, whatever its port is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """Open resources. The context manager that yields them closes them."""
-
-    settings: Settings
-    clock: Clock
-    calendar: Calendar
-    submitter: CalendarSubmitter
-
-
 def build_clock(settings: Settings) -> Clock:
     """Return the system clock, or a clock that started at the configured instant."""
     return ShiftedClock(settings.now) if settings.now else SystemClock()
@@ -288,7 +278,7 @@ def submitter(
 
 
 @asynccontextmanager
-async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
+async def open_submitter(settings: Settings) -> AsyncIterator[CalendarSubmitter]:
     """Open the configured calendar, or start the embedded one, for one command of the command line."""
     from fateforger.adapters.store.journal import SqlJournal  # noqa: PLC0415  heavy
 
@@ -311,8 +301,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             stack.push_async_callback(web.stop)
             calendar = build_embedded_calendar(settings, f"{web.url}/mcp")
         stack.push_async_callback(calendar.aclose)
-        engine = submitter(settings, calendar, SqlJournal(database), clock, role="door")
-        yield Resources(settings, clock, calendar, engine)
+        yield submitter(settings, calendar, SqlJournal(database), clock, role="door")
 
 
 @asynccontextmanager

@@ -18,11 +18,8 @@ from fateforger.session.store import Feedbacks, Outbox, Sessions
 from fateforger.slack.access import People
 from fateforger.slack.client import (
     SLACK_URL,
-    UNHURRIED,
     Pace,
-    PacePolicy,
     SlackLogin,
-    Workspace,
     check_login,
     new_app,
     new_client,
@@ -77,7 +74,7 @@ class SlackApp:
         self._client = client = new_client(login, session)
         self._background = background = BackgroundTasks()
         people = People(client, clock)
-        pace = Pace(PacePolicy() if login.base_url == SLACK_URL else UNHURRIED)
+        pace = Pace() if login.base_url == SLACK_URL else Pace(per_second=1000.0, burst=1000)
         self._poster = poster = Poster(client, pace, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
@@ -118,13 +115,16 @@ class SlackApp:
         open_now = [await socket.client.is_connected() for socket in self._sockets]
         return any(open_now)
 
-    async def log_in(self) -> Workspace:
-        """Check the tokens, and clean up after a process that died. Raises like :func:`check_login`."""
-        workspace = await check_login(self._login, self._client)
-        self._poster.pictures.apply_scopes(workspace.scopes)
+    async def log_in(self) -> str:
+        """Check the tokens, and clean up after a process that died; return the name of the workspace.
+
+        Raises like :func:`check_login`.
+        """
+        team, scopes = await check_login(self._login, self._client)
+        self._poster.pictures.apply_scopes(scopes)
         await self._services.jobs.enqueue(SENDING_JOB, now=self._services.clock.now())
         await self._presence.sweep()
-        return workspace
+        return team
 
     async def connect(self) -> None:
         """Open the sockets. From here on people are answered. Raises ``WorldError``."""
@@ -150,17 +150,17 @@ class SlackApp:
 
 
 @asynccontextmanager
-async def run_slack_app(app: SlackApp, supervisor: Supervisor) -> AsyncIterator[Workspace]:
-    """Connect to a workspace and run all background work until the block ends.
+async def run_slack_app(app: SlackApp, supervisor: Supervisor) -> AsyncIterator[str]:
+    """Connect to a workspace, yield its name, and run all background work until the block ends.
 
     Unfinished work resumes when the program starts again. Raises ``BadInput`` for a token that Slack rejects,
     ``WorldError`` if Slack cannot be reached; then nothing is left open.
     """
     async with AsyncExitStack() as stack:
         stack.push_async_callback(app.close)
-        workspace = await app.log_in()
+        team = await app.log_in()
         stack.push_async_callback(supervisor.stop)
         supervisor.start()
         stack.push_async_callback(app.disconnect)
         await app.connect()
-        yield workspace
+        yield team

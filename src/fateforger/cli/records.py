@@ -177,8 +177,7 @@ def erase_command(ctx: click.Context, user_id: str, apply: bool, as_json: bool, 
     settings = load_settings(ctx, **where)
     follows = False
     if apply:
-        done = asyncio.run(erase_person(settings, user_id))
-        counts, follows = done.counts, done.index_follows
+        counts, follows = asyncio.run(erase_person(settings, user_id))
     else:
         counts = asyncio.run(count_held(settings, user_id))
     sentence, stays = _describe_result(user_id, counts, apply=apply), list_leftovers(settings)

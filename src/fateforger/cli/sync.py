@@ -123,22 +123,11 @@ class Request:
         return (self.kind, what, self.force) == (earlier.kind, earlier.what, earlier.force)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A running command, kept in a file. ``cause`` identifies it in the journal."""
-
-    path: Path
-    cause: str
-
-    def close(self) -> None:
-        """Forget the command: its person has the answer."""
-        self.path.unlink(missing_ok=True)
-
-
-async def begin_attempt(data_dir: Path, submitter: CalendarSubmitter, request: Request) -> Attempt:
+async def begin_attempt(data_dir: Path, submitter: CalendarSubmitter, request: Request) -> tuple[Path, str]:
     """Begin a command, or continue the same one if its answer was never shown and nothing was written since.
 
-    The caller holds the lock of the data directory. Raises ``StoreUnavailable``.
+    Returns the file that remembers the command, and its cause, which identifies it in the journal. The caller holds the
+    lock of the data directory. Raises ``StoreUnavailable``.
     """
     name = hashlib.sha256(submitter.calendar_key.encode()).hexdigest()[:32]
     path = data_dir / "commands" / f"{name}.json"
@@ -147,7 +136,7 @@ async def begin_attempt(data_dir: Path, submitter: CalendarSubmitter, request: R
             known = json.loads(path.read_text())
             cause = known.pop("cause")
             if request.repeats(Request(**known)) and await submitter.may_be_repeated(cause):
-                return Attempt(path, cause)
+                return path, cause
         cause = f"door-{uuid.uuid4().hex}"
         path.parent.mkdir(mode=0o700, exist_ok=True)
         draft = path.with_suffix(".draft")
@@ -158,7 +147,7 @@ async def begin_attempt(data_dir: Path, submitter: CalendarSubmitter, request: R
         raise StoreUnavailable(f"I cannot use {path}: {error.strerror}.", where="data_dir") from None
     except (ValueError, TypeError, KeyError):
         raise StoreUnavailable(f"I cannot read {path}. Delete it, and try again.", where="data_dir") from None
-    return Attempt(path, cause)
+    return path, cause
 
 
 def hash_document(document: str) -> str:
@@ -192,16 +181,16 @@ _keeping = click.option(
 @add_calendar_options
 def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **where: str | None) -> None:
     """Show what would change on the calendar for PLAN. Writes nothing."""
-    from fateforger.app.resources import open_resources  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_submitter  # noqa: PLC0415  heavy
     from fateforger.calendar.descriptions import describe_plan  # noqa: PLC0415  heavy
     from fateforger.planning.wire import read_plan  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
 
     async def run(settings: Settings) -> tuple[SyncPlan, tuple[str, ...]]:
-        async with open_resources(settings) as opened, show_progress() as told:
-            planned = await told.read_patiently(lambda: opened.submitter.preview(day, choices=_build_choices(keep)))
-            return planned, await told.read_patiently(opened.submitter.late)
+        async with open_submitter(settings) as submitter, show_progress() as told:
+            planned = await told.read_patiently(lambda: submitter.preview(day, choices=_build_choices(keep)))
+            return planned, await told.read_patiently(submitter.late)
 
     planned, late = _run(ctx, where, run)
     words = describe_plan(planned)
@@ -307,21 +296,21 @@ def _write(
     The command is remembered until then, so that a repetition finishes it. It is also remembered when it paused or
     could not reach the calendar.
     """
-    from fateforger.app.resources import open_resources  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_submitter  # noqa: PLC0415  heavy
 
-    async def run(settings: Settings) -> tuple[SyncResult, Attempt]:
-        async with open_resources(settings) as opened, show_progress() as told:
-            attempt = await begin_attempt(settings.data_dir, opened.submitter, request)
+    async def run(settings: Settings) -> tuple[SyncResult, Path]:
+        async with open_submitter(settings) as submitter, show_progress() as told:
+            attempt, cause = await begin_attempt(settings.data_dir, submitter, request)
             try:
-                return await act(opened.submitter, attempt.cause, told), attempt
+                return await act(submitter, cause, told), attempt
             except UserError:
-                attempt.close()
+                attempt.unlink(missing_ok=True)
                 raise
 
     result, attempt = _run(ctx, where, run)
     _show_result(result, as_json=as_json)
     if result.status != "paused":
-        attempt.close()
+        attempt.unlink(missing_ok=True)  # its person has the answer
     if result.status in {"partial", "paused"}:
         raise click.exceptions.Exit(3)
 

@@ -26,13 +26,6 @@ class OwnerRecord:
     code_salt: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
-    """Close the calendar when its owner is erased. ``closed_for`` is a salted hash of them if a setting names them."""
-
-    closed_for: str | None = None
-
-
 class Claim(Enum):
     """The result of presenting a code. The last three are found without the store."""
 
@@ -114,12 +107,13 @@ class People(Protocol):
         ...
 
     async def erase(
-        self, user_id: str, *, now: datetime, calendar: str | None = None, closing: Closing | None = None
+        self, user_id: str, *, now: datetime, calendar: str | None = None, closing: str | None = None
     ) -> Counts:
         """Delete all data permanently as one commit, and return the counts. The index follows.
 
         Only the fact of an erasure is kept, with the counts and the instant. With ``closing``, the calendar has no
-        owner until a person claims it. Raises ``CalendarBusy`` while a write to their calendar is unfinished,
+        owner until a person claims it; that text is a salted hash of the erased owner if a setting names them, and
+        otherwise empty. Raises ``CalendarBusy`` while a write to their calendar is unfinished,
         ``StillAtWork`` while one of their jobs is running.
         """
         ...

@@ -244,17 +244,6 @@ class SlackLogin:
     open_seconds: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """Workspace that the tokens belong to."""
-
-    team: str
-    team_id: str
-    bot_user_id: str
-    scopes: frozenset[str] | None = None
-    """Scopes of the app; ``None`` if Slack did not report them."""
-
-
 def new_session() -> aiohttp.ClientSession:
     """Create the HTTP session for all calls. Call it inside a running loop, and close the session."""
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS), trust_env=False)
@@ -299,10 +288,11 @@ def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
     return handler
 
 
-async def check_login(login: SlackLogin, client: AsyncWebClient) -> Workspace:
+async def check_login(login: SlackLogin, client: AsyncWebClient) -> tuple[str, frozenset[str] | None]:
     """Check both tokens with Slack, because a socket with an invalid one would retry forever.
 
-    Raises ``BadInput`` for a token that Slack rejects, ``WorldError`` if Slack cannot be reached.
+    Returns the name of the workspace, and the scopes of the app if Slack reports them. Raises ``BadInput`` for a token
+    that Slack rejects, ``WorldError`` if Slack cannot be reached.
     """
     try:
         answer = await call_slack_with_headers(client.auth_test())
@@ -313,9 +303,7 @@ async def check_login(login: SlackLogin, client: AsyncWebClient) -> Workspace:
     except SlackCallError as trouble:
         raise _explain(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
     who = answer.data if isinstance(answer.data, dict) else {}
-    return Workspace(
-        str(who.get("team", "")), str(who.get("team_id", "")), str(who.get("user_id", "")), scopes_in(answer.headers)
-    )
+    return str(who.get("team", "")), scopes_in(answer.headers)
 
 
 def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:
@@ -369,29 +357,22 @@ def lacks_scope(trouble: SlackLoginError) -> bool:
 MAX_CHANNELS = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class PacePolicy:
-    """Allows ``burst`` messages at once, then ``per_second``."""
-
-    per_second: float = 1.0
-    burst: int = 10
-
-
-UNHURRIED = PacePolicy(per_second=1000.0, burst=1000)
-"""For a workspace without limits."""
-
-
 class Pace:
-    """Token bucket per channel. ``timer`` returns seconds, ``sleep`` waits for some."""
+    """Token bucket per channel: allows ``burst`` messages at once, then ``per_second``.
+
+    ``timer`` returns seconds, ``sleep`` waits for some.
+    """
 
     def __init__(
         self,
-        policy: PacePolicy | None = None,
         *,
+        per_second: float = 1.0,
+        burst: int = 10,
         timer: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._policy = policy or PacePolicy()
+        self._per_second = per_second
+        self._burst = float(burst)
         self._timer = timer
         self._sleep = sleep
         self._buckets: dict[str, tuple[float, float]] = {}
@@ -399,14 +380,14 @@ class Pace:
     async def wait(self, channel: str) -> None:
         """Wait until one more message may go to the channel."""
         now = self._timer()
-        tokens, then = self._buckets.get(channel, (float(self._policy.burst), now))
-        tokens = min(float(self._policy.burst), tokens + (now - then) * self._policy.per_second) - 1.0
+        tokens, then = self._buckets.get(channel, (self._burst, now))
+        tokens = min(self._burst, tokens + (now - then) * self._per_second) - 1.0
         if len(self._buckets) >= MAX_CHANNELS:
             self._buckets.clear()
         # A negative number of tokens is a position in the queue.
         self._buckets[channel] = (tokens, now)
         if tokens < 0:
-            await self._sleep(-tokens / self._policy.per_second)
+            await self._sleep(-tokens / self._per_second)
 
     def hold(self, channel: str, seconds: float) -> None:
         """Send nothing to the channel for a number of seconds, because Slack asked to wait."""

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
-from fateforger.errors import StoreError, UserError
+from fateforger.errors import BadInput, StoreError, UserError
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Choice, Controls, Divider, Note, Prose
 from fateforger.session.commands import Command
@@ -217,43 +217,31 @@ class FormHandler:
 
         ``trigger_id`` is valid for three seconds.
         """
-        refusal = await self.requests.refusal(request.session_id, request.user_id)
-        if refusal is None:
-            refusal = await self._open(request, trigger_id, below)
-        if refusal is not None:
-            self.requests.send_ephemeral(request.user_id, place, refusal)
+        with self.requests.tell_refusal(request.user_id, place):
+            await self.requests.check_access(request.session_id, request.user_id)
+            await self._open(request, trigger_id, below)
 
     async def refresh(self, request: FormRequest, shown: OpenForm) -> None:
         """Refresh a form. Typed values stay, because the fields keep their ids.
 
         A click on a form that has changed since is too late and changes nothing.
         """
-        refusal = await self.requests.refusal(request.session_id, request.user_id)
-        try:
-            if refusal is None:
+        with self.requests.tell_refusal(request.user_id, _NOWHERE):
+            await self.requests.check_access(request.session_id, request.user_id)
+            try:
                 await self._show(await self.door.open_form(request), shown)
-        except UserError as error:
-            refusal = error.message
-        except SlackCallError as trouble:
-            log.info("a form was not shown again: %s", trouble)
-        if refusal is not None:
-            self.requests.send_ephemeral(request.user_id, _NOWHERE, refusal)
+            except SlackCallError as trouble:
+                log.info("a form was not shown again: %s", trouble)
 
     async def press(self, click: Click, form: OpenForm) -> None:
         """Carry out the command of a control in a form, and then refresh the form."""
-        refusal = await self.requests.refusal(click.session_id, click.user_id)
-        if refusal is None:
-            try:
-                command = self.door.read_click(click)
-            except UserError as error:
-                refusal = error.message
-            else:
-                await self.requests.record(command)
-                # Whatever the view was meanwhile, it is replaced, so its hash does not count.
-                shown = (replace(form, hash=None), *form.below)
-                self.background.start(self._show_when_done(command, shown), name="an open form")
-        if refusal is not None:
-            self.requests.send_ephemeral(click.user_id, _NOWHERE, refusal)
+        with self.requests.tell_refusal(click.user_id, _NOWHERE):
+            await self.requests.check_access(click.session_id, click.user_id)
+            command = self.door.read_click(click)
+            await self.requests.record(command)
+            # Whatever the view was meanwhile, it is replaced, so its hash does not count.
+            shown = (replace(form, hash=None), *form.below)
+            self.background.start(self._show_when_done(command, shown), name="an open form")
 
     async def submit(
         self, submission: FormSubmission, shown: OpenForm, blocks: Mapping[str, str], unreadable: Mapping[str, str]
@@ -263,9 +251,10 @@ class FormHandler:
         ``blocks`` maps each field to its block, in order; ``unreadable`` has a sentence for each invalid value. The
         result is the body of the acknowledgement.
         """
-        refusal = await self.requests.refusal(submission.session_id, submission.user_id)
-        if refusal is not None:
-            self.requests.send_ephemeral(submission.user_id, _NOWHERE, refusal)
+        try:
+            await self.requests.check_access(submission.session_id, submission.user_id)
+        except UserError as refused:
+            self.requests.send_ephemeral(submission.user_id, _NOWHERE, refused.message)
             return {"response_action": "clear"}
         if unreadable:
             return _build_errors(blocks, unreadable)
@@ -282,20 +271,17 @@ class FormHandler:
             self.background.start(self._show_when_done(read, shown.below), name="an open form")
         return None
 
-    async def _open(self, request: FormRequest, trigger_id: str, below: FormAddress | None) -> str | None:
+    async def _open(self, request: FormRequest, trigger_id: str, below: FormAddress | None) -> None:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 view = modal(await self.door.open_form(request), below)
                 show = self.client.views_open if below is None else self.client.views_push
                 await call_slack(show(trigger_id=trigger_id, view=view))
-        except UserError as error:
-            return error.message
         except TimeoutError:
-            return phrases.FORM_TOO_LATE
+            raise BadInput(phrases.FORM_TOO_LATE) from None
         except SlackCallError as trouble:
             log.warning("the form %s did not open: %s", request.form, trouble)
-            return phrases.FORM_FAILED
-        return None
+            raise BadInput(phrases.FORM_FAILED) from trouble
 
     async def _show_when_done(self, command: Command, forms: Sequence[OpenForm]) -> None:
         """Refresh open forms once a command was carried out.

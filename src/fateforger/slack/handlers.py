@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -10,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.agent_proposals import build_answer_job
 from fateforger.conversation.ports import CoordinatorPort
-from fateforger.errors import StoreUnavailable, UserError
+from fateforger.errors import BadInput, StoreUnavailable, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
@@ -282,47 +284,36 @@ class RequestHandler:
 
         ``replaced`` is the message that the answer to a control of the queue replaces.
         """
-        refusal = await self.refusal(click.session_id, click.user_id)
-        if refusal is not None:
-            self.send_ephemeral(click.user_id, place, refusal)
-            return
-        try:
+        with self.tell_refusal(click.user_id, place):
+            await self.check_access(click.session_id, click.user_id)
             command = self.door.read_click(click)
-        except UserError as error:
-            self.send_ephemeral(click.user_id, place, error.message)
-            return
-        if isinstance(command, QueueCommandBase) and place.channel is not None and is_private(place.channel):
-            command = replace(command, channel=place.channel, thread_ts=place.thread_ts, ts=replaced)
-        await self.record(command)
+            if isinstance(command, QueueCommandBase) and place.channel is not None and is_private(place.channel):
+                command = replace(command, channel=place.channel, thread_ts=place.thread_ts, ts=replaced)
+            await self.record(command)
 
     async def stop(self, command_id: str, user_id: str, place: Place, session_id: str | None = None) -> None:
         """Handle Stop on a session's card, or Slack's own in a thread, whose session is looked up."""
         if session_id is None and place.thread_ts is not None:
             session_id = await self.door.session_in_thread(str(place.channel), place.thread_ts)
-        if session_id is None:
-            self.send_ephemeral(user_id, place, phrases.STOP_TOO_LATE)
-            return
-        refusal = await self._check_owner(session_id, user_id)
-        if refusal is not None:
-            self.send_ephemeral(user_id, place, refusal)
-            return
-        now = self.clock.now()
-        payload = StopTurn(
-            session_id=session_id, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, at=now
-        )
-        job = STOP_TURN.build_job(payload, key=f"{session_id} {command_id}", dedupe=command_id)
-        await self.jobs.enqueue(job, now=now)
+        with self.tell_refusal(user_id, place):
+            if session_id is None:
+                raise BadInput(phrases.STOP_TOO_LATE)
+            await self._check_owner(session_id, user_id)
+            now = self.clock.now()
+            payload = StopTurn(
+                session_id=session_id, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, at=now
+            )
+            job = STOP_TURN.build_job(payload, key=f"{session_id} {command_id}", dedupe=command_id)
+            await self.jobs.enqueue(job, now=now)
 
     async def answer(self, command_id: str, user_id: str, place: Place, proposal_id: str, answer: str) -> None:
         """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
-        refusal = await calendar_refusal(self.door, user_id)
-        if refusal is not None:
-            self.send_ephemeral(user_id, place, refusal)
-            return
-        job = build_answer_job(
-            proposal_id, answer, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, cause=command_id
-        )
-        await self.jobs.enqueue(job, now=self.clock.now())
+        with self.tell_refusal(user_id, place):
+            await self.check_access("", user_id)
+            job = build_answer_job(
+                proposal_id, answer, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, cause=command_id
+            )
+            await self.jobs.enqueue(job, now=self.clock.now())
 
     async def about(self, command_id: str, user_id: str, wish: str) -> None:
         """Handle a request to export or erase the person's data; ``wish`` is the action of the control."""
@@ -332,25 +323,24 @@ class RequestHandler:
 
     async def rate(self, rating: Rating, place: Place) -> None:
         """Handle a vote by the session's owner."""
-        refusal = await self._check_owner(rating.session_id, rating.user_id)
-        if refusal is None:
+        with self.tell_refusal(rating.user_id, place):
+            await self._check_owner(rating.session_id, rating.user_id)
             await self.feedbacks.rate(rating)
-        self.send_ephemeral(rating.user_id, place, refusal or phrases.THANKS)
+            self.send_ephemeral(rating.user_id, place, phrases.THANKS)
 
-    async def refusal(self, session_id: str, user_id: str) -> str | None:
-        """Return the reason why this person may not use this session or may not plan at all, if there is one.
+    async def check_access(self, session_id: str, user_id: str) -> None:
+        """Check that this person may use this session and may plan at all. Raises ``BadInput`` with the reason.
 
         Without a session only the calendar is checked.
         """
-        return await self._check_owner(session_id, user_id) or await calendar_refusal(self.door, user_id)
+        await self._check_owner(session_id, user_id)
+        refusal = await calendar_refusal(self.door, user_id)
+        if refusal is not None:
+            raise BadInput(refusal)
 
-    async def _check_owner(self, session_id: str, user_id: str) -> str | None:
-        if not session_id:
-            return None
-        owner = await self.door.owner(session_id)
-        if owner is None:
-            return phrases.SESSION_LOST
-        return None if owner == user_id else phrases.not_yours(owner)
+    async def _check_owner(self, session_id: str, user_id: str) -> None:
+        if session_id and (owner := await self.door.owner(session_id)) != user_id:
+            raise BadInput(phrases.SESSION_LOST if owner is None else phrases.not_yours(owner))
 
     async def record(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
         """Record a command, once."""
@@ -386,6 +376,14 @@ class RequestHandler:
             log.warning("a message has no link: %s", trouble)
             return f"{channel} {ts}"
         return str(answer["permalink"])
+
+    @contextmanager
+    def tell_refusal(self, user_id: str, place: Place) -> Iterator[None]:
+        """Tell a person why their request is refused, if the block raises a ``UserError``."""
+        try:
+            yield
+        except UserError as error:
+            self.send_ephemeral(user_id, place, error.message)
 
     def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         """Tell a person something after the acknowledgement."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Recordings
-from fateforger.ports.people import KINDS, Claim, Closing, Counts, OwnerRecord, Owners, People
+from fateforger.ports.people import KINDS, Claim, Counts, OwnerRecord, Owners, People
 
 SETTING = "named by FATEFORGER_CALENDAR_OWNER"
 PAGE = "the local page is theirs"
@@ -94,8 +94,8 @@ class Ownership:
             self._hashes[kept] = hmac.compare_digest(digest, await _hash_in_thread(person, salt))
         return self._hashes[kept]
 
-    async def build_closing(self, user_id: str) -> Closing | None:
-        """Return the record that closes the calendar when this person is erased.
+    async def build_closing(self, user_id: str) -> str | None:
+        """Return what closes the calendar when this person is erased, as :meth:`People.erase` takes it.
 
         Returns ``None`` if they do not own it, or if they are the main user of the local page, who has no successor.
         """
@@ -104,8 +104,8 @@ class Ownership:
             return None
         if owner.origin == SETTING:
             salt = secrets.token_hex(16)
-            return Closing(closed_for=f"{salt}:{await _hash_in_thread(user_id, salt)}")
-        return None if not self._real_slack and user_id == self._page[0] else Closing()
+            return f"{salt}:{await _hash_in_thread(user_id, salt)}"
+        return None if not self._real_slack and user_id == self._page[0] else ""
 
     async def offer_code(self) -> str | None:
         """Create and return a new code to claim the calendar with; ``None`` if the calendar has an owner.

@@ -136,10 +136,10 @@ async def test_beside_a_running_program_its_index_follows(doors: Doors) -> None:
         async with asyncio.timeout(60):
             while len(index.shown) < 6:  # noqa: ASYNC110  the index announces nothing
                 await asyncio.sleep(0.01)
-        done = await erase_person(read_settings(data_dir=doors.data), ANNA.id)
+        _, follows = await erase_person(read_settings(data_dir=doors.data), ANNA.id)
     await following.stop()
     await program.aclose()
-    assert (done.index_follows, {user for user, _ in index.shown}, index.scrubs > 0) == (False, {BORIS.id}, True)
+    assert (follows, {user for user, _ in index.shown}, index.scrubs > 0) == (False, {BORIS.id}, True)
     assert doors.found(ANNA) == []
 
 

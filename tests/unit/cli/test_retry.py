@@ -52,13 +52,13 @@ class Terminal:
             _, nth, side = dies
             self.world.calendar.inject(Crash(Died(), side), at=len(self.world.calendar.calls) + nth)
         submitter = self.world.submitter(calendar=calendar, journal=journal)
-        attempt = await begin_attempt(self.data_dir, submitter, request)
+        attempt, cause = await begin_attempt(self.data_dir, submitter, request)
         try:
-            result = await self._act(submitter, request, plan, attempt.cause)
+            result = await self._act(submitter, request, plan, cause)
         finally:
             self.world.calendar.calm()
         if dies is None:
-            attempt.close()  # the answer was seen
+            attempt.unlink(missing_ok=True)  # the answer was seen
         return result
 
     async def _act(self, submitter: CalendarSubmitter, request: Request, plan: TBPlan | None, cause: str) -> SyncResult:

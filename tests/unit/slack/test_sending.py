@@ -18,7 +18,6 @@ from fateforger.slack.client import (
     MessageGone,
     MessageTooLong,
     Pace,
-    PacePolicy,
     SlackCallError,
     SlackLogin,
     SlackLoginError,
@@ -52,7 +51,7 @@ class Time:
 
 async def test_a_burst_goes_out_at_once_and_then_one_a_second() -> None:
     time = Time()
-    pace = Pace(PacePolicy(per_second=1.0, burst=3), timer=lambda: time.now, sleep=time.sleep)
+    pace = Pace(per_second=1.0, burst=3, timer=lambda: time.now, sleep=time.sleep)
     for _ in range(5):
         await pace.wait("C1")
     await pace.wait("C2")
@@ -65,7 +64,7 @@ async def test_a_burst_goes_out_at_once_and_then_one_a_second() -> None:
 
 async def test_a_channel_that_slack_holds_is_left_alone_for_so_long() -> None:
     time = Time()
-    pace = Pace(PacePolicy(per_second=1.0, burst=3), timer=lambda: time.now, sleep=time.sleep)
+    pace = Pace(per_second=1.0, burst=3, timer=lambda: time.now, sleep=time.sleep)
     pace.hold("C1", 30)
     await pace.wait("C2")
     assert time.slept == []

@@ -14,7 +14,7 @@ from sqlmodel import Field, select
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
-from fateforger.ports.people import Claim, Closing, OwnerRecord
+from fateforger.ports.people import Claim, OwnerRecord
 
 
 class QuotaUse(Base, table=True):
@@ -78,11 +78,11 @@ class SqlOwners:
         return await self._database.write_alone(THE_ROW, lambda connection: _claim(connection, user_id, code_hash, now))
 
 
-def close_calendar(connection: Connection, closing: Closing, now: datetime) -> None:
+def close_calendar(connection: Connection, closed_for: str, now: datetime) -> None:
     """Remove the owner of the calendar, until a person claims it."""
     values: dict[str, Any] = {"person": None, "origin": None, "since": None, "closed_at": now, **_NO_CODE}
-    if closing.closed_for is not None:
-        values["closed_for"] = closing.closed_for
+    if closed_for:
+        values["closed_for"] = closed_for
     _write(connection, values)
 
 

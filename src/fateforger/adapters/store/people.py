@@ -51,7 +51,7 @@ from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
 from fateforger.memory.documents import check_person, write_version
-from fateforger.ports.people import ERASING_LANE, Closing, Counts
+from fateforger.ports.people import ERASING_LANE, Counts
 from fateforger.values import replace
 
 
@@ -340,7 +340,7 @@ class SqlPeople:
         return await self._database.read(lambda connection: _export(connection, user_id, calendar))
 
     async def erase(
-        self, user_id: str, *, now: datetime, calendar: str | None = None, closing: Closing | None = None
+        self, user_id: str, *, now: datetime, calendar: str | None = None, closing: str | None = None
     ) -> Counts:
         check_person(user_id)
         erasure = secrets.token_hex(8)
@@ -381,7 +381,7 @@ def _export(connection: Connection, user_id: str, calendar: str | None) -> dict[
 
 
 def _erase(
-    connection: Connection, user_id: str, calendar: str | None, now: datetime, erasure: str, closing: Closing | None
+    connection: Connection, user_id: str, calendar: str | None, now: datetime, erasure: str, closing: str | None
 ) -> Counts:
     shares = find_shares(connection, user_id, calendar=calendar, now=now)
     put_all_on_list(connection, user_id)
