@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 
 from fateforger.errors import BadInput, StoreError
-from fateforger.ports.people import Claim
+from fateforger.ports.people import Claim, OwnerRecord
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import (
     Button,
@@ -46,7 +46,6 @@ from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
 from fateforger.ui.session_cards import build_own_data
-from fateforger.workers.people import CalendarOwner
 
 WELCOME_TEXT = "Hello! Shall we plan your day?"
 ENDED = "That block is gone."
@@ -217,8 +216,8 @@ class ScriptedDoor:
         session = await self.sessions.in_thread(channel, thread_ts)
         return session.id if session else None
 
-    async def calendar_owner(self) -> CalendarOwner:
-        return CalendarOwner(self.owner_of_calendar or Anybody())
+    async def calendar_owner(self) -> OwnerRecord:
+        return OwnerRecord(self.owner_of_calendar or Anybody())
 
     async def claim_calendar(self, user_id: str, code: str) -> Claim:
         return Claim.NO_CODE

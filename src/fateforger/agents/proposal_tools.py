@@ -7,7 +7,7 @@ import secrets
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type  # noqa: N812  as elsewhere
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field, create_model
 
 from fateforger.agents.access import AgentAccess, Caller, Input, Tool, find_day, require_session
 from fateforger.agents.clients import Scope
@@ -147,11 +147,13 @@ class ProposePatch(Input):
     reason: str = Field(min_length=1, max_length=LONGEST_REASON, description="Why; the person reads it as a quotation")
 
 
-class _PatchShape(ProposePatch):
-    """The arguments of the tool, with all fields of a patch."""
-
-    model_config = ConfigDict(title="ProposePatch")
-    patch: TBPatch  # type: ignore[assignment]  # only for the schema; `read_patch` has better error messages
+# Only for the schema; `read_patch` has better error messages.
+_PATCH_SHAPE = create_model(
+    "ProposePatch",
+    __base__=ProposePatch,
+    __doc__="The arguments of the tool, with all fields of a patch.",
+    patch=(TBPatch, ...),
+)
 
 
 async def propose_patch(given: ProposePatch, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
@@ -173,7 +175,7 @@ PLAN_TOOLS = (
          " and its version, which propose_patch asks for.", Scope.PLAN_READ, GetPlan, get_plan),
     Tool("propose_patch", "Propose changes of a day's plan. Nothing changes until the person approves it in Slack; a"
          " newer proposal of yours for the same plan takes its place.", Scope.PLAN_PROPOSE, ProposePatch, propose_patch,
-         shape=_PatchShape, writes=True),
+         shape=_PATCH_SHAPE, writes=True),
 )  # fmt: skip
 
 
@@ -215,11 +217,12 @@ class ProposeConstraint(Input):
     reason: str = Field(min_length=1, max_length=LONGEST_REASON, description="Why; the person reads it as a quotation")
 
 
-class _RecordShape(ProposeConstraint):
-    """The arguments of the tool, with all fields of a record."""
-
-    model_config = ConfigDict(title="ProposeConstraint")
-    constraint_record: ConstraintRecord  # type: ignore[assignment]  # only for the schema
+_RECORD_SHAPE = create_model(
+    "ProposeConstraint",
+    __base__=ProposeConstraint,
+    __doc__="The arguments of the tool, with all fields of a record.",
+    constraint_record=(ConstraintRecord, ...),
+)
 
 
 async def propose_constraint(given: ProposeConstraint, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
@@ -245,5 +248,5 @@ CONSTRAINT_TOOLS = (
          Scope.CONSTRAINTS_READ, ListConstraints, list_constraints),
     Tool("propose_constraint", "Propose something to be remembered about the person's days. Nothing changes until they"
          " approve it in Slack.", Scope.CONSTRAINTS_PROPOSE, ProposeConstraint, propose_constraint,
-         shape=_RecordShape, writes=True),
+         shape=_RECORD_SHAPE, writes=True),
 )  # fmt: skip

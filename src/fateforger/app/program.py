@@ -25,9 +25,8 @@ from fateforger.app.health import build_external_list
 from fateforger.app.memory import build_memory
 from fateforger.app.people import build_personal_data
 from fateforger.app.resources import (
+    build_calendar,
     build_clock,
-    build_embedded_calendar,
-    build_google_calendar,
     build_ownership,
     describe_claim,
     describe_owner,
@@ -167,10 +166,10 @@ async def _open_calendar(resources: _Resources, web: WebServer) -> tuple[McpCale
     """Return the calendar, and the server behind it if that is a local one. Raises ``UserError``."""
     settings = resources.settings
     if settings.calendar_url:
-        return build_google_calendar(settings, settings.calendar_url, resources.store.quota), None
+        return build_calendar(settings, settings.calendar_url, resources.store.quota), None
     port = settings.caldav_port if settings.port else 0
     local = await resources.stack.enter_async_context(start_local_calendar(settings, resources.clock, port=port))
-    return build_embedded_calendar(settings, f"{web.url}/calendar/mcp"), local
+    return build_calendar(settings, f"{web.url}/calendar/mcp"), local
 
 
 def describe_calendar(settings: Settings) -> str:

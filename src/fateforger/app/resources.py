@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from fateforger.adapters.store.store import Store
     from fateforger.calendar.ports import Calendar, Journal, Quota
     from fateforger.calendar.submitter import CalendarSubmitter
-    from fateforger.workers.people import CalendarOwner, Ownership
+    from fateforger.ports.people import OwnerRecord
+    from fateforger.workers.people import Ownership
 
 
 try:
@@ -191,17 +192,6 @@ def explain_ambiguous_calendars(names: Sequence[str]) -> str:
     return f"There are several calendars I could write to: {listed}. Name one with FATEFORGER_CALENDAR_ID."
 
 
-def build_google_calendar(
-    settings: Settings, endpoint: str, quota: Quota, *, patience: float | None = None
-) -> McpCalendar:
-    """Return the calendar port over the configured calendar server. It does not connect yet.
-
-    ``patience`` is how many seconds reads wait for the request budget of the login; ``None`` means the default.
-    """
-    budget = build_google_budget(settings, endpoint, quota)
-    return _build_calendar(settings, endpoint, key=None, budget=budget, patience=patience)
-
-
 def build_google_budget(settings: Settings, endpoint: str, quota: Quota) -> RequestBudget:
     """Return the request budget of the configured Google login, shared by all programs on the database."""
     from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, LoginBudget  # noqa: PLC0415  heavy
@@ -212,26 +202,14 @@ def build_google_budget(settings: Settings, endpoint: str, quota: Quota) -> Requ
     return LoginBudget(quota, login, GOOGLE_LIMIT)
 
 
-def build_embedded_calendar(settings: Settings, endpoint: str) -> McpCalendar:
-    """Return the calendar port over the embedded calendar server. It does not connect yet."""
-    return _build_calendar(settings, endpoint, key=find_local_key(settings), budget=None)
-
-
-def find_calendar_key(settings: Settings) -> str:
-    """Return the journal's name of the configured calendar, without connecting to it."""
-    if settings.calendar_url is None:
-        return find_local_key(settings)
-    return _build_calendar(settings, settings.calendar_url, key=None, budget=None).key
-
-
-def _build_calendar(
-    settings: Settings,
-    endpoint: str,
-    *,
-    key: str | None,
-    budget: RequestBudget | None,
-    patience: float | None = None,
+def build_calendar(
+    settings: Settings, endpoint: str, quota: Quota | None = None, *, patience: float | None = None
 ) -> McpCalendar:
+    """Return the calendar port over the configured calendar server, or the embedded one. It does not connect yet.
+
+    ``quota`` counts the requests to the configured server. ``patience`` is how many seconds reads wait for the request
+    budget of the login; ``None`` means the default.
+    """
     from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
     from fateforger.adapters.calendar.connection import BUDGET_PATIENCE  # noqa: PLC0415  heavy
 
@@ -240,11 +218,18 @@ def _build_calendar(
         time_zone=settings.time_zone,
         calendar_id=settings.calendar_id,
         account=settings.calendar_account,
-        key=key,
-        budget=budget,
+        key=None if settings.calendar_url else find_local_key(settings),
+        budget=None if quota is None else build_google_budget(settings, endpoint, quota),
         patience=BUDGET_PATIENCE if patience is None else patience,
     )
     return SeveralCalendars(calendar, settings.calendars_read) if settings.calendars_read.strip() else calendar
+
+
+def find_calendar_key(settings: Settings) -> str:
+    """Return the journal's name of the configured calendar, without connecting to it."""
+    if settings.calendar_url is None:
+        return find_local_key(settings)
+    return build_calendar(settings, settings.calendar_url).key
 
 
 def find_local_key(settings: Settings) -> str:
@@ -291,7 +276,7 @@ async def open_submitter(settings: Settings) -> AsyncIterator[CalendarSubmitter]
             # A command waits as long as the budget requires, and says so; see `cli.progress` and `commit.waiting`.
             from fateforger.adapters.store.calendars import SqlQuota  # noqa: PLC0415  heavy
 
-            calendar = build_google_calendar(settings, settings.calendar_url, SqlQuota(database), patience=0.0)
+            calendar = build_calendar(settings, settings.calendar_url, SqlQuota(database), patience=0.0)
         else:
             local = await stack.enter_async_context(start_local_calendar(settings, clock))
             from fateforger.app.web import WebServer  # noqa: PLC0415  heavy
@@ -299,7 +284,7 @@ async def open_submitter(settings: Settings) -> AsyncIterator[CalendarSubmitter]
             web = WebServer("127.0.0.1", 0)
             await web.start(local.mcp_app)
             stack.push_async_callback(web.stop)
-            calendar = build_embedded_calendar(settings, f"{web.url}/mcp")
+            calendar = build_calendar(settings, f"{web.url}/mcp")
         stack.push_async_callback(calendar.aclose)
         yield submitter(settings, calendar, SqlJournal(database), clock, role="door")
 
@@ -331,7 +316,7 @@ def build_ownership(settings: Settings, store: Store, clock: Clock) -> Ownership
     return Ownership(store.owners, clock, named=settings.calendar_owner, page=page, real_slack=settings.real_slack)
 
 
-def describe_owner(settings: Settings, owner: CalendarOwner) -> str:
+def describe_owner(settings: Settings, owner: OwnerRecord) -> str:
     """Return a sentence about the owner of the calendar."""
     if owner.person is None:
         return f"{CLOSED}{SETTING_VOID if settings.calendar_owner else ''}" if owner.closed else UNCLAIMED

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.constraint_files import export_command, import_command, migrate_command
-from fateforger.cli.documents import parse_json, print_result, read_document, read_lines, write_json
+from fateforger.cli.documents import join_place, parse_json, print_result, read_document, read_lines, write_json
 from fateforger.cli.options import (
     Opened,
     add_person_option,
@@ -218,7 +218,7 @@ def _read_versions(source: str) -> dict[str, list[Version]]:
         try:
             version = read_version(parse_json(line, where), seq=number)
         except BadInput as error:
-            raise BadInput(error.message, where=_join_place(where, error.where)) from None
+            raise BadInput(error.message, where=join_place(where, error.where)) from None
         found.setdefault(version.user_id, []).append(version)
     return found
 
@@ -231,7 +231,7 @@ async def _answer_lines(versions: Versions, batch: str, clock: datetime | None, 
             found = decide_applicability(await versions(context.user_id), context)
             write_json(write_answer(found, explain=explain))
         except FateforgerError as error:
-            place = _join_place(where, error.where)
+            place = join_place(where, error.where)
             write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})
 
 
@@ -275,10 +275,6 @@ def _print_answer(answer: Answer, *, explain: bool) -> None:
         click.echo(f"       {' '.join(item.reasons)}")
     for out in answer.excluded if explain else ():
         click.echo(f"not    {out.version.record.name}  [{out.uid}]\n       {out.reason}")
-
-
-def _join_place(where: str, part: str | None) -> str:
-    return where if part is None or part == where else f"{where}, {part}"
 
 
 _WORDS = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.errors import BadInput, StoreUnavailable
+from fateforger.errors import BadInput, FateforgerError, StoreUnavailable
 
 if TYPE_CHECKING:
     from fateforger.planning.plan import Resolved
@@ -75,6 +75,23 @@ def read_lines(source: str) -> Iterator[tuple[str, str]]:
         line = decode_line(data, where := f"{source}, line {number}")
         if line.strip():
             yield line, where
+
+
+def join_place(where: str, part: str | None) -> str:
+    """Return the place of a mistake in a part of a line."""
+    return where if part is None or part == where else f"{where}, {part}"
+
+
+def answer_lines(
+    source: str, answer: Callable[[Any], Any], *, place: Callable[[str, str | None], str] = join_place
+) -> None:
+    """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
+    for line, where in read_lines(source):
+        try:
+            write_json(answer(parse_json(line, where)))
+        except FateforgerError as error:
+            mistake = {"kind": error.kind, "message": error.message, "where": place(where, error.where)}
+            write_json({"error": mistake})
 
 
 def read_raw_lines(source: str) -> Iterator[tuple[int, bytes]]:

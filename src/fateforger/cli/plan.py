@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import format_block, parse_json, read_document, read_lines, write_json
+from fateforger.cli.documents import answer_lines, format_block, read_document, write_json
 from fateforger.cli.options import as_json
-from fateforger.errors import BadInput, FateforgerError, PlanInvalid
+from fateforger.errors import BadInput, PlanInvalid
 from fateforger.planning.plan import Resolved, TBPlan, overlap_sentence, overlaps, resolve, resolve_strict
 from fateforger.planning.timing import local_day
 from fateforger.planning.wire import (
@@ -44,7 +44,7 @@ def resolve_command(plan: str | None, batch: str | None, as_json: bool) -> None:
     if (plan is None) == (batch is None):
         raise click.UsageError("Give a PLAN file (or - for stdin), or --batch FILE.")
     if batch is not None:
-        _answer_lines(batch, _resolve_document)
+        answer_lines(batch, _resolve_document, place=_find_place)
         return
     assert plan is not None  # noqa: S101  checked above; for the type checker
     document = read_document(plan)
@@ -163,7 +163,7 @@ def draft_command(
     if (instance is None) == (batch is None):
         raise click.UsageError("Give an INSTANCE file (or - for stdin), or --batch FILE.")
     if batch is not None:
-        _answer_lines(batch, lambda document: draft_document(document, days, steps, budget))
+        answer_lines(batch, lambda document: draft_document(document, days, steps, budget), place=_find_place)
         return
     assert instance is not None  # noqa: S101  checked above; for the type checker
     document = read_document(instance)
@@ -248,10 +248,5 @@ def _resolve_document(document: Any) -> dict[str, Any]:
     }
 
 
-def _answer_lines(source: str, answer: Callable[[Any], dict[str, Any]]) -> None:
-    """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
-    for line, where in read_lines(source):
-        try:
-            write_json(answer(parse_json(line, where)))
-        except FateforgerError as error:
-            write_json({"error": {"kind": error.kind, "message": error.message, "where": error.where or where}})
+def _find_place(where: str, part: str | None) -> str:
+    return part or where

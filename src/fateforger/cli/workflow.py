@@ -15,10 +15,10 @@ import click
 from pydantic import ValidationError
 
 from fateforger.adapters.facts import AllowList, LocalFacts, read_allow_file
-from fateforger.cli.documents import parse_json, print_result, read_document, read_lines, read_text, write_json
+from fateforger.cli.documents import answer_lines, parse_json, print_result, read_document, read_lines, read_text
 from fateforger.cli.options import as_json, load_settings
 from fateforger.config import Settings
-from fateforger.errors import BadInput, FateforgerError
+from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
 from fateforger.workflow.conformance import CheckedRule, check, check_case, combine_verdicts, write_report
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped, read_shipped, read_workflow
@@ -64,7 +64,7 @@ def check_command(
     if batch is not None:
         if file is not None or trace is not None or is_open or evaluate:
             raise click.UsageError("With --batch each line says its rules, its trace, and whether that is closed.")
-        _check_lines(batch)
+        answer_lines(batch, check_case)
         return
     if file is None or (trace is None and not evaluate):
         raise click.UsageError("Give a workflow FILE and its --trace TRACE (JSON lines), or --batch FILE.")
@@ -111,16 +111,6 @@ def _check_trace(
     lines = () if trace is None else read_lines(trace)
     steps = [read_step(parse_json(line, where), names, where) for line, where in lines]
     return check(workflow.rules, [*steps, *last], names, closed=closed)
-
-
-def _check_lines(batch: str) -> None:
-    """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
-    for line, where in read_lines(batch):
-        try:
-            write_json(check_case(parse_json(line, where)))
-        except FateforgerError as error:
-            place = where if error.where in {None, where} else f"{where}, {error.where}"
-            write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})
 
 
 def _format_report(checked: Sequence[CheckedRule]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from fateforger.conversation.turns import Turns
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
-from fateforger.ports.people import Claim
+from fateforger.ports.people import Claim, OwnerRecord
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand, read_click
@@ -40,7 +40,7 @@ from fateforger.session.rulebook import RuleBook, known_versions, lines_of_comma
 from fateforger.session.store import Sessions
 from fateforger.ui import forms
 from fateforger.ui.session_cards import home_card, welcome_card
-from fateforger.workers.people import CalendarOwner, Ownership
+from fateforger.workers.people import Ownership
 
 log = logging.getLogger(__name__)
 
@@ -276,7 +276,7 @@ class PlanningCoordinator:
         session = await self._sessions.load(session_id)
         return None if session is None else session.user_id
 
-    async def calendar_owner(self) -> CalendarOwner:
+    async def calendar_owner(self) -> OwnerRecord:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.calendar_owner`."""
         return await self._ownership.owner()
 

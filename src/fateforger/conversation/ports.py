@@ -7,13 +7,12 @@ from datetime import datetime
 from typing import Protocol
 
 from fateforger.drafting.solver import Optimum, Solution
-from fateforger.ports.people import Claim
+from fateforger.ports.people import Claim, OwnerRecord
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback
 from fateforger.session.commands import Command, InboxCommand
 from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.workers.people import CalendarOwner
 
 Optimize = Callable[[Solution], Awaitable[Optimum | None]]
 """Return a placement that is as good or better, and what was proved; ``None`` when that failed."""
@@ -74,7 +73,7 @@ class CoordinatorPort(Protocol):
         """Return the user id of a session's person; ``None`` if there is no such session."""
         ...
 
-    async def calendar_owner(self) -> CalendarOwner:
+    async def calendar_owner(self) -> OwnerRecord:
         """Return the owner of the calendar, the only person who can plan. There may be no owner."""
         ...
 

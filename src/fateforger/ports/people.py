@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class OwnerRecord:
-    """The stored data about the owner.
+    """The data about the owner of the calendar. Without a ``person`` the calendar is unclaimed, or closed.
 
     ``origin`` says how ``person`` became the owner, ``since`` when. ``closed_at`` is set when the owner was erased;
     ``closed_for`` is a salted hash of the person named in the settings at that time. ``code_salt`` is the salt of the
@@ -24,6 +24,11 @@ class OwnerRecord:
     closed_at: datetime | None = None
     closed_for: str | None = None
     code_salt: str | None = None
+
+    @property
+    def closed(self) -> bool:
+        """True if the calendar has no owner because that person was erased."""
+        return self.person is None and self.closed_at is not None
 
 
 class Claim(Enum):

@@ -12,7 +12,7 @@ import json
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -36,19 +36,7 @@ CODE_VOID = "there were %d wrong codes, the last one by %s, so the code is void;
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarOwner:
-    """The owner of the calendar, the origin of the ownership, and its start.
-
-    Without a ``person`` the calendar has no owner: it is unclaimed, or ``closed`` because its owner was erased.
-    """
-
-    person: str | None = None
-    origin: str | None = None
-    since: datetime | None = None
-    closed: bool = False
-
-
+@dataclass(slots=True)
 class Ownership:
     """Decides who owns the calendar.
 
@@ -56,33 +44,30 @@ class Ownership:
     ``real_slack`` they do not count. All methods raise ``StoreError``.
     """
 
-    def __init__(
-        self, owners: Owners, clock: Clock, *, named: str | None, page: Sequence[str], real_slack: bool
-    ) -> None:
-        self._owners = owners
-        self._clock = clock
-        self._named = named
-        self._page = tuple(page)
-        self._real_slack = real_slack
-        self._hashes: dict[str, bool] = {}
-        self._wait_until: dict[str, datetime] = {}
+    owners: Owners
+    clock: Clock
+    named: str | None = field(kw_only=True)
+    page: Sequence[str] = field(kw_only=True)
+    real_slack: bool = field(kw_only=True)
+    _hashes: dict[str, bool] = field(init=False, default_factory=dict)
+    _wait_until: dict[str, datetime] = field(init=False, default_factory=dict)
 
-    async def owner(self) -> CalendarOwner:
-        """Return the current owner of the calendar."""
-        return await self._decide(await self._owners.read())
+    async def owner(self) -> OwnerRecord:
+        """Return the current owner of the calendar, without what only the store needs."""
+        return await self._decide(await self.owners.read())
 
-    async def _decide(self, record: OwnerRecord) -> CalendarOwner:
-        if self._named is not None and not await self._was_erased(self._named, record):
-            return CalendarOwner(self._named, SETTING)
+    async def _decide(self, record: OwnerRecord) -> OwnerRecord:
+        if self.named is not None and not await self._was_erased(self.named, record):
+            return OwnerRecord(self.named, SETTING)
         # The first person to plan may have done so on the local page, before Slack was connected.
-        of_the_page = record.origin == PLANNED_FIRST and record.person in self._page
-        if record.person is not None and not (self._real_slack and of_the_page):
-            return CalendarOwner(record.person, record.origin, record.since)
+        of_the_page = record.origin == PLANNED_FIRST and record.person in self.page
+        if record.person is not None and not (self.real_slack and of_the_page):
+            return OwnerRecord(record.person, record.origin, record.since)
         if record.closed_at is not None:
-            return CalendarOwner(since=record.closed_at, closed=True)
-        if not self._real_slack and self._page:
-            return CalendarOwner(self._page[0], PAGE)
-        return CalendarOwner()
+            return OwnerRecord(closed_at=record.closed_at)
+        if not self.real_slack and self.page:
+            return OwnerRecord(self.page[0], PAGE)
+        return OwnerRecord()
 
     async def _was_erased(self, person: str, record: OwnerRecord) -> bool:
         """Check whether the person in the setting was erased. The answer is cached, because hashing is slow."""
@@ -105,7 +90,7 @@ class Ownership:
         if owner.origin == SETTING:
             salt = secrets.token_hex(16)
             return f"{salt}:{await _hash_in_thread(user_id, salt)}"
-        return None if not self._real_slack and user_id == self._page[0] else ""
+        return None if not self.real_slack and user_id == self.page[0] else ""
 
     async def offer_code(self) -> str | None:
         """Create and return a new code to claim the calendar with; ``None`` if the calendar has an owner.
@@ -117,23 +102,23 @@ class Ownership:
         letters = [secrets.choice(CODE_LETTERS) for _ in range(GROUP * GROUPS)]
         groups = ["".join(letters[first : first + GROUP]) for first in range(0, len(letters), GROUP)]
         code, salt = "-".join(groups), secrets.token_hex(16)
-        await self._owners.offer(await _hash_in_thread(_normalize_code(code), salt), salt, tries=TRIES)
+        await self.owners.offer(await _hash_in_thread(_normalize_code(code), salt), salt, tries=TRIES)
         return code
 
     async def claim(self, user_id: str, code: str) -> Claim:
         """Make the person the owner if the code is right. After a wrong code they have to wait for :data:`WAIT`."""
-        record = await self._owners.read()
+        record = await self.owners.read()
         owner = await self._decide(record)
         if owner.person is not None:
             return Claim.ALREADY_YOURS if owner.person == user_id else Claim.TAKEN
         if record.code_salt is None:
             return Claim.NO_CODE
-        now = self._clock.now()
+        now = self.clock.now()
         if self._wait_until.get(user_id, now) > now:
             return Claim.TOO_SOON
         self._delay_next_try(user_id, now + WAIT)
         code_hash = await _hash_in_thread(_normalize_code(code), record.code_salt)
-        claim = await self._owners.claim(user_id, code_hash, now=now)
+        claim = await self.owners.claim(user_id, code_hash, now=now)
         if claim is Claim.CLAIMED:
             log.warning("%s claimed the calendar with the code", user_id)
             del self._wait_until[user_id]

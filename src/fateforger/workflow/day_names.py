@@ -12,11 +12,12 @@ monday ... sunday                    state: the day is one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import Literal, Protocol, assert_never
+from typing import Literal, assert_never
 
 from fateforger.planning.plan import ET
 from fateforger.values import replace
@@ -62,33 +63,25 @@ def parse_day_name(text: str) -> DayName | None:
     return None
 
 
+_COMPARISON = re.compile(
+    r"(?P<done>done)|longer_than_(?P<minutes>\d{1,4})|(?P<how>after|before)_(?P<hour>\d{1,4})(_(?P<minute>\d{0,4}))?",
+    re.ASCII,
+)
+
+
 def _parse_comparison(kind: ET, text: str) -> DayName | None:
-    if text == "done":
+    found = _COMPARISON.fullmatch(text)
+    if found is None:
+        return None
+    if found["done"]:
         return DayName("done", kind)
-    how, _, value = text.partition("_")
-    match how:
-        case "after" | "before":
-            clock = _parse_clock(value)
-            return None if clock is None else DayName("after" if how == "after" else "before", kind, clock=clock)
-        case "longer":
-            minutes = _parse_number(value.removeprefix("than_"), LONGEST) if value.startswith("than_") else None
-            return None if minutes is None else DayName("longer", kind, minutes)
-        case _:
-            return None
-
-
-def _parse_clock(text: str) -> timedelta | None:
-    hours, _, minutes = text.partition("_")
-    hour, minute = _parse_number(hours, 24), _parse_number(minutes or "0", 59)
-    if hour is None or minute is None or (hour == 24 and minute):
+    if found["minutes"]:
+        minutes = int(found["minutes"])
+        return DayName("longer", kind, minutes) if minutes <= LONGEST else None
+    hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    if minute > 59 or hour * 60 + minute > LONGEST:
         return None
-    return timedelta(hours=hour, minutes=minute)
-
-
-def _parse_number(text: str, most: int) -> int | None:
-    if not (text.isascii() and text.isdecimal()) or len(text) > 4:
-        return None
-    return number if (number := int(text)) <= most else None
+    return DayName("after" if found["how"] == "after" else "before", kind, clock=timedelta(hours=hour, minutes=minute))
 
 
 class DayNames:
@@ -119,12 +112,7 @@ _HOW = {"_longer_than_": "60", "_after_": "17", "_before_": "9", "_done": ""}
 """Comparisons of a kind of block, with an example value for each."""
 
 
-class Clause(Protocol):
-    """Formats a name, or its negation, as a clause."""
-
-    def __call__(self, name: DayName, *, holds: bool) -> str: ...
-
-
+Tense = Literal["now", "by_then", "later"]
 _COUNTED = frozenset({"meeting", "commute", "habit", "break", "buffer", "plan_review"})
 """Words that take an article."""
 
@@ -135,18 +123,18 @@ def describe_day_rule(rule: Rule) -> str:
     match rule.kind:
         case RuleKind.NEVER:
             both = isinstance(target, And)
-            text = f"never at once: {_phrase(target, _now)}" if both else _phrase(target, _now, holds=False)
+            text = f"never at once: {_phrase(target, 'now')}" if both else _phrase(target, "now", holds=False)
         case RuleKind.ALWAYS:
-            text = f"for each block, {_phrase(target, _now)}"
+            text = f"for each block, {_phrase(target, 'now')}"
         case RuleKind.BEFORE:
-            text = f"{_when(activation)}, {_phrase(target, _by_then)}"
+            text = f"{_when(activation)}, {_phrase(target, 'by_then')}"
         case RuleKind.AFTER:
-            text = f"{_when(activation)}, {_phrase(target, _later)}"
+            text = f"{_when(activation)}, {_phrase(target, 'later')}"
         case RuleKind.IF:
             later = " at that block or later" if _has_block(target) else ""
-            text = f"{_when(activation)}, {_phrase(target, _now)}{later}"
+            text = f"{_when(activation)}, {_phrase(target, 'now')}{later}"
         case RuleKind.ON:
-            text = f"each time {_phrase(activation, _now)}, {_phrase(target, _now)}, there or before the next time"
+            text = f"each time {_phrase(activation, 'now')}, {_phrase(target, 'now')}, there or before the next time"
         case _:
             assert_never(rule.kind)
     return f"{text[0].upper()}{text[1:]}."
@@ -173,7 +161,7 @@ _REMEDIES: Mapping[RuleKind, str] = {
 
 
 def _when(activation: Expression | None) -> str:
-    return f"when {_phrase(activation, _now)}"
+    return f"when {_phrase(activation, 'now')}"
 
 
 def _has_block(expression: Expression) -> bool:
@@ -181,30 +169,33 @@ def _has_block(expression: Expression) -> bool:
     return any(name is not None and name.aspect == "block" for name in known)
 
 
-def _phrase(expression: Expression | None, clause: Clause, *, holds: bool = True) -> str:
+def _phrase(expression: Expression | None, tense: Tense, *, holds: bool = True) -> str:
     """Join the clauses of an expression. A negation of the whole is applied to the parts, as people phrase it."""
     match expression:
         case None:
             return ""
         case Atom(name):
             known = parse_day_name(name)
-            return f"“{name}”" if known is None else clause(known, holds=holds)
+            return f"“{name}”" if known is None else _clause(known, tense, holds=holds)
         case Not(of):
-            return _phrase(of, clause, holds=not holds)
+            return _phrase(of, tense, holds=not holds)
         case And(parts) | Or(parts):
             joined = " and " if isinstance(expression, And) is holds else " or "
-            return joined.join(_phrase(part, clause, holds=holds) for part in parts)
+            return joined.join(_phrase(part, tense, holds=holds) for part in parts)
         case _:
             assert_never(expression)
 
 
-def _now(name: DayName, *, holds: bool) -> str:
+def _clause(name: DayName, tense: Tense, *, holds: bool) -> str:
+    """Return a clause about a name, or its negation."""
+    if tense == "later":
+        return f"{_clause(name, 'now', holds=holds)} later on"
     which = _which(name, holds=holds)
     match name.aspect:
         case "block":
-            return f"there is {which}"
+            return f"{which} came before it" if tense == "by_then" else f"there is {which}"
         case "done":
-            return f"{_one(name)} is {'' if holds else 'not '}over"
+            return f"{_one(name)} is {'' if holds else 'not '}over{' by then' if tense == 'by_then' else ''}"
         case "after":
             return f"{which} runs past {_format_clock(name)}"
         case "before":
@@ -213,20 +204,6 @@ def _now(name: DayName, *, holds: bool) -> str:
             return f"{which} takes more than {name.number} minutes"
         case "weekday":
             return f"it is {'' if holds else 'not '}{WEEKDAYS[name.number].capitalize()}"
-
-
-def _by_then(name: DayName, *, holds: bool) -> str:
-    match name.aspect:
-        case "block":
-            return f"{_which(name, holds=holds)} came before it"
-        case "done":
-            return f"{_one(name)} is {'' if holds else 'not '}over by then"
-        case _:
-            return _now(name, holds=holds)
-
-
-def _later(name: DayName, *, holds: bool) -> str:
-    return f"{_now(name, holds=holds)} later on"
 
 
 def _which(name: DayName, *, holds: bool) -> str:

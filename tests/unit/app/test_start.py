@@ -11,8 +11,8 @@ import pytest
 
 from fateforger.adapters.store.store import open_store
 from fateforger.app.resources import (
+    build_calendar,
     build_clock,
-    build_google_calendar,
     find_local_key,
     lock_data_dir,
     read_replica_name,
@@ -69,8 +69,10 @@ async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path,
     store = open_store(postgres)
     engines = []
     for folder in ("a", "b"):
-        settings = read_settings(data_dir=tmp_path / folder, database_url=postgres)
-        calendar = build_google_calendar(settings, "http://127.0.0.1:9/mcp", store.quota)
+        settings = read_settings(
+            data_dir=tmp_path / folder, database_url=postgres, calendar_url="http://127.0.0.1:9/mcp"
+        )
+        calendar = build_calendar(settings, "http://127.0.0.1:9/mcp", store.quota)
         engines.append(submitter(settings, calendar, store.journal, build_clock(settings), role="house"))
 
         assert find_local_key(settings).startswith("local@replica-")

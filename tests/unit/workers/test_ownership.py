@@ -11,20 +11,19 @@ import pytest
 from tests.factories.agents import NOW, HandClock
 
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.ports.people import Claim
+from fateforger.ports.people import Claim, OwnerRecord
 from fateforger.slack.access import parse_sent_code, parse_typed_code
 from fateforger.workers.people import (
     CODE_LETTERS,
     PAGE,
     SETTING,
     TRIES,
-    CalendarOwner,
     Ownership,
     PersonalData,
 )
 
 ALEX, ROBIN, REAL = "U0000ALEX", "U0000ROBIN", "U0REAL"
-NOBODY = CalendarOwner()
+NOBODY = OwnerRecord()
 
 
 @dataclass
@@ -62,7 +61,7 @@ async def test_with_slack_it_is_nobodys_until_somebody_sends_the_code(started: S
     assert (len(code), code[4], set(code) - {"-"} <= set(CODE_LETTERS)) == (9, "-", True)
     assert await program.claim(ALEX, f" {code.lower().replace('-', '')} ") is Claim.CLAIMED
     again = started.program()
-    assert await again.owner() == CalendarOwner(ALEX, "claimed", NOW)
+    assert await again.owner() == OwnerRecord(ALEX, "claimed", NOW)
     assert await again.offer_code() is None
     assert await again.claim(ALEX, code) is Claim.ALREADY_YOURS
     assert await again.claim(ROBIN, code) is Claim.TAKEN
@@ -109,7 +108,7 @@ async def test_the_setting_wins(started: Started) -> None:
     program = started.program()
     await program.claim(ALEX, await code_of(program))
     named = started.program(REAL)
-    assert await named.owner() == CalendarOwner(REAL, SETTING)
+    assert await named.owner() == OwnerRecord(REAL, SETTING)
     assert await named.offer_code() is None
     assert await named.claim(ALEX, "AAAA-AAAA") is Claim.TAKEN
 
@@ -124,7 +123,7 @@ async def test_forgetting_the_owner_closes_the_calendar_and_nobody_inherits_it(
         await started.forget(ALEX, program)
     assert "nobody inherits it" in caplog.text
     for running in (program, started.program()):
-        assert await running.owner() == CalendarOwner(since=NOW, closed=True)
+        assert await running.owner() == OwnerRecord(closed_at=NOW)
         assert await running.claim(ROBIN, "AAAA-AAAA") is Claim.NO_CODE
     again = started.program()
     assert await again.claim(ROBIN, await code_of(again)) is Claim.CLAIMED
@@ -138,7 +137,7 @@ async def test_who_is_named_and_forgotten_is_not_the_owner_any_more(started: Sta
     assert REAL not in str(await started.store.owners.read())
     again = started.program(REAL)
     assert (await again.owner()).closed
-    assert await started.program(ROBIN).owner() == CalendarOwner(ROBIN, SETTING)
+    assert await started.program(ROBIN).owner() == OwnerRecord(ROBIN, SETTING)
     assert await again.claim(REAL, await code_of(again)) is Claim.CLAIMED
     assert (await started.program(REAL).owner()).person == REAL
 
@@ -153,10 +152,10 @@ async def test_forgetting_somebody_else_closes_nothing(started: Started) -> None
 async def test_the_local_page_is_its_first_persons_without_a_code(started: Started) -> None:
     """K15: nobody else is there, so they may begin afresh after they were forgotten; still nobody inherits it."""
     page = started.program(real_slack=False)
-    assert await page.owner() == CalendarOwner(ALEX, PAGE)
+    assert await page.owner() == OwnerRecord(ALEX, PAGE)
     assert await page.offer_code() is None
     await started.forget(ALEX, page)
-    assert await page.owner() == CalendarOwner(ALEX, PAGE)
+    assert await page.owner() == OwnerRecord(ALEX, PAGE)
 
 
 async def test_who_tried_the_page_first_does_not_own_the_calendar_of_a_workspace(started: Started) -> None:
