@@ -60,14 +60,14 @@ class Refused(UserError):
     """A call was refused before anything was done."""
 
 
+@dataclass(slots=True)
 class CallHandler:
     """Carries out calls. Every call is in the audit log before it has any effect."""
 
-    def __init__(self, reach: AgentAccess, clients: Clients, calls: Calls, clock: Clock) -> None:
-        self._reach = reach
-        self._clients = clients
-        self._calls = calls
-        self._clock = clock
+    reach: AgentAccess
+    clients: Clients
+    calls: Calls
+    clock: Clock
 
     async def authenticate(self, token: str | None) -> Client:
         """Return the client of a token.
@@ -75,7 +75,7 @@ class CallHandler:
         Raises :class:`Refused` for a token that is missing, wrong, expired or revoked, and ``StoreError``.
         """
         client = await self._find_client(token)
-        barred = client.explain_refusal(self._clock.now())
+        barred = client.explain_refusal(self.clock.now())
         if barred is not None:
             raise Refused(barred)
         return client
@@ -89,7 +89,7 @@ class CallHandler:
         except FateforgerError as error:
             log.warning("a call of %s was refused: %s", name[:80], error.message)
             return _error_answer(error)
-        caller = Caller(client, number, self._clock.now())
+        caller = Caller(client, number, self.clock.now())
         answer = await self._answer(name, given, caller)
         return await self._end_call(number, answer)
 
@@ -97,13 +97,13 @@ class CallHandler:
         if not token:
             raise Refused(NO_TOKEN)
         key = parse_key(token)
-        found = None if key is None else await self._clients.with_key(key)
+        found = None if key is None else await self.clients.with_key(key)
         if found is None or not matches_hash(token, found[1]):
             raise Refused(WRONG_TOKEN)
         return found[0]
 
     async def _begin_call(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
-        now = self._clock.now()
+        now = self.clock.now()
         asked = Call(
             client=client.name,
             user_id=client.user_id,
@@ -111,7 +111,7 @@ class CallHandler:
             asked=shorten_arguments(given),
             at=now,
         )
-        number = await self._calls.begin(asked, since=now - timedelta(minutes=1), most=MAX_CALLS_PER_MINUTE)
+        number = await self.calls.begin(asked, since=now - timedelta(minutes=1), most=MAX_CALLS_PER_MINUTE)
         if number is None:
             raise Refused(TOO_FAST)
         return number
@@ -134,12 +134,12 @@ class CallHandler:
         if tool is None:
             raise Refused(f"There is no tool “{name[:80]}”. Tools are {', '.join(TOOLS)}.")
         _check_scope(tool, caller.client)
-        return await tool.run(read_input(tool.takes, given), caller, self._reach)
+        return await tool.run(read_input(tool.takes, given), caller, self.reach)
 
     async def _end_call(self, number: int, answer: Answer) -> Answer:
         outcome = "failed" if answer.failed else f"refused: {answer.text}" if answer.is_error else "done"
         try:
-            await self._calls.end(number, _make_printable(outcome[:_LONGEST_OUTCOME]), now=self._clock.now())
+            await self.calls.end(number, _make_printable(outcome[:_LONGEST_OUTCOME]), now=self.clock.now())
         except FateforgerError as error:
             log.warning("what came of the call %s is not in the log: %s", number, error.message)
         return answer

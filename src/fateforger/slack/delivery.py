@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from weakref import WeakValueDictionary
@@ -63,6 +64,7 @@ MOVED = Card(text=phrases.MOVED, parts=(Prose(text=phrases.MOVED),))
 """Text that replaces messages in places that others can read."""
 
 
+@dataclass(slots=True)
 class Delivery:
     """Delivers messages in steps that can be repeated, so an interrupted try is resumed.
 
@@ -71,26 +73,17 @@ class Delivery:
     messages (K14).
     """
 
-    def __init__(
-        self,
-        outbox: Outbox,
-        sessions: Sessions,
-        poster: Poster,
-        people: People,
-        *,
-        clock: Clock,
-    ) -> None:
-        self._outbox = outbox
-        self._sessions = sessions
-        self._poster = poster
-        self._people = people
-        self._clock = clock
-        self._turns = KeyedLocks()
-        self._tasks = BackgroundTasks()
-        self._adding: dict[str, asyncio.Task[None]] = {}
-        self._doubtful: set[str] = set()
-        self._placed: dict[str, Sent] = {}
-        self._threads: dict[str, Place] = {}
+    outbox: Outbox
+    sessions: Sessions
+    poster: Poster
+    people: People
+    clock: Clock = field(kw_only=True)
+    _turns: KeyedLocks = field(init=False, default_factory=KeyedLocks)
+    _tasks: BackgroundTasks = field(init=False, default_factory=BackgroundTasks)
+    _adding: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)
+    _doubtful: set[str] = field(init=False, default_factory=set)
+    _placed: dict[str, Sent] = field(init=False, default_factory=dict)
+    _threads: dict[str, Place] = field(init=False, default_factory=dict)
 
     def doubt(self, ids: Iterable[str]) -> None:
         """Mark messages that may have been posted already."""
@@ -126,11 +119,11 @@ class Delivery:
         for slot in item.retire:
             if slot != item.slot or anew:
                 await self._retire(item.session_id, slot, item.farewell)
-        await self._outbox.mark_sent(item.id, where, now=self._clock.now())
+        await self.outbox.mark_sent(item.id, where, now=self.clock.now())
         self._forget(item)
 
     async def _attach(self, session_id: str, root: Sent) -> None:
-        await self._sessions.attach_thread(session_id, root.channel, root.ts)
+        await self.sessions.attach_thread(session_id, root.channel, root.ts)
         self._threads[session_id] = Place(root.channel, root.ts)
 
     async def give_up(self, item: Outgoing, *, refused: bool) -> None:
@@ -139,10 +132,10 @@ class Delivery:
         If it was to begin a plan, its owner is told in direct messages.
         """
         self._forget(item)
-        session = await self._sessions.load(item.session_id)
+        session = await self.sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
             words = phrases.CANNOT_POST if refused else phrases.NOT_STARTED
-            await self._people.send_ephemeral(session.user_id, Place(None), words)
+            await self.people.send_ephemeral(session.user_id, Place(None), words)
 
     async def _before(self, item: Outgoing, place: Place) -> Sent | None:
         """Return the message that the slot showed before.
@@ -150,7 +143,7 @@ class Delivery:
         A message left behind when the session moved does not count, except that the root of the new thread replaces the
         earlier root.
         """
-        before = await self._outbox.slot(item.session_id, item.slot)
+        before = await self.outbox.slot(item.session_id, item.slot)
         if before is None or before.channel == place.channel:
             return before
         return Sent(str(place.channel), place.thread_ts) if item.slot == ROOT and place.thread_ts else None
@@ -158,19 +151,19 @@ class Delivery:
     async def _place(self, item: Outgoing, place: Place, before: Sent | None) -> Sent:
         session, v, channel, thread_ts = item.session_id, item.id, str(place.channel), place.thread_ts
         if item.ephemeral_to is not None:
-            return await self._poster.show(item.ephemeral_to, channel, thread_ts, item.card, session=session, v=v)
+            return await self.poster.show(item.ephemeral_to, channel, thread_ts, item.card, session=session, v=v)
         if item.id in self._doubtful:
-            found = await self._poster.find(channel, thread_ts, v)
+            found = await self.poster.find(channel, thread_ts, v)
             if found is not None:
                 return found
         if before is not None and await self._may_change(item, before, thread_ts):
             try:
-                await self._poster.change(before, item.card, session=session, v=v, beside=item.beside)
+                await self.poster.change(before, item.card, session=session, v=v, beside=item.beside)
             except MessageGone as gone:
                 log.info("the message %s is posted again: %s", item.id, gone)
             else:
                 return before
-        return await self._poster.post(channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
+        return await self.poster.post(channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
 
     async def _may_change(self, item: Outgoing, before: Sent, thread_ts: str | None) -> bool:
         """Check whether a message may be changed in place.
@@ -178,12 +171,12 @@ class Delivery:
         The root may always be changed, and so may messages that stay; any other only while it is the newest of its
         thread.
         """
-        return thread_ts is None or item.slot == ROOT or item.stays or await self._poster.is_newest(before, thread_ts)
+        return thread_ts is None or item.slot == ROOT or item.stays or await self.poster.is_newest(before, thread_ts)
 
     async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
         """Replace the message of a slot by its farewell, or remove its controls, which are out of date."""
-        where = await self._outbox.slot(session_id, slot)
-        shown = await self._outbox.find_shown(session_id, slot)
+        where = await self.outbox.slot(session_id, slot)
+        shown = await self.outbox.find_shown(session_id, slot)
         if where is None or shown is None:
             return
         if not is_private(where.channel):
@@ -191,7 +184,7 @@ class Delivery:
             return
         try:
             card = farewell or remove_controls(shown.card)
-            await self._poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
+            await self.poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
         except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
 
@@ -203,7 +196,7 @@ class Delivery:
         known = self._threads.get(item.session_id)
         if known is not None:
             return known
-        session = await self._sessions.load(item.session_id)
+        session = await self.sessions.load(item.session_id)
         if session is None:
             raise CallRefused("the session is gone")
         place = Place(session.channel, session.thread_ts)
@@ -217,18 +210,18 @@ class Delivery:
 
     async def _move_to_direct_messages(self, session: Session) -> Place:
         """Move a session to direct messages and return the place there. Its last messages say so."""
-        place = await find_private_place(self._people, session.user_id, Place(session.channel, session.thread_ts))
+        place = await find_private_place(self.people, session.user_id, Place(session.channel, session.thread_ts))
         if session.thread_ts is None:
             return place
         channel, v = str(place.channel), f"{session.id}:moved"
-        latest = await self._outbox.latest(session.id)
+        latest = await self.outbox.latest(session.id)
         for slot in (ROOT,) if latest is None else (ROOT, latest.slot):
-            where = await self._outbox.slot(session.id, slot)
+            where = await self.outbox.slot(session.id, slot)
             if where is not None and not is_private(where.channel):
                 await self._leave(session.id, slot, where)
-        root = await self._poster.find(channel, None, v)
+        root = await self.poster.find(channel, None, v)
         if root is None:
-            root = await self._poster.post(channel, None, root_card(session), session=session.id, v=v)
+            root = await self.poster.post(channel, None, root_card(session), session=session.id, v=v)
         await self._attach(session.id, root)
         log.warning("the plan %s goes on in direct messages, because others read %s", session.id, session.channel)
         return Place(root.channel, root.ts)
@@ -236,7 +229,7 @@ class Delivery:
     async def _leave(self, session_id: str, slot: str, where: Sent) -> None:
         """Replace a message that others can read by a note that the session continues in direct messages."""
         try:
-            await self._poster.change(where, MOVED, session=session_id, v=f"{session_id}:{slot}:left", for_all=True)
+            await self.poster.change(where, MOVED, session=session_id, v=f"{session_id}:{slot}:left", for_all=True)
         except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s stays behind as it was: %s", slot, trouble)
 
@@ -250,7 +243,7 @@ class Delivery:
         Only the latest one of each session is added. A picture that cannot be shown is left out and logged; if Slack
         rejects it, it is not tried again.
         """
-        if item.ephemeral_to is not None or not self._poster.pictures.missing(item.card):
+        if item.ephemeral_to is not None or not self.poster.pictures.missing(item.card):
             return
         if (earlier := self._adding.get(item.session_id)) is not None:
             earlier.cancel()
@@ -263,12 +256,12 @@ class Delivery:
         for pause in PAUSES:
             await asyncio.sleep(pause)
             try:
-                for picture in self._poster.pictures.missing(item.card):
-                    await self._poster.pictures.upload(picture)
+                for picture in self.poster.pictures.missing(item.card):
+                    await self.poster.pictures.upload(picture)
                 await self._add_to_message(item)
             except SlackLoginError as trouble:
                 if lacks_scope(trouble):
-                    self._poster.pictures.switch_off()
+                    self.poster.pictures.switch_off()
                     return
                 why = str(trouble)
                 break
@@ -278,7 +271,7 @@ class Delivery:
                 why = str(trouble)
                 await asyncio.sleep(trouble.retry_after or 0.0)
             except (SlackCallError, FateforgerError) as trouble:
-                self._poster.pictures.give_up(item.card)
+                self.poster.pictures.give_up(item.card)
                 why = str(trouble)
                 break
             else:
@@ -288,13 +281,13 @@ class Delivery:
     async def _add_to_message(self, item: Outgoing) -> None:
         """Put the picture into the message, if it still shows this card."""
         async with self._turns.turn(item.session_id):
-            shown = await self._outbox.find_shown(item.session_id, item.slot)
-            where = await self._outbox.slot(item.session_id, item.slot)
+            shown = await self.outbox.find_shown(item.session_id, item.slot)
+            where = await self.outbox.slot(item.session_id, item.slot)
             if where is None or shown is None or shown.id != item.id:
                 return
             try:
                 async with asyncio.timeout(PUT_SECONDS):
-                    await self._poster.add_pictures(
+                    await self.poster.add_pictures(
                         where, item.card, session=item.session_id, v=item.id, beside=item.beside
                     )
             except TimeoutError as error:
@@ -307,21 +300,24 @@ GRACE_SECONDS = 10.0
 _EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
+@dataclass(slots=True)
 class Dispatcher:
     """Sends the outbox. Runs in one process per database at a time.
 
     :meth:`wake` tells that a message may be due; the messages of other processes are found by polling.
     """
 
-    def __init__(self, outbox: Outbox, delivery: Delivery, *, clock: Clock) -> None:
-        self._outbox = outbox
-        self._delivery = delivery
-        self._clock = clock
-        self._sending: dict[str, asyncio.Task[None]] = {}
-        self._failures: dict[str, int] = {}
-        self._tasks = BackgroundTasks()
-        self._halted = asyncio.Event()
-        self._remembered = False
+    outbox: Outbox
+    delivery: Delivery
+    clock: Clock = field(kw_only=True)
+    _sending: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)
+    _failures: dict[str, int] = field(init=False, default_factory=dict)
+    _tasks: BackgroundTasks = field(init=False, default_factory=BackgroundTasks)
+    _halted: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _remembered: bool = field(init=False, default=False)
+    _rounds: Repeated = field(init=False)
+
+    def __post_init__(self) -> None:
         self._rounds = Repeated(OUTBOX, self._send_due)
 
     def wake(self) -> None:
@@ -344,14 +340,14 @@ class Dispatcher:
             await self._tasks.close(seconds=GRACE_SECONDS)
         finally:
             await self._tasks.close()
-            await self._delivery.close()
+            await self.delivery.close()
 
     async def _send_due(self) -> None:
         if not self._remembered:
             # Anything that waits now may have been sent by a process that died or lost its lease before recording it.
-            self._delivery.doubt(item.id for item in await self._outbox.pending(now=_EVER_AFTER, limit=EVERYTHING))
+            self.delivery.doubt(item.id for item in await self.outbox.pending(now=_EVER_AFTER, limit=EVERYTHING))
             self._remembered = True
-        due = await self._outbox.pending(now=self._clock.now(), limit=BATCH + len(self._sending))
+        due = await self.outbox.pending(now=self.clock.now(), limit=BATCH + len(self._sending))
         for item in due:
             if item.session_id not in self._sending:
                 task = self._tasks.start(self._send(item), name=f"sending {item.id}")
@@ -365,7 +361,7 @@ class Dispatcher:
     async def _send(self, item: Outgoing) -> None:
         try:
             try:
-                await self._delivery.deliver(item)
+                await self.delivery.deliver(item)
             except SlackLoginError as trouble:
                 log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
                 await self._retry_later(item, trouble)
@@ -386,10 +382,10 @@ class Dispatcher:
 
     async def _retry_later(self, item: Outgoing, trouble: TransientSlackError) -> None:
         if trouble.unsure:
-            self._delivery.doubt([item.id])
+            self.delivery.doubt([item.id])
         seconds = self._next_backoff(item) if trouble.retry_after is None else trouble.retry_after
-        retry_at = self._clock.now() + timedelta(seconds=seconds)
-        await self._outbox.mark_failed(item.id, str(trouble), retry_at=retry_at)
+        retry_at = self.clock.now() + timedelta(seconds=seconds)
+        await self.outbox.mark_failed(item.id, str(trouble), retry_at=retry_at)
         asyncio.get_running_loop().call_later(seconds, self._rounds.wake)
 
     async def _give_up_safely(self, item: Outgoing, reason: str) -> None:
@@ -401,8 +397,8 @@ class Dispatcher:
     async def _give_up(self, item: Outgoing, reason: str, *, refused: bool) -> None:
         log.error("the message %s of session %s is given up: %s", item.id, item.session_id, reason)
         self._failures.pop(item.id, None)
-        await self._outbox.mark_failed(item.id, reason, retry_at=None)
-        await self._delivery.give_up(item, refused=refused)
+        await self.outbox.mark_failed(item.id, reason, retry_at=None)
+        await self.delivery.give_up(item, refused=refused)
 
     def _next_backoff(self, item: Outgoing) -> float:
         failures = self._failures[item.id] = self._failures.get(item.id, 0) + 1

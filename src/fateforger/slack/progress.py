@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -185,54 +185,47 @@ class Turn:
         return True
 
 
+@dataclass(slots=True)
 class Presence:
     """Runs a handler and shows the progress of the command meanwhile."""
 
-    def __init__(
-        self,
-        handle: Handle,
-        lines: StatusLines,
-        sessions: Sessions,
-        outbox: Outbox,
-        background: BackgroundTasks,
-        *,
-        clock: Clock,
-        timing: Timing,
-    ) -> None:
-        self._handle = handle
-        self._lines = lines
-        self._sessions = sessions
-        self._outbox = outbox
-        self._background = background
-        self._clock = clock
-        self._timing = timing
-        self._began = clock.now()
-        self._places: dict[tuple[str, str], Line] = {}
-        self._cleared: set[str] = set()
-        """Sessions whose thread shows no status of a previous process any more."""
+    perform: Handle
+    lines: StatusLines
+    sessions: Sessions
+    outbox: Outbox
+    background: BackgroundTasks
+    clock: Clock = field(kw_only=True)
+    timing: Timing = field(kw_only=True)
+    _began: datetime = field(init=False)
+    _places: dict[tuple[str, str], Line] = field(init=False, default_factory=dict)
+    _cleared: set[str] = field(init=False, default_factory=set)
+    """Sessions whose thread shows no status of a previous process any more."""
+
+    def __post_init__(self) -> None:
+        self._began = self.clock.now()
 
     async def handle(self, command: InboxCommand) -> None:
         """Handle a command. The status is removed even if the handler raises."""
         if isinstance(command, Start | QueueCommandBase | BackgroundCommand):
-            await self._handle(command, ignore_progress)
+            await self.perform(command, ignore_progress)
             return
         turn = Turn(command)
-        showing = self._background.start(self._show(turn), name="status of a turn", awaited=True)
+        showing = self.background.start(self._show(turn), name="status of a turn", awaited=True)
         try:
-            await self._handle(command, turn.on_progress)
+            await self.perform(command, turn.on_progress)
         finally:
             turn.over.set()
-            self._background.start(self._end(turn, showing), name="end of a status")
+            self.background.start(self._end(turn, showing), name="end of a status")
 
     async def sweep(self) -> None:
         """Remove statuses that a dead process may have left in recently active threads."""
-        for session in await self._sessions.touched_since(self._began - SLACK_FORGETS):
+        for session in await self.sessions.touched_since(self._began - SLACK_FORGETS):
             if session.thread_ts is not None:
                 line = Line(session.channel, session.thread_ts, session.id, lit=True)
-                await self._lines.clear(line)
+                await self.lines.clear(line)
 
     async def _show(self, turn: Turn) -> None:
-        if await turn.is_over_within(self._timing.soon):
+        if await turn.is_over_within(self.timing.soon):
             return
         line = turn.line = await self._begin_line(turn.command)
         if line is None:
@@ -240,13 +233,13 @@ class Presence:
         began = shown_at = self._now()
         shown: tuple[str, str | None] | None = None
         while not turn.over.is_set():
-            waited = self._now() - began + self._timing.soon
-            stops = turn.command.command_id if waited >= self._timing.stop and line.session_id is not None else None
+            waited = self._now() - began + self.timing.soon
+            stops = turn.command.command_id if waited >= self.timing.stop and line.session_id is not None else None
             showing = (phrases.describe_progress(turn.progress), stops)
-            if showing != shown or self._now() - shown_at >= self._timing.refresh:
-                await self._lines.show(line, showing[0], stops=stops)
+            if showing != shown or self._now() - shown_at >= self.timing.refresh:
+                await self.lines.show(line, showing[0], stops=stops)
                 shown, shown_at = showing, self._now()
-            await turn.is_over_within(self._timing.gap)
+            await turn.is_over_within(self.timing.gap)
 
     async def _end(self, turn: Turn, showing: asyncio.Task[None]) -> None:
         try:
@@ -270,7 +263,7 @@ class Presence:
 
         The first turn of a session removes it, so the next ones need not.
         """
-        if self._clock.now() - self._began >= SLACK_FORGETS:
+        if self.clock.now() - self._began >= SLACK_FORGETS:
             return False
         if isinstance(command, Opening | Start | QueueCommandBase):
             return True
@@ -282,14 +275,14 @@ class Presence:
         """Wait, up to a limit, until the card of the turn has been sent."""
         if line.session_id is None:
             return
-        until = self._now() + self._timing.arrival
-        while self._now() < until and await self._outbox.owes(line.session_id):  # noqa: ASYNC110  another process may send
-            await asyncio.sleep(self._timing.look)
+        until = self._now() + self.timing.arrival
+        while self._now() < until and await self.outbox.owes(line.session_id):  # noqa: ASYNC110  another process may send
+            await asyncio.sleep(self.timing.look)
 
     async def _leave(self, line: Line) -> None:
         line.turns -= 1
         try:
-            await self._lines.clear(line)
+            await self.lines.clear(line)
         except StoreError as error:
             log.info("a line under a card stays until the next one: %s", error.message)
         if not line.turns:
@@ -313,7 +306,7 @@ class Presence:
             return Line(channel, thread_ts, None)
         if isinstance(command, Start | QueueCommandBase):
             return None
-        session = await self._sessions.load(command.session_id)
+        session = await self.sessions.load(command.session_id)
         if session is None or session.thread_ts is None:
             return None
         return Line(session.channel, session.thread_ts, session.id)

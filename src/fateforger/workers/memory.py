@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from fateforger.errors import InternalError, MemoryUnavailable, RebuildNeeded, StoreError
@@ -33,34 +34,34 @@ def build_tidy_job(user_id: str, day: date, tz: str) -> NewJob:
     return MEMORY.build_job(TidyUp(user_id=user_id, day=day, tz=tz), key=user_id, dedupe=f"tidy/{user_id}/{day}")
 
 
+@dataclass(slots=True)
 class TidyScheduler:
     """Enqueues one tidying job per person when their local day begins.
 
     Days that passed while the program was down are not made up for. ``tz`` is used for people without a known zone.
     """
 
-    def __init__(self, constraints: Constraints, sessions: Sessions, jobs: Jobs, clock: Clock, *, tz: str) -> None:
-        self._constraints = constraints
-        self._sessions = sessions
-        self._jobs = jobs
-        self._clock = clock
-        self._tz = tz
-        self._done: dict[str, date] = {}
+    constraints: Constraints
+    sessions: Sessions
+    jobs: Jobs
+    clock: Clock
+    tz: str = field(kw_only=True)
+    _done: dict[str, date] = field(init=False, default_factory=dict)
 
     async def run_once(self) -> None:
         """Enqueue a job for everyone whose local day has begun. Raises ``StoreError``."""
-        now = self._clock.now()
-        for user_id in await self._constraints.people():
+        now = self.clock.now()
+        for user_id in await self.constraints.people():
             tz = await self._zone(user_id)
             day = now.astimezone(zone(tz)).date()
             if self._done.get(user_id) == day:
                 continue
-            await self._jobs.enqueue(build_tidy_job(user_id, day, tz), now=now)
+            await self.jobs.enqueue(build_tidy_job(user_id, day, tz), now=now)
             self._done[user_id] = day
 
     async def _zone(self, user_id: str) -> str:
-        sessions = await self._sessions.of_user(user_id, limit=1)
-        return sessions[0].tz if sessions else self._tz
+        sessions = await self.sessions.of_user(user_id, limit=1)
+        return sessions[0].tz if sessions else self.tz
 
 
 async def tidy(wanted: TidyUp, cause: str, constraints: Constraints, now: datetime) -> None:
