@@ -23,7 +23,7 @@ MAX_KEPT = 10_000
 
 
 class People:
-    """What Slack knows of people: time zones and direct messages, both cached."""
+    """Time zones and direct messages of people in Slack, both cached."""
 
     def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
         self._client = client
