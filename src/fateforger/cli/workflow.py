@@ -23,6 +23,7 @@ from fateforger.planning.validation import first_mistake
 from fateforger.workflow.conformance import CheckedRule, check, check_case, combine_verdicts, write_report
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped, read_shipped, read_workflow
 from fateforger.workflow.predicates import EvaluatedState, KnownValues, build_step, evaluate
+from fateforger.workflow.rules import suggest_names
 from fateforger.workflow.trace import Step, read_step
 
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
@@ -141,8 +142,7 @@ def _build_step(workflow: Workflow, states: Sequence[EvaluatedState], do: Sequen
     """Return the current step. Raises :class:`BadInput` for an action that is not declared."""
     for name in do:
         if workflow.vocabulary.kind_of(name) != "action":
-            near = workflow.vocabulary.near(name)
-            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            meant = suggest_names(name, workflow.vocabulary)
             raise BadInput(f"“{name}” is no action of {workflow.name}.{meant}", where="--do")
     return build_step({state.name: state.holds for state in states}, do)
 

@@ -16,9 +16,9 @@ from typing import NamedTuple, NoReturn
 from fateforger.errors import BadInput
 from fateforger.workflow.rules import (
     KEYWORDS,
+    KIND_WORDS,
     NAMING,
     Atom,
-    AtomKind,
     Expression,
     Not,
     Rule,
@@ -28,6 +28,7 @@ from fateforger.workflow.rules import (
     any_of,
     is_name,
     is_name_letter,
+    suggest_names,
 )
 
 MOST_CHARACTERS = 4_000
@@ -119,7 +120,7 @@ class _Reader:
             if name_kind != first:
                 self._fail(
                     f"After THEN come only states or only actions, and {_quote_token(token)} is"
-                    f" {_KINDS[name_kind]}; please make it two rules.",
+                    f" {KIND_WORDS[name_kind]}; please make it two rules.",
                     token.at,
                 )
 
@@ -154,8 +155,7 @@ class _Reader:
         if not is_name(token.text):
             self._fail(f"There should be a state or an action here, not {_quote_token(token)}.", token.at)
         if self._vocabulary.kind_of(token.text) is None:
-            near = self._vocabulary.near(token.text)
-            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            meant = suggest_names(token.text, self._vocabulary)
             self._fail(f"Nothing is declared with the name {_quote_token(token)}.{meant}", token.at)
         return Atom(token.text)
 
@@ -204,9 +204,6 @@ _FORMS = {
     RuleKind.IF: "IF x THEN y",
     RuleKind.ON: "ON x: INVOKE y",
 }
-
-
-_KINDS: dict[AtomKind, str] = {"action": "an action", "state": "a state"}
 
 
 def _quote_token(token: _Token) -> str:

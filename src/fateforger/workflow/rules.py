@@ -49,6 +49,15 @@ class Names:
         return tuple(get_close_matches(name, sorted(self.actions | self.states), n=3))
 
 
+KIND_WORDS: Mapping[AtomKind, str] = {"action": "an action", "state": "a state"}
+
+
+def suggest_names(name: str, vocabulary: Vocabulary) -> str:
+    """Return a question about similar names, to follow a sentence; empty if there are none."""
+    near = vocabulary.near(name)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
 def declare_names(actions: Iterable[str], states: Iterable[str]) -> Names:
     """Create a vocabulary. Raises :class:`BadInput` for an invalid name, or one that is both a state and an action."""
     names = Names(frozenset(actions), frozenset(states))

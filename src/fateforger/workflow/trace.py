@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
-from fateforger.workflow.rules import And, Atom, AtomKind, Expression, Not, Or, Vocabulary
+from fateforger.workflow.rules import KIND_WORDS, And, Atom, AtomKind, Expression, Not, Or, Vocabulary, suggest_names
 
 
 class Truth(NamedTuple):
@@ -142,14 +142,12 @@ def read_step(document: object, vocabulary: Vocabulary, where: str) -> Step:
 def _expect(name: str, kind: AtomKind, vocabulary: Vocabulary, where: str) -> None:
     found = vocabulary.kind_of(name)
     if found is None:
-        near = vocabulary.near(name)
-        meant = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise BadInput(f"Nothing is declared with the name “{name}”.{meant}", where=where)
+        sentence = f"Nothing is declared with the name “{name}”.{suggest_names(name, vocabulary)}"
+        raise BadInput(sentence, where=where)
     if found != kind:
-        raise BadInput(f"“{name}” is declared as {_A[found]}, and stands here as {_A[kind]}.", where=where)
-
-
-_A: Mapping[AtomKind, str] = {"action": "an action", "state": "a state"}
+        raise BadInput(
+            f"“{name}” is declared as {KIND_WORDS[found]}, and stands here as {KIND_WORDS[kind]}.", where=where
+        )
 
 
 @dataclass(frozen=True)
