@@ -718,7 +718,7 @@ async def test_settings_of_other_slack_apps_in_the_environment_change_nothing(
         ts = await alex.start()
         await alex.use((await alex.thread(ts))[0], "Count")
         await alex.sees(ts, "1 steps")
-        assert chat.room.uses_oauth is False
+        assert chat.room._app.oauth_flow is None
     import os
 
     assert [os.environ[name] for name in names] == ["theirs"] * 5

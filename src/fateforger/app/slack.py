@@ -105,11 +105,6 @@ class SlackApp:
             ERASING.handle(personal_data.perform, personal_data.given_up),
         )
 
-    @property
-    def uses_oauth(self) -> bool:
-        """True if Bolt runs as an OAuth app, which is a misconfiguration."""
-        return self._app.oauth_flow is not None
-
     async def is_connected(self) -> bool:
         """Check whether a socket is connected."""
         open_now = [await socket.client.is_connected() for socket in self._sockets]

@@ -161,14 +161,12 @@ def import_command(ctx: click.Context, source: str, as_json: bool, **where: str 
     count = run_with_store(ctx, where, lambda opened: _import(opened, source))
     if count.bad and count.total == len(count.bad):
         raise BadInput(f"No line of {source} can be used: {count.bad[0]['message']}", where=count.bad[0]["where"])
-    if as_json:
-        counts = {"read": count.total, "written": count.written, "already": count.already}
-        write_json({**counts, "skipped": len(count.bad), "bad": count.bad})
-        return
-    for mistake in count.bad:
+    for mistake in () if as_json else count.bad:
         click.echo(f"Line {mistake['line']} is skipped: {mistake['message']} ({mistake['where']})", err=True)
     skipped = f", {len(count.bad)} skipped" if count.bad else ""
-    click.echo(f"{count.total} read: {count.written} written, {count.already} there already{skipped}.")
+    sentence = f"{count.total} read: {count.written} written, {count.already} there already{skipped}."
+    counts = {"read": count.total, "written": count.written, "already": count.already, "skipped": len(count.bad)}
+    print_result({**counts, "bad": count.bad}, [sentence], as_json=as_json)
 
 
 @click.command("export")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import answer_lines, format_block, read_document, write_json
+from fateforger.cli.documents import answer_lines, format_block, print_result, read_document, write_json
 from fateforger.cli.options import as_json
 from fateforger.errors import BadInput, PlanInvalid
 from fateforger.planning.plan import Resolved, TBPlan, overlap_sentence, overlaps, resolve, resolve_strict
@@ -87,10 +87,7 @@ def draw_command(plan: str, out: str | None, before: str | None, now: str | None
 
     view = read_view(plan, before, now)
     document = write_picture(view, out)
-    if as_json:
-        write_json(document)
-    else:
-        click.echo(document["text"] if out else document["svg"])
+    print_result(document, [document["text" if out else "svg"]], as_json=as_json)
 
 
 @plan_command.command("check")
@@ -104,17 +101,12 @@ def check_command(plan: str, constraints: str | None, exit_code: bool, as_json: 
         raise BadInput("Only one of plan and constraints can come from stdin.")
     said = None if constraints is None else read_document(constraints)
     result = check_plan(read_document(plan), said)
-    if as_json:
-        write_json(result)
-    else:
-        for error in result["errors"]:
-            click.echo(f"✗ {error['message']}")
-        for finding in result["findings"]:
-            click.echo(f"• {finding['message']}")
-        quality = result["quality"]
-        if result["ok"]:
-            click.echo(f"✓ The plan holds together. Quality {quality['level']}/4, {quality['label']}.")
-        click.echo(f"→ {quality['next_step']}")
+    quality = result["quality"]
+    lines = [f"✗ {error['message']}" for error in result["errors"]]
+    lines += [f"• {finding['message']}" for finding in result["findings"]]
+    if result["ok"]:
+        lines.append(f"✓ The plan holds together. Quality {quality['level']}/4, {quality['label']}.")
+    print_result(result, [*lines, f"→ {quality['next_step']}"], as_json=as_json)
     if exit_code and not result["ok"]:
         raise click.exceptions.Exit(1)
 

@@ -104,48 +104,57 @@ def _blocks(field: FormField, here: Address, numbers: Iterator[int]) -> list[Blo
 
 
 def _build_input(field: Input) -> Block:
-    match field:
-        case TextField():
-            hint = field.hint
-            if len(field.value) > _longest(field):
-                hint = f"{hint} This is longer than fits here; only its beginning is shown.".strip()
-            return _input(field, _text(field), hint, optional=field.optional)
-        case NumberField():
-            return _input(field, _number(field), field.hint, optional=field.optional)
-        case ChoiceField():
-            hint = field.hint
-            if len(field.choices) > MAX_OPTIONS:
-                hint = f"{hint} These are the first {MAX_OPTIONS} of {len(field.choices)} choices.".strip()
-            return _input(field, _choice(field), hint, optional=field.optional)
-        case ManyField():
-            return _input(field, _many(field), field.hint, optional=True)
-        case DateField():
-            initial = {} if field.value is None else {"initial_date": field.value.isoformat()}
-            return _input(field, {"type": "datepicker"} | initial, "", optional=field.optional)
-        case TimeField():
-            initial = {} if field.value is None else {"initial_time": field.value.strftime("%H:%M")}
-            return _input(field, {"type": "timepicker"} | initial, field.hint, optional=field.optional)
-        case FlagField():
-            # Slack treats an unticked box as an empty input, so it has to be optional.
-            return _input(field, _flag(field), "", optional=True)
-        case _:
-            assert_never(field)
-
-
-def _input(field: Input, element: Block, hint: str, *, optional: bool) -> Block:
-    edition = field.edition if isinstance(field, TextField) else 0
     block: Block = {
         "type": "input",
-        "block_id": field_block(field.name, edition),
+        "block_id": field_block(field.name, field.edition if isinstance(field, TextField) else 0),
         "label": plain_text(field.label, MAX_WORDS),
-        "element": element | {"action_id": VALUE_ACTION},
-        "optional": optional,
+        "element": _element(field) | {"action_id": VALUE_ACTION},
+        # Slack treats an unticked box as an empty input, so it has to be optional.
+        "optional": isinstance(field, ManyField | FlagField) or field.optional,
     }
     if isinstance(field, ChoiceField) and field.turns:
         block["dispatch_action"] = True
-    if hint:
+    if hint := _hint(field):
         block["hint"] = plain_text(hint, MAX_WORDS)
     return block
+
+
+def _hint(field: Input) -> str:
+    """Return the hint of a field, and what of it does not fit."""
+    hint = "" if isinstance(field, DateField | FlagField) else field.hint
+    if isinstance(field, TextField) and len(field.value) > _longest(field):
+        return f"{hint} This is longer than fits here; only its beginning is shown.".strip()
+    if isinstance(field, ChoiceField) and len(field.choices) > MAX_OPTIONS:
+        return f"{hint} These are the first {MAX_OPTIONS} of {len(field.choices)} choices.".strip()
+    return hint
+
+
+def _element(field: Input) -> Block:
+    match field:
+        case TextField():
+            return _text(field)
+        case NumberField():
+            given = {"initial_value": field.value, "min_value": field.minimum, "max_value": field.maximum}
+            bounds = {name: str(value) for name, value in given.items() if value is not None}
+            return {"type": "number_input", "is_decimal_allowed": False} | bounds
+        case ChoiceField():
+            options = [option(choice) for choice in field.choices[:MAX_OPTIONS]]
+            chosen = next((shown for shown in options if shown["value"] == field.value), None)
+            kind = "radio_buttons" if len(options) <= RADIO else "static_select"
+            return {"type": kind, "options": options} | ({} if chosen is None else {"initial_option": chosen})
+        case ManyField():
+            return _many(field)
+        case DateField():
+            day = {} if field.value is None else {"initial_date": field.value.isoformat()}
+            return {"type": "datepicker"} | day
+        case TimeField():
+            clock = {} if field.value is None else {"initial_time": field.value.strftime("%H:%M")}
+            return {"type": "timepicker"} | clock
+        case FlagField():
+            tick = option(Choice(label="Yes", value=YES))
+            return {"type": "checkboxes", "options": [tick]} | ({"initial_options": [tick]} if field.value else {})
+        case _:
+            assert_never(field)
 
 
 def _text(field: TextField) -> Block:
@@ -162,19 +171,6 @@ def _longest(field: TextField) -> int:
     return min(field.max_length, MAX_TYPED)
 
 
-def _number(field: NumberField) -> Block:
-    element: Block = {"type": "number_input", "is_decimal_allowed": False}
-    given = {"initial_value": field.value, "min_value": field.minimum, "max_value": field.maximum}
-    return element | {name: str(value) for name, value in given.items() if value is not None}
-
-
-def _choice(field: ChoiceField) -> Block:
-    options = [option(choice) for choice in field.choices[:MAX_OPTIONS]]
-    element: Block = {"type": "radio_buttons" if len(options) <= RADIO else "static_select", "options": options}
-    chosen = next((shown for shown in options if shown["value"] == field.value), None)
-    return element if chosen is None else element | {"initial_option": chosen}
-
-
 def _many(field: ManyField) -> Block:
     options = [option(choice) for choice in field.choices[:MAX_OPTIONS]]
     element: Block = {"type": "multi_static_select", "options": options}
@@ -184,12 +180,6 @@ def _many(field: ManyField) -> Block:
         element["placeholder"] = plain_text(field.placeholder, MAX_PLACEHOLDER)
     chosen = [shown for shown in options if shown["value"] in field.value]
     return element | {"initial_options": chosen} if chosen else element
-
-
-def _flag(field: FlagField) -> Block:
-    tick = option(Choice(label="Yes", value=YES))
-    element: Block = {"type": "checkboxes", "options": [tick]}
-    return element | {"initial_options": [tick]} if field.value else element
 
 
 log = logging.getLogger(__name__)

@@ -119,13 +119,10 @@ class RequestHandler:
         refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
             return refusal
-        zone = await self.people.zone(user_id)
-        if zone is None:
+        known = await self._find_zone_and_place(user_id, asked)
+        if known is None:
             return phrases.NO_ZONE
-        try:
-            place = await find_private_place(self.people, user_id, asked)
-        except SlackCallError:
-            return phrases.NO_ZONE
+        zone, place = known
         command = Start(
             command_id=command_id,
             user_id=user_id,
@@ -229,13 +226,11 @@ class RequestHandler:
 
     async def _opening(self, said: MessageSaid) -> Opening | None:
         """Return the message as a queued command, with the place where its answer may be shown."""
-        zone, asked = await self.people.zone(said.user_id), Place(said.channel, said.thread_ts)
-        if zone is None:
+        asked = Place(said.channel, said.thread_ts)
+        known = await self._find_zone_and_place(said.user_id, asked)
+        if known is None:
             return None
-        try:
-            place = await find_private_place(self.people, said.user_id, asked)
-        except SlackCallError:
-            return None
+        zone, place = known
         text, withheld = redact_credentials(said.text)
         here = place == asked
         return Opening(
@@ -251,6 +246,16 @@ class RequestHandler:
             addressed=said.direct or said.mention,
             withheld=withheld,
         )
+
+    async def _find_zone_and_place(self, user_id: str, asked: Place) -> tuple[str, Place] | None:
+        """Return a person's zone and the place that only they read; ``None`` while Slack does not tell them."""
+        zone = await self.people.zone(user_id)
+        if zone is None:
+            return None
+        try:
+            return zone, await find_private_place(self.people, user_id, asked)
+        except SlackCallError:
+            return None
 
     async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> str | None:
         """Handle a slash command about the queue, and return words about it for where it was typed."""

@@ -29,7 +29,7 @@ from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
 from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
-from fateforger.workers.supervisor import BackgroundTasks
+from fateforger.workers.supervisor import BackgroundTasks, wait_for
 
 log = logging.getLogger(__name__)
 
@@ -92,19 +92,15 @@ class StatusLines:
             await call_slack(
                 self.client.assistant_threads_setStatus(channel_id=line.channel, thread_ts=line.thread_ts, status=words)
             )
-        except SlackLoginError as trouble:
-            self._do_without(line, trouble)
-        except TransientSlackError as trouble:
-            log.info("a status in %s was not shown: %s", line.channel, trouble)
         except SlackCallError as trouble:
-            self._do_without(line, trouble)
+            if isinstance(trouble, TransientSlackError) and not isinstance(trouble, SlackLoginError):
+                log.info("a status in %s was not shown: %s", line.channel, trouble)
+                return
+            log.info("Slack shows no status in %s (%s); a line under the card does", line.channel, trouble)
+            self._without.add(line.channel)
+            line.lit = False
         else:
             line.lit = bool(words)
-
-    def _do_without(self, line: Line, trouble: SlackCallError) -> None:
-        log.info("Slack shows no status in %s (%s); a line under the card does", line.channel, trouble)
-        self._without.add(line.channel)
-        line.lit = False
 
     async def _under_the_card(self, line: Line, words: str, stops: str | None) -> None:
         if line.session_id is None:
@@ -164,25 +160,17 @@ class Timing:
 DEFAULT_TIMING = Timing()
 
 
+@dataclass(slots=True)
 class Turn:
     """Running turn with its progress."""
 
-    def __init__(self, command: InboxCommand) -> None:
-        self.command = command
-        self.progress: Progress | None = None
-        self.over = asyncio.Event()
-        self.line: Line | None = None
+    command: InboxCommand
+    progress: Progress | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    line: Line | None = None
 
     def on_progress(self, progress: Progress) -> None:
         self.progress = progress
-
-    async def is_over_within(self, seconds: float) -> bool:
-        """Check whether the turn ends within the given time."""
-        try:
-            await asyncio.wait_for(self.over.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
 
 
 @dataclass(slots=True)
@@ -225,7 +213,8 @@ class Presence:
                 await self.lines.clear(line)
 
     async def _show(self, turn: Turn) -> None:
-        if await turn.is_over_within(self.timing.soon):
+        await wait_for(turn.over, self.timing.soon)
+        if turn.over.is_set():
             return
         line = turn.line = await self._begin_line(turn.command)
         if line is None:
@@ -239,7 +228,7 @@ class Presence:
             if showing != shown or self._now() - shown_at >= self.timing.refresh:
                 await self.lines.show(line, showing[0], stops=stops)
                 shown, shown_at = showing, self._now()
-            await turn.is_over_within(self.timing.gap)
+            await wait_for(turn.over, self.timing.gap)
 
     async def _end(self, turn: Turn, showing: asyncio.Task[None]) -> None:
         try:
