@@ -27,6 +27,10 @@ DAYS = int(os.environ.get("DRAFTING_DAYS", "2000"))
 CONFLICTS = DAYS // 16
 """On so many days each conflict is looked at from all sides."""
 SHARES = 4
+"""The first share is looked at with every change."""
+share_of_days = pytest.mark.parametrize(
+    "share", [0, *(pytest.param(share, marks=pytest.mark.extra) for share in range(1, SHARES))]
+)
 STEPS = (15, 65, 250)
 """Most days are searched for a short while, so that there can be many of them."""
 MINUTE = timedelta(minutes=1)
@@ -36,7 +40,7 @@ def drafted(document: Document, steps: int = 250, *, reasons: bool = False) -> d
     return write_draft(draft_instance(read_instance(document), steps=steps, reasons=reasons))
 
 
-@pytest.mark.parametrize("share", range(SHARES))
+@share_of_days
 def test_every_must_is_kept_or_in_a_conflict(share: int) -> None:
     conflicts = 0
     for seed in range(share, DAYS, SHARES):
@@ -111,12 +115,13 @@ def day_with_named_tasks(seed: int) -> Document:
     }
 
 
-def test_a_must_about_named_tasks_is_kept_for_these_across_days() -> None:
+@share_of_days
+def test_a_must_about_named_tasks_is_kept_for_these_across_days(share: int) -> None:
     """An order holds over all days; a buffer touches the tasks that it names, and no others."""
     beside = conflicts = across = 0
-    for seed in range(400):
+    for seed in range(share, 600, SHARES):
         document = day_with_named_tasks(seed)
-        result = drafted(document, steps=STEPS[seed % len(STEPS)])
+        result = drafted(document, steps=STEPS[seed // SHARES % len(STEPS)])
         conflicts += result["conflict"] is not None
         judge = Judge({**document, "constraints": []})
         pieces = judge.pieces(result)
@@ -133,7 +138,7 @@ def test_a_must_about_named_tasks_is_kept_for_these_across_days() -> None:
             assert gaps == [], seed
         others = [piece for piece in pieces if piece.task not in buffer]
         beside += bool(list(judge.near_meetings(others, 20 * MINUTE)))
-    assert min(beside, conflicts, across) > 20
+    assert min(beside, conflicts, across) > 5
 
 
 def test_a_conflict_is_no_larger_than_it_has_to_be() -> None:

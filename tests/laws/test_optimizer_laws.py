@@ -25,6 +25,8 @@ from fateforger.values import replace
 
 DAYS = 150
 """Days of the law; each is placed at random several times."""
+SHARES = 9
+"""The first share is looked at with every change. It has a day of the benchmark or two, which take the longest."""
 SMALL = 60
 """Days that are solved to the end."""
 
@@ -73,17 +75,17 @@ def cost_in_program(problem: Problem, placed: Placed) -> int | None:
     return round(response.objective_value) if response.status == cp_model_pb2.OPTIMAL else None
 
 
-@pytest.mark.parametrize("share", range(5))
+@pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.extra) for share in range(1, SHARES))])
 def test_a_placement_costs_the_same_in_the_program(share: int) -> None:
     compared = 0
-    for seed in range(share, DAYS, 5):
+    for seed in range(share, DAYS, SHARES):
         problem, lot = problem_of(seed), Random(seed)
         for _ in range(3):
             placed = placed_at_random(problem, lot)
             expected = None if lacks_required(problem, placed) else points(Placement(problem, placed))
             assert cost_in_program(problem, placed) == expected, f"day {seed}: {placed}"
             compared += expected is not None
-    assert compared > DAYS // 5
+    assert compared > DAYS // SHARES
 
 
 @pytest.mark.parametrize("seed", [3, 5, 8, 11, 20])

@@ -11,6 +11,7 @@ from tests.unit.conversation.person import MONDAY, House, Person, meeting
 
 from fateforger.cli.plan import plan_command
 from fateforger.drafting.instance import Lunch, Policy
+from fateforger.drafting.solver import STEPS
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import read_plan
 from fateforger.quality.model import Criterion
@@ -32,7 +33,9 @@ def shown(plan: TBPlan | None) -> list[str]:
 
 
 def from_the_command_line(document: dict[str, Any]) -> list[str]:
-    result = CliRunner().invoke(plan_command, ["draft", "-", "--json"], input=json.dumps(document))
+    result = CliRunner().invoke(
+        plan_command, ["draft", "-", "--json", "--steps", str(STEPS)], input=json.dumps(document)
+    )
     assert result.exit_code == 0, result.output
     return shown(read_plan(json.loads(result.stdout)["plan"]))
 
