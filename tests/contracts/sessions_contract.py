@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import date
 
 import pytest
 from tests.contracts.session_examples import later, message, session
@@ -135,3 +136,24 @@ class SessionsContract:
         assert latest is not None
         await sessions.save(latest.after_command("c", later(20)), expected=1)
         assert [found.id for found in await sessions.of_user("U1")] == ["s2", "s1", "s0"]
+
+    async def test_of_some_days_the_last_touched_first(self, sessions: Sessions, other: Sessions) -> None:
+        days = [date(2026, 3, day) for day in (2, 3, 3, 4)]
+        for n, day in enumerate(days):
+            await sessions.save(session(f"s{n}", date=day, touched_at=later(n)), expected=0)
+        await sessions.save(session("s9", user_id="U2", date=days[1]), expected=0)
+        assert [found.id for found in await other.on_days("U1", days[1], days[1])] == ["s2", "s1"]
+        assert [found.id for found in await other.on_days("U1", days[1])] == ["s3", "s2", "s1"]
+        assert [found.id for found in await other.on_days("U1", days[0], days[1])] == ["s2", "s1", "s0"]
+        assert await other.on_days("U1", date(2026, 3, 5)) == ()
+
+    async def test_a_session_that_is_moved_is_found_on_its_new_day(self, sessions: Sessions, other: Sessions) -> None:
+        saved = await sessions.save(session(date=date(2026, 3, 2)), expected=0)
+        await sessions.save(replace(saved, date=date(2026, 3, 4)), expected=1)
+        assert await other.on_days("U1", date(2026, 3, 2), date(2026, 3, 3)) == ()
+        assert [found.id for found in await other.on_days("U1", date(2026, 3, 4))] == ["s1"]
+
+    async def test_days_are_found_however_many_sessions_there_are(self, sessions: Sessions) -> None:
+        for n in range(15):
+            await sessions.save(session(f"s{n}", date=date(2026, 3, 1 + n), touched_at=later(n)), expected=0)
+        assert [found.id for found in await sessions.on_days("U1", date(2026, 3, 1), date(2026, 3, 1))] == ["s0"]

@@ -33,7 +33,12 @@ from fateforger.workers.turns import build_command_job
 
 def format_session_id(start: Start) -> str:
     """Return the id of the session that a start begins; it is the same for a repeated start."""
-    return mint_key("s", start.command_id)
+    return session_id_of(start.command_id)
+
+
+def session_id_of(start_id: str) -> str:
+    """Return the id of the session that the start of that id begins."""
+    return mint_key("s", start_id)
 
 
 def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:

@@ -19,7 +19,7 @@ from fateforger.conversation.turns import Turns
 from fateforger.ports.model import Model
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
-from fateforger.session.model import CalendarWrite, Session, SessionStatus
+from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
 from fateforger.session.store import Sessions
 from fateforger.tasks.durations import Estimate
 from fateforger.tasks.intent import HydratedMessage
@@ -111,6 +111,7 @@ class SessionStarter:
         if await self.sessions.load(format_session_id(start)) is not None:
             return
         session = build_session(start, await self.sessions.of_user(start.user_id), calendar_write=self.calendar_write)
+        await self.tasks.planned.follow(session.with_day(inputs=InputFacts()), session)
         self._look_ahead(session)
         session, messages = build_messages(None, session.after_command(start.command_id, start.at), start.command_id)
         await self.sessions.save(session, expected=0, outgoing=messages)

@@ -297,7 +297,7 @@ class Turns:
             offered=more,
             offer_trouble=trouble,
             settled=await self.other_days.find_settled(before),
-            planned_days=await self.other_days.find_planned(before),
+            planned_days=await self.other_days.find_planned(before, command.command_id),
             estimates=await self.tasks.durations.find_for(before),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
 from typing import Protocol
 
@@ -44,6 +45,10 @@ class Sessions(Protocol):
 
     async def of_user(self, user_id: str, *, limit: int = 10) -> tuple[Session, ...]:
         """Return a person's sessions, the last touched first."""
+        ...
+
+    async def on_days(self, user_id: str, first: Date, last: Date | None = None) -> tuple[Session, ...]:
+        """Return a person's sessions of the days from ``first`` on, up to ``last`` if given; the last touched first."""
         ...
 
     async def touched_since(self, moment: datetime) -> tuple[Session, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import ColumnElement, Connection, Index, Text, delete, exists, literal_column, or_, update
 from sqlmodel import Field, select
@@ -28,12 +28,13 @@ from fateforger.values import replace
 
 
 class SessionRow(Base, table=True):
-    """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text."""
+    """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text; ``day`` repeats its date."""
 
     __tablename__ = "planning_session"
     __table_args__ = (
         Index("ix_planning_session_thread", "channel", "thread_ts"),
         Index("ix_planning_session_user", "user_id", "touched_at"),
+        Index("ix_planning_session_day", "user_id", "day"),
     )
 
     id: str = Field(primary_key=True, sa_type=Text)
@@ -44,6 +45,7 @@ class SessionRow(Base, table=True):
     touched_at: datetime = Field(sa_type=Instant)
     schema_version: int
     session: str = Field(sa_type=Text)
+    day: date | None = Field(default=None)
 
 
 class OutboxRow(Base, table=True):
@@ -208,6 +210,10 @@ class SqlSessions:
     async def of_user(self, user_id: str, *, limit: int = 10) -> tuple[Session, ...]:
         return await self._find(SESSION.c.user_id == user_id, limit=limit)
 
+    async def on_days(self, user_id: str, first: date, last: date | None = None) -> tuple[Session, ...]:
+        until = () if last is None else (SESSION.c.day <= last,)
+        return await self._find(SESSION.c.user_id == user_id, SESSION.c.day >= first, *until)
+
     async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
         return await self._find(SESSION.c.touched_at >= moment)
 
@@ -246,6 +252,7 @@ def _save(connection: Connection, session: Session, expected: int, outgoing: tup
                 touched_at=saved.touched_at,
                 schema_version=SESSION_VERSION,
                 session=saved.model_dump_json(),
+                day=saved.date,
             )
         )
     _queue_messages(connection, saved.id, outgoing)

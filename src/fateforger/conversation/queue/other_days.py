@@ -13,12 +13,12 @@ from itertools import groupby
 from typing import Any
 
 from fateforger.conversation.queue.work import Tools, find_session
-from fateforger.conversation.session_lifecycle import format_session_id
+from fateforger.conversation.session_lifecycle import format_session_id, session_id_of
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.base import PLANNED, mint_key
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks, TimeboxingCommitDate
 from fateforger.session.commands.thread import StageAction, Start
-from fateforger.session.day import day_words
+from fateforger.session.day import day_words, local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.model import SentTask, Session, SessionStatus, Task
 from fateforger.session.other_days import name_day, with_sent_at
@@ -63,7 +63,7 @@ class OtherDays:
     async def _send(self, session: Session, day: date, tasks: Sequence[Task], cause: str, at: datetime) -> Session:
         other = await find_session(self.tools, session.user_id, day)
         plan = any(each.plan for each in session.open_work.sent if each.task in tasks)
-        if other is None and plan:
+        if plan and (other is None or other.id == _begun_id(session, day, cause)):
             return await self._begin(session, day, tasks, cause, at)
         if other is None or (is_committed(other) and not plan):
             queued = await self._enqueue(session, session.date, day, tasks, cause, at)
@@ -88,7 +88,7 @@ class OtherDays:
     async def _begin(self, session: Session, day: date, tasks: Sequence[Task], cause: str, at: datetime) -> Session:
         """Begin a thread for the day with these tasks, and go on in it to the draft."""
         start = Start(
-            command_id=mint_key("move", cause, session.id, day),
+            command_id=_start_id(session, day, cause),
             user_id=session.user_id,
             at=at,
             channel=session.channel,
@@ -96,15 +96,7 @@ class OtherDays:
             date=day,
             inputs=tuple(tasks),
         )
-        name = format_session_id(start)
-        about: dict[str, Any] = {"user_id": session.user_id, "at": at, "session_id": name}
-        steps: tuple[InboxCommand, ...] = (
-            start,
-            TimeboxingCommitDate(command_id=mint_key("date", name), **about),
-            *(StageAction(command_id=mint_key(step, name), move=Move.PROCEED, **about) for step in ("frame", "draft")),
-        )
-        for each in steps:
-            await self.tools.jobs.enqueue(build_command_job(each, key=name), now=self.tools.clock.now())
+        name = await begin_day(self.tools, start)
         return with_sent_at(session, dict.fromkeys((task.id for task in tasks), name), begun=True)
 
     async def _end(self, session_id: str, session: Session, cause: str, at: datetime) -> None:
@@ -179,12 +171,21 @@ class OtherDays:
         other = await self.tools.sessions.load(place)
         return other is None or {task.id for task in other.day.inputs.tasks} <= {each.task.id for each in sent}
 
-    async def find_planned(self, session: Session) -> tuple[date, ...]:
-        """Return the other days that are being planned or are on the calendar, once the session is refined."""
+    async def find_planned(self, session: Session, cause: str) -> tuple[date, ...]:
+        """Return the other days from now on that are planned or on the calendar, once the session is refined.
+
+        A day that an interrupted attempt of the command ``cause`` began is not among them.
+        """
         if session.stage not in PLANNED:
             return ()
-        others = await self.tools.sessions.of_user(session.user_id)
-        days = {each.date for each in others if each.status is SessionStatus.ACTIVE or is_committed(each)}
+        today = local_today(self.tools.clock.now(), session.tz)
+        others = await self.tools.sessions.on_days(session.user_id, today)
+        days = {
+            each.date
+            for each in others
+            if (each.status is SessionStatus.ACTIVE or is_committed(each))
+            and each.id != _begun_id(session, each.date, cause)
+        }
         return tuple(sorted(days - {session.date}))
 
     async def _is_settled(self, session: Session, sent: SentTask) -> bool:
@@ -196,6 +197,32 @@ class OtherDays:
             place = queued.place
         other = await self.tools.sessions.load(place) if place else None
         return other is not None and other.id != session.id and is_committed(other)
+
+
+def _start_id(session: Session, day: date, cause: str) -> str:
+    return mint_key("move", cause, session.id, day)
+
+
+def _begun_id(session: Session, day: date, cause: str) -> str:
+    """Return the id of the session that the command ``cause`` of a session begins on a day."""
+    return session_id_of(_start_id(session, day, cause))
+
+
+async def begin_day(tools: Tools, start: Start, moves: Sequence[str] = ("frame", "draft")) -> str:
+    """Begin a thread for a day, and go on in it by so many moves, each named; return the id of its session.
+
+    It can be repeated: a start of the same id begins one thread.
+    """
+    name = format_session_id(start)
+    about: dict[str, Any] = {"user_id": start.user_id, "at": start.at, "session_id": name}
+    steps: tuple[InboxCommand, ...] = (
+        start,
+        TimeboxingCommitDate(command_id=mint_key("date", name), **about),
+        *(StageAction(command_id=mint_key(step, name), move=Move.PROCEED, **about) for step in moves),
+    )
+    for each in steps:
+        await tools.jobs.enqueue(build_command_job(each, key=name), now=tools.clock.now())
+    return name
 
 
 def _to_spec(task: Task, day: date) -> TaskSpec:

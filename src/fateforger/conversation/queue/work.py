@@ -228,7 +228,7 @@ async def _find_block_by_title(tools: Tools, task: QueuedTask, work: BlockTime) 
 
 async def find_session(tools: Tools, user_id: str, day: Date) -> Session | None:
     """Return the session in which a person is planning, or has planned, that day."""
-    of_day = [session for session in await tools.sessions.of_user(user_id) if session.date == day]
+    of_day = await tools.sessions.on_days(user_id, day, day)
     running = (session for session in of_day if session.status is SessionStatus.ACTIVE)
     return next(running, next((session for session in of_day if is_committed(session)), None))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -80,12 +81,15 @@ def check_for_differences(where: str) -> None:
 
 
 def statements(engine: Engine) -> dict[str, list[str]]:
-    """The statement that made each table and index, whatever the order of its lines."""
+    """The statement that made each table and index, whatever the order of its lines.
+
+    SQLite writes a column that was added later behind another one, in its line.
+    """
     with engine.connect() as connection:
         rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE %'").all()
     engine.dispose()
     return {
-        name: sorted(" ".join(line.split()).rstrip(",") for line in sql.splitlines())
+        name: sorted(" ".join(line.split()).rstrip(",") for line in re.split(r",\s+|\n", sql))
         for name, sql in rows
         if name not in {VERSION_TABLE, "sqlite_sequence"}
     }

@@ -1,0 +1,71 @@
+"""A plan on its way to another day, and a program that dies in between."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.unit.conversation.person import MONDAY, House, Person
+from tests.unit.conversation.queue.desk import Desk
+
+from fateforger.session.commands.plan import MovePlan
+from fateforger.session.commands.thread import StageAction
+from fateforger.session.model import Session, SessionStatus
+from fateforger.session.stages import Move
+
+THURSDAY = MONDAY + timedelta(days=3)
+
+
+def titles(session: Session) -> list[str]:
+    return sorted(task.title for task in session.day.inputs.tasks)
+
+
+async def on_thursday(house: House) -> Session:
+    (found,) = await house.store.sessions.on_days("U_ANNA", THURSDAY)
+    return found
+
+
+@pytest.mark.parametrize("place", ["enqueue 0", "enqueue 1", "enqueue 3", "save 0"])
+async def test_a_death_while_a_plan_moves_loses_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """It dies between drafting there and taking away here; after the restart it goes on, and one Undo takes it back."""
+    anna, desk = Person(house), Desk(house)
+    await anna.to_refine("Write report", "Call the bank")
+    before = await anna.session()
+    about: dict[str, Any] = {"user_id": anna.user, "at": house.clock.now(), "session_id": before.id}
+    move = MovePlan(command_id="move-1", day=THURSDAY, **about)
+
+    name, _, steps = place.partition(" ")
+    owner = type(house.store.jobs if name == "enqueue" else house.store.sessions)
+    real, left = getattr(owner, name), iter([True] * int(steps))
+
+    async def die(self: Any, *given: Any, **more: Any) -> Any:
+        if not next(left, False):
+            raise SystemExit("killed")
+        return await real(self, *given, **more)
+
+    monkeypatch.setattr(owner, name, die)
+    with pytest.raises(SystemExit):
+        await house.coordinator.handle(move)
+    monkeypatch.setattr(owner, name, real)
+    assert titles(await anna.session()) == titles(before)
+
+    await desk.reboot()
+    await desk.run_commands()
+    await house.coordinator.handle(move)
+    await desk.run_commands()
+    assert titles(await anna.session()) == []
+    there = await on_thursday(house)
+    assert there.planning.plan is not None
+    assert titles(there) == ["Call the bank", "Write report"]
+
+    await house.coordinator.handle(StageAction(command_id="undo-1", move=Move.UNDO_LAST_UPDATE, **about))
+    await desk.run_commands()
+    after = await anna.session()
+    assert titles(after) == titles(before)
+    assert after.planning.plan is not None
+    assert before.planning.plan is not None
+    assert {event.name for event in after.planning.plan.events} == {event.name for event in before.planning.plan.events}
+    assert (await on_thursday(house)).status is SessionStatus.CANCELLED
