@@ -129,6 +129,7 @@ class PlanningCoordinator:
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
         self._tasks = tasks
+        tasks.plan_weeks(self._looker, memory, calendar_write)
         self._outside = outside
         self._alone = RuleService(sessions, memory, clock)
         self._forms = FormService(sessions, memory, self._alone, clock)

@@ -184,8 +184,10 @@ class Day:
         day = TaskDay(self.date, self.tz, self.start, self.end)
         return with_details(task, work.details, day, {each.id for each in self.works})
 
-    def draft(self, told: Sequence[Told] = (), *, steps: int = STEPS) -> Draft:
+    def draft(self, told: Sequence[Told] = (), *, steps: int = STEPS, options: bool = True) -> Draft:
         """Place the work that fits, keep the constraints in ``told``, and report the rest (S21).
+
+        Without ``options`` the rest has its reasons alone, which is faster.
 
         The order of ``busy`` does not matter. Lunch lies where it would lie without any work. The policy and the
         search are those of :func:`fateforger.drafting.solver.draft_instance` (K10). ``steps`` limits the search.
@@ -193,7 +195,8 @@ class Day:
         if self.frame.minutes == 0:
             lost = [UnplacedItem.of_work(w.id, w.title, w.length, frame=0, longest=0, left=0) for w in self.works]
             return Draft(TBPlan(date=self.date, tz=self.tz), tuple(lost))
-        return self.to_draft(told, _solve(self.instance(told), steps))
+        filled = _solve(self.instance(told), steps)
+        return self.to_draft(told, filled) if options else draft_of(filled)
 
     def to_draft(self, told: Sequence[Told], filled: Solution) -> Draft:
         """Return the draft for a solved problem of the day."""

@@ -199,6 +199,19 @@ def _can_offer(task: QueuedTask, day: date) -> bool:
 
 
 def _offer_queued(task: QueuedTask) -> OfferedInput:
+    work = task.spec.work if isinstance(task.spec.work, Do) else Do()
+    from_a_day = task.origin.door == "task" and work.day is not None
+    return OfferedInput(
+        task=to_task(task),
+        source="queue",
+        day=task.created_at.date(),
+        for_day=work.day,
+        origin=task.origin.reference if from_a_day else "",
+    )
+
+
+def to_task(task: QueuedTask) -> Task:
+    """Return a task of the queue as one of a day."""
     spec = task.spec
     work = spec.work if isinstance(spec.work, Do) else Do()
     details = replace(
@@ -207,20 +220,13 @@ def _offer_queued(task: QueuedTask) -> OfferedInput:
         after=tuple(dict.fromkeys((*spec.details.after, *task.blocked_by))),
     )
     criteria = tuple(each for each in spec.acceptance_criteria if len(each) <= MOST_CRITERION)[:MOST_CRITERIA]
-    from_a_day = task.origin.door == "task" and work.day is not None
-    return OfferedInput(
-        task=Task(
-            id=task.id,
-            title=spec.title,
-            minutes=work.minutes,
-            notes=spec.context,
-            done_when=criteria if from_a_day else (),
-            details=details,
-        ),
-        source="queue",
-        day=task.created_at.date(),
-        for_day=work.day,
-        origin=task.origin.reference if from_a_day else "",
+    return Task(
+        id=task.id,
+        title=spec.title,
+        minutes=work.minutes,
+        notes=spec.context,
+        done_when=criteria if task.origin.door == "task" and work.day is not None else (),
+        details=details,
     )
 
 

@@ -17,6 +17,7 @@ from fateforger.tasks.parts import Parts
 from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec
 from fateforger.tasks.transitions import TASK_ACTIONS, TaskAction
+from fateforger.text import mark_message
 
 TaskReply = Literal["done", "put_back", "approve", "retry", "open"]
 """Reply about a task: done, wait again, try again, or the parts of a goal are right.
@@ -113,6 +114,65 @@ class BlockTimeFor(QueueCommandBase):
     start: time | None = None
 
 
+WeekSpan = Literal["coming", "this", "next"]
+"""The next five working days, the rest of this week's, or those of the next week."""
+
+
+class PlanWeek(QueueCommandBase):
+    """Draft the open tasks over several working days."""
+
+    action: ClassVar = CardAction(
+        "week.plan", mark_message("Plan my week"), lambda click: {"span": click.target or "coming"}
+    )
+    kind: Literal["plan_week"] = "plan_week"
+    span: WeekSpan = "coming"
+
+
+class DaysTasks(BaseModel):
+    """Ids of the tasks that a week has on a day, and whether that day was opened."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    date: Date
+    tasks: tuple[str, ...] = ()
+    opened: bool = False
+
+
+class ShownWeek(BaseModel):
+    """A drafted week as its card keeps it, and the day to open; none means all."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    key: str
+    span: WeekSpan
+    days: tuple[DaysTasks, ...]
+    chosen: Date | None = None
+
+
+def _read_week(click: Click) -> Fields:
+    return ShownWeek.model_validate_json(click.target).model_dump()
+
+
+class OpenWeek(QueueCommandBase):
+    """Open the thread of a day of a drafted week, or of all its days.
+
+    ``key`` names the week: each of its days is opened once. The card itself keeps the week.
+    """
+
+    all: ClassVar = CardAction("week.all", mark_message("Open all days"), _read_week)
+    one: ClassVar = CardAction("week.open", mark_message("Open"), _read_week)
+    kind: Literal["open_week"] = "open_week"
+    key: str
+    span: WeekSpan
+    days: tuple[DaysTasks, ...]
+    chosen: Date | None = None
+
+
+class DropWeek(QueueCommandBase):
+    """Drop a drafted week of which no day was opened."""
+
+    action: ClassVar = CardAction("week.drop", mark_message("Drop the week"))
+    kind: Literal["drop_week"] = "drop_week"
+
+
 class HomeCommandBase(QueueCommandBase):
     """Fields of all actions on App Home, whose answer is that page."""
 
@@ -178,7 +238,8 @@ class CorrectDuration(HomeCommandBase):
     percent: int = Field(ge=33, le=300)
 
 
-CardCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts
+WeekCommand = PlanWeek | OpenWeek | DropWeek
+CardCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts | WeekCommand
 """Commands that are answered with a card."""
 HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue | ForgetDuration | CorrectDuration
 QueueCommand = CardCommand | HomeCommand

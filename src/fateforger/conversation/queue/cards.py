@@ -25,6 +25,7 @@ from fateforger.session.queue_commands import (
     ChangeTask,
     DoTaskNow,
     MoveTask,
+    PlanWeek,
     PullTask,
     SettleTask,
     ShowTasks,
@@ -122,7 +123,7 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
     if more > 0:
         parts.append(Note(text=f"{more} more are not shown here; App Home lists them all."))
     pull = (PullTask.action.button(label="Pull the next", style="primary"),) if can else ()
-    return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD))))
+    return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD, PlanWeek.action.button()))))
 
 
 def format_row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
@@ -304,7 +305,7 @@ def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: 
         for n, task in enumerate(shown, first + 1)
     ]
     pull = (PullTask.action.button(task.id, label="Pull the next") for task in can[:1])
-    above = (Prose(text=_count_words(tasks, can)), Controls(items=(*pull, ADD)))
+    above = (Prose(text=_count_words(tasks, can)), Controls(items=(*pull, ADD, PlanWeek.action.button())))
     choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
     edit = Controls(items=(Select(action="form.queue_edit", placeholder="Edit a task…", choices=choices),))
     return (*head, *word, *above, *rows, *_build_pages(page, pages, tasks), edit)

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, assert_never
+from typing import Any, Protocol, assert_never, get_args
 
 from fateforger.conversation.queue.cards import ADD, SHOW, build_reply
 from fateforger.session.cards import Card
 from fateforger.session.commands.thread import Opening
-from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, SettleTask, ShowTasks
+from fateforger.session.queue_commands import (
+    EnqueueTask,
+    PlanWeek,
+    PullTask,
+    QueueCommand,
+    SettleTask,
+    ShowTasks,
+    WeekSpan,
+)
 from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
@@ -48,8 +56,14 @@ async def enqueue(tasks: TaskAccess, command: EnqueueTask) -> QueuedTask:
     return task
 
 
-PULL, TASKS = "/pull", "/tasks"
-UNKNOWN = f"I don't know that command. `{PULL}` takes what comes first in your queue, `{TASKS}` lists what there is."
+PULL, TASKS, WEEK = "/pull", "/tasks", "/week"
+UNKNOWN = (
+    f"I don't know that command. `{PULL}` takes what comes first in your queue, `{TASKS}` lists what there is,"
+    f" `{WEEK}` plans your week."
+)
+NOT_A_WEEK = (
+    f"`{WEEK}` plans the next five working days, `{WEEK} this` the rest of this week, `{WEEK} next` the next one."
+)
 NOT_A_TASK = f"I can read a task's id like this: `{PULL} ff-4k7w9c`. With just `{PULL}` I take what comes first."
 NOT_TOLD = "I don't know that one."
 
@@ -116,6 +130,11 @@ def route_typed(typed: TypedCommand, opening: Opening) -> Route:
     about = _build_envelope(opening)
     if typed.name == TASKS:
         return ShowTasks(**about)
+    if typed.name == WEEK:
+        span = typed.rest or "coming"
+        if span not in get_args(WeekSpan):
+            return build_reply(NOT_A_WEEK, mode="direct")
+        return PlanWeek.model_validate({**about, "span": span})
     if typed.name != PULL:
         return build_reply(UNKNOWN, SHOW, mode="direct")
     task_id = read_task_id(typed.rest) if typed.rest else None

@@ -8,6 +8,8 @@ from datetime import datetime
 from functools import partial
 from typing import assert_never
 
+from fateforger.conversation.calendar_reads import Looker
+from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.cards import (
     build_acknowledgment,
     build_queue_card,
@@ -39,22 +41,27 @@ from fateforger.conversation.queue.dispatch import (
 from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
 from fateforger.conversation.queue.other_days import OtherDays
+from fateforger.conversation.queue.week import WeekPlanner
 from fateforger.conversation.queue.work import Asker, PlannedTasks, Tools, mark_handled, write_parts
-from fateforger.errors import BadInput, StoreError
+from fateforger.errors import BadInput, InternalError, StoreError
 from fateforger.memory.credentials import redact_credentials
 from fateforger.session.cards import Card, Part, plain
 from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.model import CalendarWrite
 from fateforger.session.queue_commands import (
     BlockTimeFor,
     CardCommand,
     ChangeTask,
     CorrectDuration,
     DoTaskNow,
+    DropWeek,
     EnqueueTask,
     ForgetDuration,
     HomeCommandBase,
     MoveTask,
+    OpenWeek,
+    PlanWeek,
     PullTask,
     QueueCommand,
     QueueCommandBase,
@@ -142,10 +149,15 @@ class QueueService:
             "queue_time": (build_time_form, partial(read_time, tz=tools.tz)),
             "queue_parts": (build_parts_form, read_parts),
         }
+        self._weeks: WeekPlanner | None = None
         self._pages: dict[str, int] = {}
         """The current page of each person in App Home."""
         self._said: dict[str, str] = {}
         """The result of each person's last action in App Home, until it was shown there."""
+
+    def plan_weeks(self, looker: Looker, memory: MemoryService, calendar_write: CalendarWrite) -> None:
+        """Let people plan weeks, by what calendar and rules say of the days."""
+        self._weeks = WeekPlanner(self._tools, self.planned, looker, memory, calendar_write)
 
     async def carry_out(self, command: QueueCommand) -> None:
         """Carry out a command, once, and send the answer to its origin; App Home updates itself."""
@@ -226,6 +238,10 @@ class QueueService:
                 return await write_parts(self._tools, command)
             case DoTaskNow():
                 return await do_now(self._tools, command)
+            case PlanWeek() | OpenWeek() | DropWeek():
+                if self._weeks is None:
+                    raise InternalError("Weeks are planned once the coordinator is built.")
+                return await self._weeks.answer(command)
             case _:
                 assert_never(command)
 
