@@ -29,7 +29,8 @@ VALUES = {
         "Task",
         "Told",
     },
-    "day_draft": {"Day", "FIRST_STEPS", "LONG_STEPS", "LongSearch", "LunchWish", "PIECE", "TRIAL_STEPS", "Work"},
+    "day_draft": {"Day", "FIRST_STEPS", "LONG_STEPS", "LongSearch", "LunchWish", "PIECE", "Work"},
+    "left_out": {"TRIAL_STEPS"},
     "model": {"Block", "Draft", "MustConflict", "PlacementOption", "UnplacedItem", "Violation"},
     "solver": {"BlockMove", "Optimum", "RevisedPlan", "STEPS", "Solution"},
 }

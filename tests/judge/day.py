@@ -3,7 +3,7 @@ frame began. Nothing of the program is used here, so that a mistake there cannot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 MINUTE = timedelta(minutes=1)
+GRID = 5
 POLICY: dict[str, Any] = {"lunch": {}, "shutdown": 30, "focus": [], "longest_focus": 90}
 LUNCH = {"start": "12:30", "minutes": 45, "drift": 120, "shortest": 20}
 TASK = {
@@ -126,6 +127,13 @@ class Day:
                 found |= set(range(self._minute(start), self._minute(end)))
         return found & self.frame
 
+    def on_grid(self, minutes: set[int]) -> set[int]:
+        """Return the minutes in full stretches of five: a plan places nothing in a part of one."""
+        first = int(self.begin.timestamp()) // 60
+        cells = {(first + minute) // GRID for minute in minutes}
+        full = {cell for cell in cells if all(cell * GRID + n - first in minutes for n in range(GRID))}
+        return {minute for minute in minutes if (first + minute) // GRID in full}
+
     def limits(self, task: Mapping[str, Any]) -> set[int]:
         """Return the minutes of the frame that the task's own times and its predecessors allow."""
         allowed = self.frame
@@ -140,7 +148,7 @@ class Day:
             allowed &= set(range(max((p.end for p in self.pieces(earlier)), default=0), self.length))
         return allowed
 
-    def room(self, task: Mapping[str, Any], *, without: str | None = None, shoulds: bool = False) -> set[int]:
+    def room(self, task: Mapping[str, Any], *, without: Collection[str] = (), shoulds: bool = False) -> set[int]:
         """Return the minutes where the person lets a task lie, whatever else the day holds.
 
         ``without`` names a must that is ignored; ``shoulds`` count as well.
@@ -148,7 +156,7 @@ class Day:
         room = self.limits(task)
         strong = {"must", "should"} if shoulds else {"must"}
         for rule in self.rules:
-            if rule["necessity"] in strong and rule["words"] != without and concerns(rule, task):
+            if rule["necessity"] in strong and rule["words"] not in without and concerns(rule, task):
                 room -= self._closed(rule)
         return room
 

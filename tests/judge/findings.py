@@ -399,9 +399,15 @@ def judge_due(day: Day) -> Findings:
                 break
 
 
-NO_ROOM = re.compile(r"leaves? (it )?no |the longest |the whole day has|not that much time|the day is full")
-BLAMED = re.compile(r"leaves? (it )?no ")
-"""These reasons say that meetings or rules alone leave no room."""
+NO_ROOM = re.compile(
+    r"leaves? (it )?no |the longest |the (whole )?day has|not that much time|is full|take the time|is left"
+)
+BLAMED = re.compile(r"leaves? (it )?no |the (whole )?day has|free stretch of the day|not that much time")
+"""These reasons say that the day, meetings, rules or the task's own times leave no room, whatever else is planned."""
+TASKS = re.compile(r"take the time")
+"""This reason says that other tasks take the room."""
+ROUNDED = 3 * GRID
+"""Minutes by which time on a grid of five minutes may differ from time by the minute."""
 KEPT_FREE = re.compile(r"(\d+) % of the day stays free")
 QUOTED = re.compile(r"“([^”]+)”")
 
@@ -414,20 +420,22 @@ def judge_reasons(day: Day) -> Findings:
         if task is None or _is_counted(day, task):
             continue
         if (percent := KEPT_FREE.match(reason)) and (
-            (len(day.unplanned) - task["minutes"]) * 100 >= int(percent[1]) * len(day.free)
+            (len(day.unplanned) - task["minutes"] - ROUNDED) * 100 >= int(percent[1]) * len(day.free)
             and day.fits(task, day.unplanned & day.room(task))
         ):
             yield f"“{left['title']}”: {reason}; yet {len(day.unplanned)} minutes are free"
         if not NO_ROOM.search(reason):
             continue
         said = f"“{left['title']}”: {reason}; yet"
-        room = day.free & day.room(task)
+        room = day.on_grid(day.free & day.room(task))
         if day.fits(task, room & day.unplanned):
             yield f"{said} the plan leaves {_describe_room(day, task, room & day.unplanned)} free"
         elif BLAMED.search(reason) and day.fits(task, room):
             yield f"{said} without other tasks it has {_describe_room(day, task, room)}"
+        elif TASKS.search(reason) and not day.fits(task, room):
+            yield f"{said} without other tasks it would have no room either"
         named = [rule["words"] for rule in day.rules if rule["words"] in QUOTED.findall(reason)]
-        if named and not any(day.fits(task, day.free & day.room(task, without=words)) for words in named):
+        if named and not day.fits(task, day.on_grid(day.free & day.room(task, without=named))):
             yield f"{said} without that rule it would have no room either"
 
 
@@ -454,7 +462,9 @@ def _describe_room(day: Day, task: Mapping[str, Any], minutes: set[int]) -> str:
 def _is_counted(day: Day, task: Mapping[str, Any]) -> bool:
     """Check whether a must other than a window limits a task, so that free minutes alone say nothing."""
     return any(
-        rule["necessity"] == "must" and concerns(rule, task) and not rule["payload"].get("windows")
+        rule["necessity"] == "must"
+        and (concerns(rule, task) or "M" in rule["applies_event_types"])
+        and not rule["payload"].get("windows")
         for rule in day.rules
     )
 

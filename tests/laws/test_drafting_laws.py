@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.factories.tasks import DEEP, SHALLOW
 
-from fateforger.drafting.day_draft import TRIAL_STEPS, Day, LunchWish, Work
+from fateforger.drafting.day_draft import Day, LunchWish, Work
+from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft
 from fateforger.planning.grid import Busy
 from fateforger.planning.plan import TBPlan, resolve, resolve_strict
@@ -29,7 +30,7 @@ DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8
 
 def draft(day: Day) -> Draft:
     """A draft that is searched for a moment only: what holds for every draft holds for it too."""
-    return day.draft(steps=TRIAL_STEPS)
+    return day.draft(steps=TRIAL_STEPS, trial_steps=TRIAL_STEPS)
 
 
 @st.composite

@@ -35,7 +35,7 @@ def print_draft(document: Any, days: int | None, steps: int | None, budget: int 
         for block in resolve(plan):
             click.echo(format_block(block))
     for left in draft.unplaced:
-        ways = " · ".join(choice.label for choice in left.choices)
+        ways = " · ".join(f"{each.label} ({each.cost})" if each.cost else each.label for each in left.choices)
         click.echo(f"✗ {_name_task(left, draft)}: {left.reason}. {ways}")
     if draft.conflict is not None:
         click.echo(f"! {draft.conflict.sentence}")

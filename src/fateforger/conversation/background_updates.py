@@ -51,7 +51,7 @@ class Improver:
     optimize: Optimize | None = None
 
     async def find_better(self, session: Session) -> Draft | None:
-        """Return a materially better draft than the first plan of the session, if there is one."""
+        """Return a materially better draft than the first plan of the session, or that one with its options tried."""
         found = await asyncio.to_thread(search_again, session)
         if found is None:
             return None
@@ -214,7 +214,7 @@ class BackgroundUpdates:
             draft = None
         after = apply_better_draft(session, draft)
         messages: tuple[Outgoing, ...] = ()
-        if after.planning.plan != session.planning.plan:
+        if (after.planning.plan, after.planning.unplaced) != (session.planning.plan, session.planning.unplaced):
             after, messages = build_messages(session, after, f"{session.id}:{session.version}:better")
         try:
             await self._sessions.save(after, expected=session.version, outgoing=messages)

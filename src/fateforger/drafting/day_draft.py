@@ -7,7 +7,7 @@ day without any numbers still plans (S106).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
@@ -29,22 +29,19 @@ from fateforger.drafting.instance import (
     Task,
     Told,
 )
-from fateforger.drafting.model import Draft, PlacementOption, UnplacedItem
+from fateforger.drafting.left_out import TRIAL_STEPS
+from fateforger.drafting.model import Draft, UnplacedItem
 from fateforger.drafting.routines import with_routines
 from fateforger.drafting.solver import STEPS, Optimum, Solution, is_materially_better, solve_context, with_optimum
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.drafting.task_fields import TaskDay, with_details
-from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import is_shutdown
 from fateforger.planning.grid import GRID, Busy, Stretch, busy_stretches, ceil, floor, gaps, instant, on_grid
 from fateforger.planning.plan import ET, TBPlan
 from fateforger.planning.task_details import PLAIN, TaskDetails, TaskKind
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
-TRIAL_STEPS = 3_300
-"""Steps of a trial draft that only tests whether an option helps: a few hundredths of a second."""
 FIRST_STEPS = 0
 """Steps of the first plan that is shown while a better one is looked for: the best of a few greedy placements."""
 LONG_STEPS = 3 * STEPS
@@ -184,27 +181,17 @@ class Day:
         day = TaskDay(self.date, self.tz, self.start, self.end)
         return with_details(task, work.details, day, {each.id for each in self.works})
 
-    def draft(self, told: Sequence[Told] = (), *, steps: int = STEPS, options: bool = True) -> Draft:
+    def draft(self, told: Sequence[Told] = (), *, steps: int = STEPS, trial_steps: int | None = STEPS) -> Draft:
         """Place the work that fits, keep the constraints in ``told``, and report the rest (S21).
 
-        Without ``options`` the rest has its reasons alone, which is faster.
-
         The order of ``busy`` does not matter. Lunch lies where it would lie without any work. The policy and the
-        search are those of :func:`fateforger.drafting.solver.draft_instance` (K10). ``steps`` limits the search.
+        search are those of :func:`fateforger.drafting.solver.draft_instance` (K10). ``steps`` limits the search, and
+        ``trial_steps`` that of each option for work without a place; ``None`` offers no option that promises a place.
         """
         if self.frame.minutes == 0:
             lost = [UnplacedItem.of_work(w.id, w.title, w.length, frame=0, longest=0, left=0) for w in self.works]
             return Draft(TBPlan(date=self.date, tz=self.tz), tuple(lost))
-        filled = _solve(self.instance(told), steps)
-        return self.to_draft(told, filled) if options else draft_of(filled)
-
-    def to_draft(self, told: Sequence[Told], filled: Solution) -> Draft:
-        """Return the draft for a solved problem of the day."""
-        result = draft_of(filled)
-        left = [_explain_lunch(self, told, each) for each in result.unplaced]
-        return replace(
-            result, unplaced=filter_options(left, lambda each, way: _placed_with_option(self, told, filled, each, way))
-        )
+        return draft_of(_solve(self.instance(told), steps), trial_steps=trial_steps)
 
     def draft_lunch(self, told: Sequence[Told] = ()) -> Draft:
         """Return a draft of lunch alone, placed as :meth:`draft` places it, or the reason it has no place."""
@@ -212,8 +199,7 @@ class Day:
         if bare.frame.minutes == 0:
             return bare.draft(told)
         instance = bare.instance(told)
-        result = draft_of(_solve(replace(instance, policy=replace(instance.policy, shutdown=0)), TRIAL_STEPS))
-        return replace(result, unplaced=tuple(_explain_lunch(bare, told, each) for each in result.unplaced))
+        return draft_of(_solve(replace(instance, policy=replace(instance.policy, shutdown=0)), TRIAL_STEPS))
 
     def search_again(self, told: Sequence[Told], plan: TBPlan) -> LongSearch | None:
         """Return a long search for the day whose plan was found by a short one. Takes about a second.
@@ -225,7 +211,7 @@ class Day:
         for steps in (FIRST_STEPS, STEPS):
             first = _solve(self.instance(told), steps)
             if draft_of(first).plan == plan:
-                return LongSearch(self, tuple(told), first, _solve(self.instance(told), LONG_STEPS))
+                return LongSearch(first, _solve(self.instance(told), LONG_STEPS))
         return None
 
 
@@ -233,15 +219,16 @@ class Day:
 class LongSearch:
     """The solutions that a short and a long search found for a day."""
 
-    day: Day
-    told: tuple[Told, ...]
     first: Solution
     best: Solution
 
-    def to_draft(self, optimum: Optimum | None = None) -> Draft | None:
-        """Return the draft of the better solution, or of an optimizer's, if it is materially better than the first."""
+    def to_draft(self, optimum: Optimum | None = None) -> Draft:
+        """Return the draft of the better solution, or of an optimizer's, if it is materially better than the first.
+
+        Otherwise it is the first one again. Its options are tried by the search that taking one leads to.
+        """
         best = self.best if optimum is None else with_optimum(self.best, optimum)
-        return self.day.to_draft(self.told, best) if is_materially_better(best, self.first) else None
+        return draft_of(best if is_materially_better(best, self.first) else self.first, trial_steps=STEPS)
 
 
 def lunch_stretch(frame: Stretch, taken: Sequence[Stretch], wish: LunchWish) -> Stretch | None:
@@ -269,82 +256,6 @@ def _starts(gap: Stretch, minutes: int, wish: int) -> tuple[int, ...]:
     if latest < gap.start:
         return ()
     return (min(max(wish, gap.start), latest - (latest - gap.start) % GRID),)
-
-
-MOST_TRIED = 5
-"""Most items whose options are tried; a person is asked about no more at once."""
-_PROMISING = frozenset({"shrink", "split", "extend", "relax", "fill"})
-_ITS_OWN = frozenset({"shrink", "split"})
-
-
-def filter_options(
-    left: Sequence[UnplacedItem], placed: Callable[[UnplacedItem, PlacementOption], Collection[str]]
-) -> tuple[UnplacedItem, ...]:
-    """Return the items with only the options that hold.
-
-    An option stays if it promises no place, or if the trial gives the item one. ``placed`` returns the ids that have
-    a place once an option is taken, or nothing when it costs another item its place.
-    """
-    known: dict[tuple[object, ...], Collection[str]] = {}
-
-    def holds(each: UnplacedItem, choice: PlacementOption) -> bool:
-        whose = each.id if choice.way in _ITS_OWN else None
-        way = (choice.way, choice.minutes, choice.rule, whose)
-        if way not in known:
-            known[way] = placed(each, choice)
-        return each.id in known[way]
-
-    tried = 0
-    told: list[UnplacedItem] = []
-    for each in left:
-        promising = [choice for choice in each.choices if choice.way in _PROMISING]
-        tried += bool(promising)
-        gone = [choice for choice in promising if tried > MOST_TRIED or not holds(each, choice)]
-        told.append(replace(each, choices=tuple(choice for choice in each.choices if choice not in gone)))
-    return tuple(told)
-
-
-def apply_option(day: Day, told: Iterable[Told], task: str, choice: PlacementOption) -> tuple[Day, tuple[Told, ...]]:
-    """Return the day and its constraints once an option for that task is taken."""
-    told = tuple(each for each in told if choice.way != "relax" or each.id != choice.rule)
-    if choice.way == "extend":
-        later = day.end.astimezone(UTC) + timedelta(minutes=choice.minutes or 0)
-        return replace(day, end=later.astimezone(day.end.tzinfo)), told
-    if choice.way == "fill":
-        return replace(day, fills=True), told
-    works = tuple(
-        (
-            replace(work, minutes=choice.minutes)
-            if choice.way == "shrink"
-            else replace(work, details=work.details.allow_pieces())
-        )
-        if work.id == task and choice.way in _ITS_OWN
-        else work
-        for work in day.works
-    )
-    return replace(day, works=works), told
-
-
-def _placed_with_option(
-    day: Day, told: Sequence[Told], filled: Solution, left: UnplacedItem, choice: PlacementOption
-) -> set[str]:
-    """Return the ids that have a place in the draft that an option leads to.
-
-    The set is empty when the option takes a place from other work.
-    """
-    try:
-        other, rules = apply_option(day, told, left.id, choice)
-        after = _solve(other.instance(rules), TRIAL_STEPS)
-    except BadInput:  # the frame would be longer than any day is
-        return set()
-    keeps = set(after.relaxed) <= set(filled.relaxed) and _placed_ids(filled) <= _placed_ids(after)
-    return _placed_ids(after) if keeps else set()
-
-
-def _placed_ids(filled: Solution) -> set[str]:
-    """Return the ids of placed work and lunch; the shutdown is left out because it yields to them."""
-    there = zip(filled.problem.items, filled.placed, strict=True)
-    return {item.source.id for item, pieces in there if pieces and not is_shutdown(item.source.id)}
 
 
 def _solve(instance: Instance, steps: int) -> Solution:
@@ -396,10 +307,3 @@ def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:
             tried.add(closed)
             origin = context.axis.origin
             yield tuple(Stretch(origin + at * GRID, origin + (at + slots) * GRID) for at, slots in stretches(closed))
-
-
-def _explain_lunch(day: Day, told: Sequence[Told], left: UnplacedItem) -> UnplacedItem:
-    if day.lunch is None or left.id != day.lunch.key:
-        return left
-    what = "meetings and your rules" if told else "meetings"
-    return replace(left, reason=f"{what} leave no {SHORTEST_LUNCH} minutes free around that time", choices=())

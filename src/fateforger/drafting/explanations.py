@@ -1,266 +1,27 @@
-"""Explanations: causes of the place of each block, and reasons and options for items without a place.
+"""Explanations: causes of the place of each block.
 
 A cause is named only when the block would begin at another time without it, all else unmoved. So each sentence is
-backed by a computation and can be tried. Most options are tried before they are offered.
+backed by a computation and can be tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from fateforger.drafting.axis import longest_run, run_starts, slot_range, slots_of, stretches
 from fateforger.drafting.compilation import compile_problem
-from fateforger.drafting.context import DraftContext, SlotRule, build_context, must_ids
+from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
-from fateforger.drafting.model import Block, PlacementOption, Reason, UnplacedItem, explain_length
-from fateforger.drafting.neighborhood_search import improve_placement
+from fateforger.drafting.model import Block, Reason
 from fateforger.drafting.placement import Placement
-from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, covered_slots
+from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem
 from fateforger.drafting.routines import find_routine
-from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
-from fateforger.planning.grid import GRID, in_words
+from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
-from fateforger.text import format_date, join_words, quote_title
+from fateforger.text import format_date, quote_title
 from fateforger.values import replace
-
-_TRIAL_STEPS = 3_300
-"""Steps of a search that only tests whether there is a place without slack: a few hundredths of a second."""
-SHORTEST = 3
-"""Shortest length, in slots, that an item is shrunk to: a quarter of an hour."""
-LONGER = 36
-"""Most slots by which a longer day is offered: three hours."""
-ROUND_LONGER = 6
-"""A longer day is longer by multiples of half an hour, in slots."""
-
-
-def find_left_out(context: DraftContext, problem: Problem, placed: Placed) -> tuple[UnplacedItem, ...]:
-    """Return the items without a place, in their order, and commutes that collide with an event."""
-    placement = Placement(problem, placed)
-    looser = _relaxed_problems(context, problem) if not all(placed) else {}
-    takers = _find_slack_takers(context, problem, placed)
-    found = [
-        UnplacedItem(
-            item.source.id,
-            item.source.title,
-            _explain(context, takers, placement, item),
-            tuple(_choices(context, looser, takers, placement, item)),
-        )
-        for item in problem.items
-        if not placed[item.index]
-    ]
-    found += [
-        UnplacedItem(way.id, way.title, "another event leaves no time for it", (PlacementOption("drop", "Do without"),))
-        for way in context.ways
-        if way.late
-    ]
-    return tuple(found)
-
-
-def _explain(context: DraftContext, takers: Container[int], placement: Placement, item: Item) -> str:
-    problem = placement.problem
-    minutes = item.slots * GRID - item.source.over
-    if item.source.id.startswith(f"{LUNCH}-"):
-        return f"meetings leave no {item.lengths[-1][0] * GRID} minutes free around that time"
-    missing = [problem.items[n].source.title for n in item.precedence.needs if not placement.placed[n]]
-    if missing:
-        return f"it comes after {join_words([quote_title(t) for t in missing])}, which found no place"
-    frame = sum(day.frame.bit_count() for day in context.days)
-    pinned = (lies for i, lies in zip(problem.items, placement.placed, strict=True) if i.source.pinned)
-    open_time = context.free & ~covered_slots(pinned)
-    longest = longest_run(open_time)
-    if item.slots > frame or (item.slots > longest and item.bounds.most == 1):
-        return explain_length(minutes, frame * GRID, longest * GRID, 0)
-    closing = _restricting_musts(context.rules_in_force(problem.in_force), item)
-    if not _could_fit(item):
-        if closing:
-            return f"{join_words(closing)} {'leaves' if len(closing) == 1 else 'leave'} it no {in_words(minutes)}"
-        return f"it needs {in_words(minutes)}, and there is not that much time {_where(context, item)}"
-    if item.index in takers or _fits_into_slack(placement, item):
-        return f"{context.instance.policy.slack_percent} % of the day stays free, and the rest of it is taken"
-    return _explain_full_day(context, placement, item, closing)
-
-
-def _explain_full_day(context: DraftContext, placement: Placement, item: Item, closing: list[str]) -> str:
-    """Explain why an item that would fit into an empty day is left out; ``closing`` are the musts about it."""
-    minutes = item.slots * GRID - item.source.over
-    left = longest_run(item.domain & ~(placement.taken | placement.kept))
-    spot = _best_cost(placement, item)
-    if spot is not None and spot > item.coupling.lost:
-        return _explain_price(context.rules, item)
-    free = longest_run(context.free & ~placement.taken)
-    if closing and (free >= item.slots or (free and not left)):
-        return f"{join_words(closing)} {'rules' if len(closing) == 1 else 'rule'} out the time that is still free"
-    if left >= item.slots:
-        ordered = item.coupling.constrained
-        return "what it has to come before or after leaves it no time" if ordered else "the time for it is taken"
-    return explain_length(minutes, minutes, minutes, left * GRID)
-
-
-def _fits_into_slack(placement: Placement, item: Item) -> bool:
-    """Check whether there is time for an item as the plan is, but for what should stay free."""
-    left = item.domain & ~(placement.taken | placement.kept)
-    room = left.bit_count() if item.bounds.most > 1 else longest_run(left)
-    return placement.slots_over(item.slots) > 0 and room >= item.slots
-
-
-def _find_slack_takers(context: DraftContext, problem: Problem, placed: Placed) -> frozenset[int]:
-    """Return the items without a place that have one on a day without slack."""
-    if all(placed) or not problem.slack:
-        return frozenset()
-    policy = replace(context.instance.policy, slack_percent=None)
-    gone = frozenset(must_ids(context)) - problem.in_force
-    full = compile_problem(replace(context, instance=replace(context.instance, policy=policy)), gone)
-    found, _ = improve_placement(full, Placement(full, placed), _TRIAL_STEPS)
-    return frozenset(n for n, (there, was) in enumerate(zip(found, placed, strict=True)) if there and not was)
-
-
-def _explain_price(rules: Iterable[SlotRule], item: Item) -> str:
-    """Explain why an item is left out although there is time for it."""
-    said = [
-        quote_title(rule.words)
-        for rule in rules
-        if not rule.must and rule.applies_to(item.source.kind, item.source.task)
-    ]
-    if said:
-        return f"the only time left for it is not what you want: {join_words(said)}"
-    if item.work:
-        return "the only time left for it is needed for pauses"
-    return "the only time left for it is not the time of day that you named for it"
-
-
-def _where(context: DraftContext, item: Item) -> str:
-    if item.source.id.startswith(f"{SHUTDOWN}-"):
-        return "free after the last meeting"
-    task = next((t for t in context.instance.tasks if t.id == item.source.task), None)
-    if task is not None and task.start is not None:
-        return f"free at {task.start:%H:%M}"
-    if task is not None and task.deadline is not None:
-        return f"free before {task.deadline:%H:%M}"
-    if task is not None and task.not_before is not None:
-        return f"free after {task.not_before:%H:%M}"
-    return "on that day"
-
-
-def _could_fit(item: Item) -> bool:
-    """Check whether an item has a place on an otherwise empty day."""
-    if item.starts(item.slots):
-        return True
-    return item.bounds.most > 1 and sum(n for _, n in stretches(item.domain) if n >= item.bounds.shortest) >= item.slots
-
-
-def _best_cost(placement: Placement, item: Item) -> int | None:
-    found = placement.find_best(item, item.slots)
-    return None if found is None else found[0]
-
-
-def _restricting_musts(rules: Iterable[SlotRule], item: Item) -> list[str]:
-    """Return the quoted musts that restrict an item's place."""
-    mine = [rule for rule in rules if rule.must and rule.applies_to(item.source.kind, item.source.task)]
-    cutting = [
-        rule
-        for rule in mine
-        if rule.closed or rule.gap or rule.around or (rule.shortest or 0) > item.slots or rule.daily.most is not None
-    ]
-    return [quote_title(rule.words) for rule in cutting[:3]]
-
-
-def _choices(
-    context: DraftContext,
-    looser: Mapping[str, Problem],
-    takers: Container[int],
-    placement: Placement,
-    item: Item,
-) -> Iterator[PlacementOption]:
-    if item.source.task is None:
-        yield PlacementOption("drop", "Do without")
-        return
-    yield PlacementOption("defer", "Another day")
-    yield PlacementOption("drop", "Drop it")
-    short = _find_shrunk_length(placement, item)
-    if short is not None:
-        yield PlacementOption("shrink", f"Make it {in_words(short * GRID)}", minutes=short * GRID)
-    if item.bounds.most == 1 and item.slots >= 2 * item.bounds.shortest and _fits_in_pieces(placement, item):
-        yield PlacementOption("split", "Do it in pieces")
-    more = _find_extension(context, placement, item)
-    if more is not None:
-        yield PlacementOption("extend", f"Work {in_words(more)} longer", minutes=more)
-    if item.index in takers:
-        yield PlacementOption("fill", "Use the free time")
-    for rule in context.rules_in_force(placement.problem.in_force):
-        if (
-            rule.id in looser
-            and rule.applies_to(item.source.kind, item.source.task)
-            and _fits_in(looser[rule.id], placement, item)
-        ):
-            yield PlacementOption("relax", f"Just today without {quote_title(rule.words)}", rule=rule.id)
-
-
-def _find_shrunk_length(placement: Placement, item: Item) -> int | None:
-    """Return the most slots that there is room for, if that is at least half of the item."""
-    longest = longest_run(item.domain & ~(placement.taken | placement.kept))
-    for length in range(min(longest, item.slots - 1), max(SHORTEST, -(-item.slots // 2)) - 1, -1):
-        if placement.slots_over(length) == 0 and placement.find_best(item, length) is not None:
-            return length
-    return None
-
-
-def _fits_in_pieces(placement: Placement, item: Item) -> bool:
-    trial = Placement(placement.problem, placement.placed)
-    item.bounds.most = 4
-    try:
-        return trial.insert(item, cut=True)
-    finally:
-        item.bounds.most = 1
-
-
-def _find_extension(context: DraftContext, placement: Placement, item: Item) -> int | None:
-    """Return the minutes, in half hours, by which the last day would have to be longer for an item."""
-    end = context.axis.slot(context.days[-1].end)
-    free = (item.domain | slot_range(end, end + LONGER)) & ~(placement.taken | placement.kept | context.busy)
-    closed = 0
-    for rule in context.rules_in_force(placement.problem.in_force):
-        if rule.must and rule.applies_to(item.source.kind, item.source.task):
-            closed |= rule.closed
-    starts = run_starts(free & ~closed & slot_range(0, context.axis.slots), item.slots)
-    late = [start for start in slots_of(starts) if start + item.slots > end and item.firm is None]
-    late = [start for start in late if _can_begin(placement, item, start)]
-    if not late:
-        return None
-    # Work ends with the shutdown, so that comes later as well.
-    shutdown = -(-context.instance.policy.shutdown // GRID) if item.work else 0
-    return -(-(late[0] + item.slots + shutdown - end) // ROUND_LONGER) * ROUND_LONGER * GRID
-
-
-def _can_begin(placement: Placement, item: Item, start: int) -> bool:
-    """Check whether orders and caps allow an item to begin there."""
-    problem, placed = placement.problem, placement.placed
-    return problem.is_ordered(placed, item, start, item.slots) and problem.has_room_in_caps(
-        placed, item, start, item.slots
-    )
-
-
-def _relaxed_problems(context: DraftContext, problem: Problem) -> dict[str, Problem]:
-    """Return, for each must and should that is a rule, the problem without it."""
-    gone = frozenset(rule.id for rule in context.rules if rule.must) - problem.in_force
-    return {
-        rule.id: compile_problem(replace(context, rules=tuple(r for r in context.rules if r is not rule)), gone)
-        for rule in context.rules_in_force(problem.in_force)
-        if rule.necessity is not Necessity.PREFER
-    }
-
-
-def _fits_in(looser: Problem, placement: Placement, item: Item) -> bool:
-    """Check whether an item has a place in a problem with one rule less, with all others unmoved."""
-    same = next((i for i in looser.items if i.source.id == item.source.id and not i.source.pinned), None)
-    if same is None or len(looser.items) != len(placement.problem.items):
-        return False
-    spot = Placement(looser, placement.placed).find_best(same, same.slots)
-    return spot is not None and spot[0] <= same.coupling.lost
-
 
 _NEAR = 6
 """Slots within which an entry is a neighbor."""

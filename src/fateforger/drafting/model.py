@@ -25,13 +25,15 @@ class PlacementOption:
     """An option to make an item fit, with its button label.
 
     ``minutes`` is the new length of the item, or the extra length of the day. ``rule`` is the constraint to be
-    relaxed. Filling the day spends the time that should stay free.
+    relaxed. Filling the day spends the time that should stay free. ``cost`` says what else it takes, such as the place
+    of another task; empty if nothing.
     """
 
     way: OptionKind
     label: str
     minutes: int | None = None
     rule: str | None = None
+    cost: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,8 @@ def write_draft(draft: Draft) -> dict[str, Any]:
 
 
 def _choice(choice: PlacementOption) -> dict[str, Any]:
-    told = {"way": choice.way, "label": choice.label, "minutes": choice.minutes, "rule": choice.rule}
+    cost = choice.cost or None
+    told = {"way": choice.way, "label": choice.label, "minutes": choice.minutes, "rule": choice.rule, "cost": cost}
     return {name: value for name, value in told.items() if value is not None}
 
 

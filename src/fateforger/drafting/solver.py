@@ -11,20 +11,23 @@ from datetime import datetime, timedelta
 
 from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, build_context, must_ids
-from fateforger.drafting.explanations import find_left_out, reasons_of
+from fateforger.drafting.explanations import reasons_of
 from fateforger.drafting.feasibility import NODES, check_feasibility, find_conflict
 from fateforger.drafting.instance import Instance, Pin, Policy, Task
-from fateforger.drafting.model import Block, Draft, MustConflict, UnplacedItem
+from fateforger.drafting.left_out import RelaxedProblems, find_left_out
+from fateforger.drafting.model import Block, Draft, MustConflict, PlacementOption, UnplacedItem, Violation
 from fateforger.drafting.neighborhood_search import (
     greedy_placement,
     improve_placement,
     lower_bound,
     optimize_locally,
 )
+from fateforger.drafting.options import Outcome, apply_option, find_options, outcome_of, try_options
 from fateforger.drafting.placement import Placement, points
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.routines import with_routines
 from fateforger.drafting.violations import check_blocks
+from fateforger.errors import BadInput
 from fateforger.planning.block_times import BlockPlace, task_of, to_timing
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
@@ -184,19 +187,22 @@ def draft_instance(
     stop: ShouldStop | None = None,
     seen: OnProgress | None = None,
     reasons: bool = False,
+    options: bool = True,
     optimize: Callable[[Solution], Optimum | None] | None = None,
 ) -> Draft:
     """Return a plan for the instance.
 
     The same instance and ``steps`` give the same plan everywhere. ``stop`` may end the search early; the draft then
     says that it is not finished. ``seen`` is called with the effort spent. ``reasons`` adds the reasons of
-    each block. ``optimize`` looks for a better placement, or proves that there is none.
+    each block. ``options`` tries what could give a place to work without one, each by a draft of its own. ``optimize``
+    looks for a better placement, or proves that there is none.
 
     Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.
     """
     result = solve_context(build_context(with_routines(instance)), steps=steps, stop=stop, seen=seen)
     found = None if optimize is None else optimize(result)
-    return to_draft(result if found is None else with_optimum(result, found), reasons=reasons)
+    result = result if found is None else with_optimum(result, found)
+    return to_draft(result, reasons=reasons, trial_steps=min(steps, STEPS) if options else None)
 
 
 def solve_context(
@@ -255,8 +261,8 @@ def _find_feasible(problem: Problem, nodes: int = NODES) -> Placement | None:
     return placement
 
 
-def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
-    """Return the draft for a solved problem."""
+def to_draft(result: Solution, *, reasons: bool = False, trial_steps: int | None = None) -> Draft:
+    """Return the draft for a solved problem; without ``trial_steps``, no option that promises a place is offered."""
     context, problem, placed = result.context, result.problem, result.placed
     blocks = blocks_of(context, problem, placed)
     plans = plans_of(context, problem, blocks)
@@ -264,17 +270,50 @@ def to_draft(result: Solution, *, reasons: bool = False) -> Draft:
     worth = sum(item.reward for item in problem.items)
     return Draft(
         plan=plans[0],
-        unplaced=find_left_out(context, problem, placed),
+        unplaced=_find_unplaced(result, trial_steps),
         later=plans[1:],
         placed=blocks,
         conflict=result.conflict,
         relaxed=result.relaxed,
         optimal=reached <= least,
-        gap=0.0 if reached <= least else round((reached - least) / max(1, worth - least), 4),
+        gap=largest_gap(reached, least, worth),
         finished=result.finished,
         reasons=reasons_of(context, problem, placed, blocks) if reasons else (),
-        broken=tuple(b for b in check_blocks(context, blocks) if b.rule not in result.relaxed),
+        broken=_broken_rules(result, blocks),
     )
+
+
+def largest_gap(reached: int, least: int, worth: int) -> float:
+    """Return the largest share of the attainable worth that can be missing, rounded up: only a proved plan has 0."""
+    return 0.0 if reached <= least else -(-10_000 * (reached - least) // max(1, worth - least)) / 10_000
+
+
+def _broken_rules(result: Solution, blocks: Sequence[Block]) -> tuple[Violation, ...]:
+    return tuple(each for each in check_blocks(result.context, blocks) if each.rule not in result.relaxed)
+
+
+def _find_unplaced(result: Solution, trial_steps: int | None) -> tuple[UnplacedItem, ...]:
+    """Return what found no place; each option that promises one is tried with that many steps."""
+    looser = RelaxedProblems(result.context, result.problem, result.placed)
+    left = find_left_out(looser)
+    if trial_steps is None or not left:
+        return left
+    more = find_options(looser)
+
+    def trial(task: str, option: PlacementOption, steps: int) -> Outcome | None:
+        try:
+            context = build_context(apply_option(result.context.instance, task, option))
+        except BadInput:  # the frame would be longer than any day is
+            return None
+        return _outcome(solve_context(replace(context, mending=result.context.mending), steps=steps))
+
+    left = tuple(replace(each, choices=(*each.choices, *more.get(each.id, ()))) for each in left)
+    return try_options(left, _outcome(result), trial, trial_steps)
+
+
+def _outcome(result: Solution) -> Outcome:
+    blocks = blocks_of(result.context, result.problem, result.placed)
+    return outcome_of(result.problem, result.placed, result.relaxed, _broken_rules(result, blocks))
 
 
 REPAIR_STEPS = 15_000
@@ -353,7 +392,7 @@ def refit_plan(
     pins |= {key: Pin(key=key) for key, b in movable.items() if b.event.type is ET.MEETING}
     tasks = (*(_with_priority(b, instance) for b in movable.values()), *more)
     result = _solve_again(plan, instance, tasks, tuple(pins.values()), steps)
-    unplaced = find_left_out(result.context, result.problem, result.placed)
+    unplaced = _find_unplaced(result, steps)
     after = {b.key: b for b in blocks_of(result.context, result.problem, result.placed)}
     stay = _unmoved_keys(result) | {b.key for b in result.context.past} | set(pins)
     gone = {left.id for left in unplaced}

@@ -35,12 +35,17 @@ def search_again(session: Session) -> LongSearch | None:
 
 
 def apply_better_draft(session: Session, draft: Draft | None) -> Session:
-    """Return the session with a better draft for its first plan, and what changed; ``None`` keeps the plan."""
+    """Return the session with a better draft for its first plan, and what changed; ``None`` keeps the plan.
+
+    If only the options for what did not fit are others, they are replaced without a word.
+    """
     over = session.planning.plan
     session = session.with_planning(rough=False)
-    if draft is None or over is None or draft.plan == over:
+    if draft is None or over is None:
         return session
     better = grade_session(with_own_draft(session, draft))
+    if draft.plan == over:
+        return better
     better = better.say(_describe_order(over, draft.plan), *room_words(over, better))
     return better.with_planning(overview=overview(better))
 

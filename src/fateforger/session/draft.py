@@ -11,6 +11,7 @@ from itertools import islice
 
 from fateforger.drafting.day_draft import FIRST_STEPS, Day, LunchWish, Work
 from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
+from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft, MustConflict, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, refit_plan
 from fateforger.errors import BadInput
@@ -95,17 +96,17 @@ def _offers(session: Session, choices: Iterable[PlacementOption]) -> Iterator[Of
     for choice in choices:
         match choice.way:
             case "shrink":
-                yield Offer(way="shrink", minutes=choice.minutes)
+                yield Offer(way="shrink", minutes=choice.minutes, cost=choice.cost)
             case "split":
-                yield Offer(way="split")
+                yield Offer(way="split", cost=choice.cost)
             case "extend" if choice.minutes is not None:
                 until = _until(session, choice.minutes)
                 if until is not None:
-                    yield Offer(way="extend", until=until)
+                    yield Offer(way="extend", until=until, cost=choice.cost)
             case "relax":
-                yield Offer(way="set_aside", uid=choice.rule)
+                yield Offer(way="set_aside", uid=choice.rule, cost=choice.cost)
             case "fill":
-                yield Offer(way="fill")
+                yield Offer(way="fill", cost=choice.cost)
             case _:
                 pass
 
@@ -173,9 +174,9 @@ def draft_constraints(session: Session) -> tuple[Told, ...]:
     )
 
 
-def own_draft(session: Session, *, steps: int = STEPS) -> Draft:
-    """Return the engine's draft of the session's day."""
-    return day_of(session).draft(draft_constraints(session), steps=steps)
+def own_draft(session: Session, *, steps: int = STEPS, trial_steps: int | None = STEPS) -> Draft:
+    """Return the engine's draft of the session's day; ``trial_steps`` as in :meth:`Day.draft`."""
+    return day_of(session).draft(draft_constraints(session), steps=steps, trial_steps=trial_steps)
 
 
 def instance_in(session: Session) -> Instance:
@@ -243,7 +244,9 @@ def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
     session = session.with_planning(drafted_at=session.now, put_in_past=())
     if sketch is None or sketch.plan is None:
         quick = session.planning.quick
-        result = own_draft(session, steps=FIRST_STEPS if quick and session.planning.plan is None else STEPS)
+        steps = FIRST_STEPS if quick and session.planning.plan is None else STEPS
+        # The background tries the options again with more steps, if it looks for a better draft.
+        result = own_draft(session, steps=steps, trial_steps=TRIAL_STEPS if quick else STEPS)
         fresh = with_own_draft(session, result).with_planning(rough=quick)
     else:
         session = session.with_planning(rough=False)

@@ -131,7 +131,8 @@ class Offer(BaseModel):
     """One option for a task that found no place.
 
     Leave it for another day, drop it, shrink it to ``minutes``, split it, end the day at ``until``, relax the
-    constraint ``uid`` for the day, or fill the day.
+    constraint ``uid`` for the day, or fill the day. ``cost`` says what else it takes, such as the
+    place of another task.
     """
 
     model_config = _FROZEN
@@ -139,6 +140,7 @@ class Offer(BaseModel):
     minutes: int | None = None
     until: time | None = None
     uid: str | None = None
+    cost: str = ""
 
 
 class Unplaced(BaseModel):

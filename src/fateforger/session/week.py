@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
-from fateforger.drafting.day_draft import TRIAL_STEPS
+from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.policy import policy_in_force
 from fateforger.errors import BadInput
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps
@@ -119,7 +119,7 @@ def spread_tasks(days: Sequence[Session], tasks: Sequence[WeekTask]) -> Week:
 def draft_day(day: Session, tasks: Sequence[Task]) -> Session:
     """Return a day with these tasks as its plan, as its thread will draft it."""
     day = day.with_day(inputs=InputFacts(tasks=tuple(tasks)))
-    return with_own_draft(day, day_of(day).draft(draft_constraints(day), steps=TRIAL_STEPS, options=False))
+    return with_own_draft(day, day_of(day).draft(draft_constraints(day), steps=TRIAL_STEPS, trial_steps=None))
 
 
 def planned_minutes_of(session: Session) -> int:

@@ -43,12 +43,14 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
     parts: list[Part] = []
     plainly: list[Unplaced] = []
     for each in session.planning.unplaced:
-        buttons = [button for offer in each.offers if (button := _button(each, offer, known)) is not None]
+        offers = [(offer, button) for offer in each.offers if (button := _button(each, offer, known)) is not None]
+        buttons = [button for __, button in offers]
         if not buttons or len(parts) >= 2 * MOST_CHOICES:
             plainly.append(each)
             continue
         heading = "" if parts else _("**Did not fit**") + "\n"
-        parts.append(Prose(text=f"{heading}- {plain(each.title)}: {plain(each.reason, 200)}"))
+        costs = [f"\n  {button.label}: {plain(offer.cost, 200)}." for offer, button in offers if offer.cost]
+        parts.append(Prose(text=f"{heading}- {plain(each.title)}: {plain(each.reason, 200)}{''.join(costs)}"))
         parts.append(Controls(items=tuple(buttons)))
     return (*parts, *show_left_out(tuple(plainly), also=bool(parts)))
 

@@ -220,6 +220,97 @@ def test_a_buffer_for_one_task_leaves_the_others_alone() -> None:
     assert alone["conflict"] == ["buffer", "mail"]
 
 
+def ways(document: Any) -> dict[str, list[tuple[str, str]]]:
+    """The choices of each task that is left out, with their costs."""
+    left = drafted(document)["unplaced"]
+    return {each["title"]: [(c["label"], c.get("cost", "")) for c in each["choices"]] for each in left}
+
+
+WAIT = [("Another day", ""), ("Drop it", "")]
+
+
+@pytest.mark.parametrize(
+    ("due", "longer"), [("12:00", []), ("19:00", [("Work 30 min longer: your day ends at 17:30", "")])]
+)
+def test_a_longer_day_is_offered_only_where_it_helps(due: str, longer: list[tuple[str, str]]) -> None:
+    """A workshop takes most of the time before noon, or most of the day; the offer is in half hours."""
+    until = "11:30" if due == "12:00" else "16:45"
+    document = {
+        **DAY,
+        "frame": {"start": "09:00", "end": "17:00"},
+        "immovables": [{"title": "Workshop", "start": "09:00", "end": until}],
+        "tasks": [{"id": "a", "title": "Figures", "minutes": 40, "deadline": due, "splittable": False}],
+    }
+    shorter = [("Make it 30 min", "")] if due == "12:00" else []
+    assert ways(document)["Figures"] == [*WAIT, *shorter, *longer]
+
+
+def test_no_work_late_at_night_is_offered() -> None:
+    document = {**DAY, "frame": {"start": "20:00", "end": "22:00"}, "immovables": []}
+    assert ways({**document, "tasks": [{"id": "a", "title": "A", "minutes": 150, "splittable": False}]}) == {
+        "A": [*WAIT, ("Make it 2 h", "")]
+    }
+
+
+def test_a_choice_says_what_it_costs() -> None:
+    """Without the rule the report has a place, and it is that of the e-mail."""
+    document = {
+        **DAY,
+        "immovables": [],
+        "frame": {"start": "20:00", "end": "22:00"},
+        "tasks": [
+            {"id": "mail", "title": "E-mail", "minutes": 60, "type": "SW"},
+            {"id": "report", "title": "Report", "minutes": 90, "splittable": False, "priority": 1},
+        ],
+        "constraints": [said("must", "20:00", "23:00", applies_event_types=["DW"])],
+    }
+    relax = ("Just today without “nothing from 20:00”", "“E-mail” then waits for another day")
+    assert ways(document)["Report"] == [*WAIT, relax]
+    assert "nothing from 20:00” (“E-mail” then waits for another day)" in run(document).output
+    result = drafted({**document, "constraints": []})
+    assert ([b["title"] for b in result["placed"]], [u["title"] for u in result["unplaced"]]) == (
+        ["Report"],
+        ["E-mail"],
+    )
+
+
+def test_a_task_that_a_should_pushes_out_has_a_choice_without_it() -> None:
+    rule = said("should", "10:00", "20:00", applies_event_types=["DW"])
+    task = {"id": "book", "title": "Book", "minutes": 90, "splittable": False}
+    result = drafted({**DAY, "immovables": [], "tasks": [task], "constraints": [rule]})
+    left = result["unplaced"][0]
+    assert left["reason"] == "the only time left for it is not what you want: “nothing from 10:00”"
+    assert left["choices"][-1] == {"way": "relax", "label": "Just today without “nothing from 10:00”", "rule": "c1"}
+    assert shown(drafted({**DAY, "immovables": [], "tasks": [task]})) == ["09:00 Book 90"]
+
+
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        ([("12:00", "15:00")], "meetings leave no 20 minutes free around that time"),
+        ([], "your tasks take the time around it"),
+    ],
+)
+def test_the_reason_for_no_lunch_is_what_took_its_time(events: list[tuple[str, str]], reason: str) -> None:
+    document = {
+        **DAY,
+        "frame": {"start": "12:00", "end": "15:00"},
+        "immovables": [{"start": start, "end": end} for start, end in events],
+        "tasks": [] if events else [{"id": "a", "title": "A", "minutes": 170, "required": True}],
+        "policy": {"shutdown": 0},
+    }
+    assert [each["reason"] for each in drafted(document)["unplaced"]] == [reason]
+
+
+def test_a_reason_names_the_times_of_the_task_rather_than_a_rule() -> None:
+    """The rule about the afternoon changes nothing for what is due at half past nine."""
+    task = {"id": "a", "title": "A", "minutes": 60, "deadline": "09:30", "splittable": False}
+    result = drafted({**DAY, "tasks": [task], "constraints": [said("must", "11:00", "12:00")]})
+    assert result["unplaced"][0]["reason"] == "it needs 1 h, and there is not that much time free before 09:30"
+    late = {**DAY, "tasks": [{**task, "deadline": "11:30"}], "constraints": [said("must", "10:00", "11:00")]}
+    assert drafted(late)["unplaced"][0]["reason"] == "“nothing from 10:00” leaves it no 1 h"
+
+
 def check(plan: Any, said: Any, tmp_path: Path) -> Any:
     (tmp_path / "said.json").write_text(json.dumps(said))
     (tmp_path / "plan.json").write_text(json.dumps(plan))

@@ -207,6 +207,34 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
     assert (session.planning.unplaced, offers(anna)) == ((), [])
 
 
+async def test_what_a_should_pushes_out_can_have_the_day_without_it(anna: Person, house: House) -> None:
+    meeting(house, "Workshop", "10:00", "12:30")
+    meeting(house, "Review", "13:30", "17:00")
+    await anna.to_tasks()
+    await anna.fill("rule_new", words="Nothing after five", kind="avoid_window", times="17-24", necessity="should")
+    await anna.fill("tasks", title_1="Report", minutes_1=50, title_2="Slides", minutes_2=60)
+    assert "the only time left for it is not what you want: “Nothing after five”" in anna.words
+    assert "Today without “Nothing after five”" in offers(anna)
+    await anna.press("Today without “Nothing after five”")
+    assert "17:00 Slides" in shown(await anna.session())
+    assert offers(anna) == []
+
+
+async def test_a_choice_says_whose_place_it_takes(anna: Person, house: House) -> None:
+    """Without the rule there is time for the report, and none is left for the e-mail."""
+    meeting(house, "Workshop", "09:00", "16:00")
+    await anna.to_tasks()
+    await told(anna, "No deep work late", necessity="must", rule_kind="avoid_window", applies_event_types=["DW"],
+               windows=[{"kind": "avoid", "start": "15:00", "end": "20:00"}])  # fmt: skip
+    await anna.fill("tasks", title_1="Report", minutes_1=100, title_2="Mail", minutes_2=60, kind_2="shallow")
+    label = "Today without “No deep work late”"
+    assert f"  {label}: “Mail” then waits for another day" in anna.words
+    await anna.press(label)
+    session = await anna.session()
+    assert [each.title for each in session.planning.unplaced] == ["Mail", "Lunch"]
+    assert any("Report" in name for name in shown(session))
+
+
 async def test_a_day_that_is_full_names_five_with_buttons_and_the_rest_without(anna: Person) -> None:
     await anna.to_tasks()
     values: dict[str, Any] = {f"title_{n}": f"Task {n}" for n in range(1, 9)}

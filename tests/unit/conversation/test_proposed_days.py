@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.factories.tasks import DEEP, SHALLOW
 
 from fateforger.conversation.language.proposed_days import ProposedBlock, accept_proposal
-from fateforger.drafting.day_draft import TRIAL_STEPS, Day, LunchWish, Work
+from fateforger.drafting.day_draft import Day, LunchWish, Work
+from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import is_shutdown
@@ -181,7 +182,7 @@ def days(draw: st.DrawFn) -> Day:
 
 @given(days())
 def test_our_own_drafts_keep_the_rules_that_we_hold_others_to(day: Day) -> None:
-    ours = day.draft(steps=TRIAL_STEPS)
+    ours = day.draft(steps=TRIAL_STEPS, trial_steps=TRIAL_STEPS)
     taken = accept_proposal(day, as_proposed(day, ours))
     assert taken.plan == ours.plan
     # The reason speaks of the room in the end; ours of the room when it was that task's turn.
@@ -204,7 +205,7 @@ def test_s121_whatever_is_taken_up_keeps_every_meeting_and_the_frame(
     day: Day, which: int, shift: int, start: int, minutes: int
 ) -> None:
     """From our own draft, with one block moved and one added: refused, or as good as ours."""
-    proposed = as_proposed(day, day.draft(steps=TRIAL_STEPS))
+    proposed = as_proposed(day, day.draft(steps=TRIAL_STEPS, trial_steps=TRIAL_STEPS))
     if proposed:
         moved = proposed[which % len(proposed)]
         proposed.remove(moved)

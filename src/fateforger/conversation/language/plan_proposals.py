@@ -31,8 +31,9 @@ from fateforger.conversation.language.tables import (
     list_tasks,
     quality_facts,
 )
-from fateforger.drafting.day_draft import TRIAL_STEPS, Day
+from fateforger.drafting.day_draft import Day
 from fateforger.drafting.instance import Told
+from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft
 from fateforger.drafting.solver import BlockMove, RevisedPlan, repair_plan
 from fateforger.drafting.violations import find_violations
@@ -213,7 +214,7 @@ async def sketch_day(
     """
     session = session.at_time(now)
     day, rules = day_of(session), draft_constraints(session)
-    ours = own_draft(session, steps=TRIAL_STEPS)
+    ours = own_draft(session, steps=TRIAL_STEPS, trial_steps=TRIAL_STEPS)
     musts, order = _musts(session, ours), _order(session, ours)
     kept = list_reminders(constraints_for_draft(session), left_out=count_left_out(session))
     prompt = prompt_for(
