@@ -56,7 +56,7 @@ ALLOWED = {
     "conversation/language/message_commands.py::_id_of_title": "finds the task that another one comes after by title",
     "session/zones.py::_read_arrivals": "tells zones of places from offsets by their IANA names",
     "session/zones.py::city": "takes the name of a time zone apart",
-    "ui/task_forms.py::_split": "takes a list apart at its commas and lines",
+    "ui/detail_forms.py::_split": "takes a list apart at its commas and lines",
     "slack/mrkdwn.py": "translates markup between CommonMark and Slack's and cuts long texts, whatever they say",
     "slack/blocks.py::missing_lines": "counts the lines of our own texts",
     "slack/blocks.py::_summary": "cuts our own long text at a blank",

@@ -150,7 +150,7 @@ class _Items:
             lengths=((slots, 0),),
             reward=reward + slot * slots,
             rank=rank,
-            domain=self.context.free & self.context.limits(task),
+            domain=(self.context.free | _open_at_start(self.context, task, slots)) & self.context.limits(task),
             firm=firm,
             required=task.required and task.id not in self.relaxed,
             bounds=bounds,
@@ -478,6 +478,15 @@ def _restless_slots(context: DraftContext) -> int:
     for block in context.past:
         restless |= 0 if block.event.type in REST else context.axis.slots_touching(block.start, block.end)
     return restless
+
+
+def _open_at_start(context: DraftContext, task: Task, slots: int) -> int:
+    """Return the slots that a task takes at the start that the person gave it: also outside of the frame."""
+    start = None if task.start is None else context.instant(task.start)
+    if start is None or (context.now is not None and start < context.now):
+        return 0
+    first = max(0, context.axis.slot(start))
+    return slot_range(first, max(first, min(first + slots, context.axis.slots))) & ~context.busy
 
 
 def _late_starts(context: DraftContext, items: Sequence[Item]) -> dict[int, int]:

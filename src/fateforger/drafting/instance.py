@@ -26,6 +26,7 @@ from fateforger.errors import BadInput
 from fateforger.memory.record import Clock, ConstraintRecord
 from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.plan import ET, Resolved, TBPlan
+from fateforger.planning.task_details import TaskDetails
 from fateforger.planning.timing import ClockField, zone
 from fateforger.planning.validation import first_mistake
 from fateforger.text import join_words
@@ -170,7 +171,8 @@ class Task(BaseModel):
 
     ``priority`` 1 comes first, 5 last. A ``required`` task has to be on the plan; ``after`` names tasks that have to be
     done before it. ``energy`` is when it is best done. Pieces of a split task are ``min_chunk`` minutes or longer, and
-    ``max_pieces`` at most; ``splittable`` left open means deep work of an hour or more.
+    ``max_pieces`` at most; ``splittable`` left open means deep work of an hour or more. ``details`` are what a person
+    says of a task, the same as in the queue; they count before the other fields.
     """
 
     model_config = _FROZEN
@@ -191,6 +193,7 @@ class Task(BaseModel):
     energy: tuple[Between, ...] = ()
     after: tuple[Id, ...] = ()
     notes: str = Field("", max_length=8_000)
+    details: TaskDetails | None = None
 
     @classmethod
     def of_block(cls, block: Resolved) -> Self:

@@ -26,6 +26,7 @@ from fateforger.drafting.options import Outcome, apply_option, find_options, out
 from fateforger.drafting.placement import Placement, points
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.routines import with_routines
+from fateforger.drafting.task_fields import apply_details
 from fateforger.drafting.violations import check_blocks
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import BlockPlace, task_of, to_timing
@@ -199,7 +200,7 @@ def draft_instance(
 
     Raises :class:`fateforger.errors.BadInput` for an instance that makes no day.
     """
-    result = solve_context(build_context(with_routines(instance)), steps=steps, stop=stop, seen=seen)
+    result = solve_context(build_context(with_routines(apply_details(instance))), steps=steps, stop=stop, seen=seen)
     found = None if optimize is None else optimize(result)
     result = result if found is None else with_optimum(result, found)
     return to_draft(result, reasons=reasons, trial_steps=min(steps, STEPS) if options else None)

@@ -8,9 +8,11 @@ from datetime import UTC, datetime, time, timedelta
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from typing import Any
 
-from fateforger.drafting.instance import Between, Task
+from fateforger.drafting.context import build_context
+from fateforger.drafting.instance import Between, Instance, Task
 from fateforger.planning.task_details import BestTime, TaskDetails
 from fateforger.planning.timing import instant_of, zone
+from fateforger.values import replace
 
 _FAR = timedelta(days=8)
 """Days and deadlines farther away than the longest instance make no difference to it."""
@@ -74,6 +76,26 @@ def task_fields(details: TaskDetails, day: TaskDay, known: Collection[str]) -> d
 def with_details(task: Task, details: TaskDetails, day: TaskDay, known: Collection[str]) -> Task:
     """Return the engine's task with those details."""
     return task.model_copy(update=task_fields(details, day, known))
+
+
+def apply_details(instance: Instance) -> Instance:
+    """Return the instance with the details of its tasks as fields of the engine; what they leave open stays."""
+    if not any(task.details for task in instance.tasks):
+        return instance
+    (first, *_) = build_context(replace(instance, tasks=())).days
+    day = TaskDay(instance.date, instance.tz, first.start, first.end)
+    known = {task.id for task in instance.tasks}
+    return replace(instance, tasks=tuple(_apply(task, day, known) for task in instance.tasks))
+
+
+def _apply(task: Task, day: TaskDay, known: Collection[str]) -> Task:
+    details = task.details
+    if details is None:
+        return task
+    fields = task_fields(details, day, known)
+    open_ = {"type"} if "kind" not in details.model_fields_set else set()
+    open_ |= {name for name in ("after", "energy") if not fields[name]}
+    return task.model_copy(update={name: value for name, value in fields.items() if name not in open_})
 
 
 def _deadline(details: TaskDetails, day: TaskDay) -> datetime | None:

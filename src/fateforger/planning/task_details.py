@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from enum import StrEnum
 from typing import Annotated, Any, Self
@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     StringConstraints,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -50,6 +51,11 @@ class TaskKind(StrEnum):
     def type(self) -> ET:
         """Type of the blocks of such a task."""
         return _TYPES.get(self, ET.HABIT)
+
+    @property
+    def stays_open(self) -> bool:
+        """True if such a task is still to be done when its day is over: a meal or a rest is past then."""
+        return self in {TaskKind.DEEP, TaskKind.SHALLOW, TaskKind.ERRAND}
 
     @property
     def usual_minutes(self) -> int:
@@ -113,11 +119,14 @@ class Travel(BaseModel):
 
 
 class BoxItem(BaseModel):
-    """A small task in a box."""
+    """A small task in a box; with an id, minutes and notes if it was a task of its own before."""
 
     model_config = _FROZEN
     title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
     done: bool = False
+    id: str = Field("", max_length=64)
+    minutes: int | None = Field(None, gt=0, le=24 * 60)
+    notes: str = Field("", max_length=3000)
 
 
 class TaskDetails(BaseModel):
@@ -155,6 +164,27 @@ class TaskDetails(BaseModel):
         """Return the details of a task that may be done in pieces."""
         return replace(self, splittable=True)
 
+    def move_to(self, day: date) -> Self:
+        """Return the details of a task that the person keeps for a day: not before it, and not due before it."""
+        moved = replace(self, from_day=day, from_time=self.from_time if self.from_day is None else None)
+        if self.due_day is not None and self.due_day < day:
+            return replace(moved, due_day=day, due_time=None)
+        return moved
+
+    def allow_on(self, day: date) -> Self:
+        """Return the details of a task that the person does on a day, though it was not before a later one."""
+        return self if self.from_day is None or self.from_day <= day else replace(self, from_day=None, from_time=None)
+
+    def with_days_of(self, other: TaskDetails) -> Self:
+        """Return the details with the first and the due day, and their times, of another task."""
+        return replace(
+            self,
+            from_day=other.from_day,
+            from_time=other.from_time,
+            due_day=other.due_day,
+            due_time=other.due_time,
+        )
+
 
 def find_contradiction(details: TaskDetails) -> str | None:
     """Return a sentence on two details that exclude each other, or ``None``."""
@@ -185,6 +215,21 @@ def read_depth(document: Any) -> Any:
     if document.get("in_pieces"):
         stored["splittable"] = True
     return {"details": stored, **rest}
+
+
+def read_day(document: Any) -> Any:
+    """Return a task of the queue as earlier versions stored it, with the day of its work among its details."""
+    work = document.get("work") if isinstance(document, Mapping) else None
+    if not isinstance(work, Mapping) or "day" not in work:
+        return document
+    rest = {name: value for name, value in work.items() if name != "day"}
+    if work["day"] is None:
+        return {**document, "work": rest}
+    details = TaskDetails.model_validate(document.get("details") or {})
+    return {**document, "work": rest, "details": details.move_to(_DAY.validate_python(work["day"]))}
+
+
+_DAY: TypeAdapter[date] = TypeAdapter(date)
 
 
 def change_details(said: Mapping[str, Any], before: TaskDetails = PLAIN) -> TaskDetails:
@@ -235,6 +280,11 @@ def _facts(details: TaskDetails) -> Iterator[str]:
         yield gettext("in pieces") if details.splittable else gettext("in one piece")
     if details.items:
         yield gettext("{done} of {count} done", done=sum(i.done for i in details.items), count=len(details.items))
+
+
+def format_items(items: Sequence[BoxItem], separator: str = "\n") -> str:
+    """Return the list of a box, each small task with a box that is ticked once it is done."""
+    return separator.join(f"{'☑' if item.done else '☐'} {item.title}" for item in items)
 
 
 def _format_when(day: date | None, clock: time | None) -> str:

@@ -49,7 +49,7 @@ from fateforger.session.model import (
 )
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.tasks import notes_with_criteria
+from fateforger.session.tasks import block_notes
 from fateforger.session.zones import local_time
 from fateforger.values import replace
 
@@ -333,7 +333,7 @@ def work_of(session: Session, task: Task) -> Work:
         planned_minutes(session, task),
         task.details,
         task.one_thing,
-        notes_with_criteria(task),
+        block_notes(task),
     )
 
 

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import task_of
-from fateforger.planning.plan import WORK
+from fateforger.planning.plan import ET, WORK
 from fateforger.session.day import day_window, day_words, is_over
 from fateforger.session.model import (
     MOST_CRITERIA,
@@ -94,16 +94,20 @@ def _list_open(session: Session, now: datetime) -> Iterator[OfferedInput]:
         yield OfferedInput(task=task, source="unplaced", day=session.date)
 
 
+_OWED = WORK | {ET.HABIT}
+"""Types of blocks that work and errands have."""
+
+
 def _planned_not_done(session: Session) -> Iterator[Task]:
-    """Yield the planned work by task, at its planned length."""
+    """Yield the planned work and errands by task, at their planned length."""
     plan = session.planning.plan
     if plan is None:
         return
     end = day_window(session.date, session.tz)[1]
-    for name in dict.fromkeys(task_id_of(session, block) for block in by_time(plan) if block.event.type in WORK):
+    for name in dict.fromkeys(task_id_of(session, block) for block in by_time(plan) if block.event.type in _OWED):
         done = task_of(name, session.open_work.settled) is not None
         task = None if done else rest_of_task(session, plan, name, end, whole=True)
-        if task is not None:
+        if task is not None and (task.details.kind.stays_open or task.details.items):
             yield keep_for_later(task)
 
 
@@ -146,9 +150,7 @@ def with_queue(
 
     ``queue`` holds tasks that can be pulled or are in hand. There are no duplicates, and no task in ``ended``.
     """
-    known = {task.id for task in (*session.day.inputs.tasks, *session.open_work.deferred)} | {
-        *session.open_work.settled
-    }
+    known = {*_listed_ids(session), *(task.id for task in session.open_work.deferred), *session.open_work.settled}
     days = tuple(each for each in left if each.task.id not in ended)
     known |= {each.task.id for each in days}
     mine = (task for task in queue if _can_offer(task, session.date) and task.id not in known)
@@ -163,9 +165,7 @@ def with_outside(
     Of the latter, those due by the day come first, then the more important, then those due sooner. ``None`` means
     that TickTick was not read yet; the session's known tasks are used.
     """
-    known = {task.id for task in (*session.day.inputs.tasks, *session.open_work.deferred)} | {
-        *session.open_work.settled
-    }
+    known = {*_listed_ids(session), *(task.id for task in session.open_work.deferred), *session.open_work.settled}
     known |= {each.task.id for each in offered}
     if tasks is None:
         found = [each for each in session.open_work.offered if each.source == "ticktick"]
@@ -190,22 +190,28 @@ def queue_ids(session: Session) -> frozenset[str]:
     """Return the ids of the tasks on its list that are also in the queue."""
     if session.status is SessionStatus.CANCELLED:
         return frozenset()
-    return frozenset(task.id for task in session.day.inputs.tasks if read_task_id(task.id) == task.id)
+    return frozenset(name for name in _listed_ids(session) if read_task_id(name) == name)
+
+
+def _listed_ids(session: Session) -> set[str]:
+    """Return the ids of the tasks on the list, and of those that are in its boxes."""
+    tasks = session.day.inputs.tasks
+    return {*(task.id for task in tasks), *(item.id for task in tasks for item in task.details.items if item.id)}
 
 
 def _can_offer(task: QueuedTask, day: date) -> bool:
     """Check whether a task is work of the person's own, and not kept for a later day."""
-    return isinstance(task.spec.work, Do) and (task.spec.work.day or day) <= day
+    return isinstance(task.spec.work, Do) and (task.spec.details.from_day or day) <= day
 
 
 def _offer_queued(task: QueuedTask) -> OfferedInput:
-    work = task.spec.work if isinstance(task.spec.work, Do) else Do()
-    from_a_day = task.origin.door == "task" and work.day is not None
+    day = task.spec.details.from_day
+    from_a_day = task.origin.door == "task" and day is not None
     return OfferedInput(
         task=to_task(task),
         source="queue",
         day=task.created_at.date(),
-        for_day=work.day,
+        for_day=day,
         origin=task.origin.reference if from_a_day else "",
     )
 
@@ -225,7 +231,7 @@ def to_task(task: QueuedTask) -> Task:
         title=spec.title,
         minutes=work.minutes,
         notes=spec.context,
-        done_when=criteria if task.origin.door == "task" and work.day is not None else (),
+        done_when=criteria if task.origin.door == "task" and details.from_day is not None else (),
         details=details,
     )
 
@@ -252,4 +258,4 @@ def bring_tasks(session: Session, task_ids: Sequence[str], settled: Sequence[str
 
 
 def _known_ids(session: Session) -> set[str]:
-    return {*(task.id for task in session.day.inputs.tasks), *session.open_work.brought, *session.open_work.settled}
+    return {*_listed_ids(session), *session.open_work.brought, *session.open_work.settled}

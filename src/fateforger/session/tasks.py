@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fateforger.errors import BadInput
+from fateforger.planning.task_details import format_items
 from fateforger.session.model import InputFacts, Task
 from fateforger.values import replace
 
@@ -94,9 +95,7 @@ def _place(inputs: InputFacts, task_id: str) -> int:
     raise BadInput("That task is not on the list any more.")
 
 
-def notes_with_criteria(task: Task) -> str:
-    """Return the notes for a task's blocks, with its success criteria at the end."""
-    if not task.done_when:
-        return task.notes
-    criteria = f"Done when: {'; '.join(task.done_when)}"
-    return f"{task.notes}\n\n{criteria}" if task.notes else criteria
+def block_notes(task: Task) -> str:
+    """Return the notes for a task's blocks: the list of a box, its notes, and its success criteria."""
+    criteria = f"Done when: {'; '.join(task.done_when)}" if task.done_when else ""
+    return "\n\n".join(filter(None, (format_items(task.details.items), task.notes, criteria)))

@@ -84,8 +84,8 @@ def open_tasks(queue: Sequence[QueuedTask], days: Sequence[date]) -> tuple[tuple
     for queued in queue:
         if queued.state is not TaskState.ACTIVE or not isinstance(queued.spec.work, Do):
             continue
-        task, work = to_task(queued), queued.spec.work
-        first = max(task.details.from_day or date.min, work.day or date.min)
+        task = to_task(queued)
+        first = task.details.from_day or date.min
         if first > days[-1]:
             continue
         blockers = (known[name] for name in queued.blocked_by if name in known)
@@ -93,7 +93,7 @@ def open_tasks(queue: Sequence[QueuedTask], days: Sequence[date]) -> tuple[tuple
         if waits is not None:
             left.append(LeftTask(task, _("it waits for “{title}”", title=waits.spec.title)))
             continue
-        due = min(task.details.due_day or date.max, work.day or date.max)
+        due = task.details.due_day or date.max
         able.append(WeekTask(task, max(first, days[0]), due))
     left += [LeftTask(each.task, _("it comes after {count} others", count=MOST_TASKS)) for each in able[MOST_TASKS:]]
     return tuple(able[:MOST_TASKS]), tuple(left)

@@ -9,9 +9,9 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` an
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from fateforger.planning.task_details import TaskDetails
+from fateforger.planning.task_details import TaskDetails, read_day
 from fateforger.text import truncate
 from fateforger.workflow.trace import Step
 
@@ -76,15 +76,11 @@ class BlockTime(BaseModel):
 
 
 class Do(BaseModel):
-    """Something that the person does; ``minutes`` if they know how long it takes. Done by their word.
-
-    Planning its ``day`` puts it on the list of that day.
-    """
+    """Something that the person does; ``minutes`` if they know how long it takes. Done by their word."""
 
     model_config = _FROZEN
     kind: Literal["do"] = "do"
     minutes: int | None = Field(None, gt=0, le=24 * 60)
-    day: Date | None = None
 
 
 Work = Annotated[
@@ -128,6 +124,8 @@ class TaskSpec(BaseModel):
     )
     workflow: str = Field("", max_length=100)
     details: TaskDetails = TaskDetails()
+    """What a day's plan has to know. On the first day that it may begin, it is put on the list of that day."""
+    _stored = model_validator(mode="before")(read_day)
 
 
 class TaskState(StrEnum):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from itertools import groupby
-from typing import Any
 
 from fateforger.errors import BadInput
 from fateforger.planning.grid import in_words
-from fateforger.planning.task_details import BEST_TIMES, KINDS, TaskDetails, TaskKind, change_details, list_facts
+from fateforger.planning.task_details import KINDS, TaskDetails, TaskKind
 from fateforger.session.cards import Choice, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
@@ -28,16 +27,22 @@ from fateforger.session.forms import (
     NumberField,
     TextField,
     TextPart,
-    TimeField,
 )
 from fateforger.session.lengths import find_usual
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.tasks import find_task
-from fateforger.tasks.task import PRIORITIES
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
+from fateforger.ui.detail_forms import (
+    build_detail_fields,
+    build_kind_field,
+    build_pieces_field,
+    label_more,
+    read_details,
+    shows_details,
+)
 from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
 from fateforger.values import replace
 
@@ -137,7 +142,8 @@ def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
 
 def build_task_form(session: Session, request: FormRequest) -> Form:
     task = find_task(session.day.inputs, request.target)
-    size = 1 if request.size or list_facts(task.details) else 0
+    size = int(shows_details(task.details, request.size))
+    others = tuple(to_choice(each) for each in session.day.inputs.tasks if each.id != task.id)
     return Form(
         form="task",
         session_id=session.id,
@@ -155,12 +161,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 maximum=MAX_MINUTES,
                 hint=_hint_usual(session, task),
             ),
-            ChoiceField(
-                name="kind",
-                label=_("Kind"),
-                choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
-                value=task.details.kind.value,
-            ),
+            build_kind_field(task.details),
             FlagField(name="one_thing", label=_("This is the one thing that matters"), value=task.one_thing),
             TextField(
                 name="done_when",
@@ -171,7 +172,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 max_length=MOST_CRITERIA * (MOST_CRITERION + 1),
                 placeholder=_("What makes it a success? Two or three things, one a line."),
             ),
-            FlagField(name="splittable", label=_("It may be done in pieces"), value=task.details.splittable is True),
+            build_pieces_field(task.details),
             TextField(
                 name="notes",
                 label=_("Notes"),
@@ -181,11 +182,11 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 max_length=MAX_NOTES,
                 hint=_("They go into the calendar event."),
             ),
-            *(_detail_fields(session, task) if size else ()),
+            *(build_detail_fields(task.details, others) if size else ()),
             FlagField(name="remove", label=_("Take it off the list")),
         ),
         size=size,
-        more=None if size else _("More: times, people, place"),
+        more=None if size else label_more(),
     )
 
 
@@ -207,7 +208,7 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
     done_when = _read_criteria(filled)
     details = before.details
     try:
-        details = _read_details(before.details, filled)
+        details = read_details(before.details, filled)
     except BadInput as error:
         filled.errors["kind"] = error.message
     if filled.errors:
@@ -225,112 +226,9 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
     return UpdateTask(**filled.envelope, task=task)
 
 
-def _detail_fields(session: Session, task: Task) -> tuple[FormField, ...]:
-    """Return the fields that fold out: all details besides the kind."""
-    details = task.details
-    others = tuple(to_choice(each) for each in session.day.inputs.tasks if each.id != task.id)
-    return (
-        TimeField(name="at", label=_("Starts at"), optional=True, value=details.at),
-        DateField(name="due_day", label=_("Due on"), optional=True, value=details.due_day),
-        TimeField(name="due_time", label=_("Due at"), optional=True, value=details.due_time),
-        DateField(name="from_day", label=_("Not before (day)"), optional=True, value=details.from_day),
-        TimeField(name="from_time", label=_("Not before (time)"), optional=True, value=details.from_time),
-        ChoiceField(
-            name="best",
-            label=_("Best done"),
-            optional=True,
-            choices=tuple(Choice(label=_(label), value=value) for value, label in BEST_TIMES.items()),
-            value=None if details.best is None else details.best.value,
-        ),
-        ChoiceField(
-            name="priority",
-            label=_("Priority"),
-            optional=True,
-            choices=tuple(Choice(label=f"{n} ({name})", value=str(n)) for n, name in PRIORITIES.items()),
-            value=None if details.priority is None else str(details.priority),
-            hint=_("Left open, the order of the list decides."),
-        ),
-        TextField(
-            name="people",
-            label=_("People to be with"),
-            optional=True,
-            value=", ".join(details.people),
-            placeholder=_("Names, with commas between them"),
-        ),
-        TextField(
-            name="place",
-            label=_("Place"),
-            optional=True,
-            value=details.travel.place if details.travel else "",
-            max_length=200,
-        ),
-        NumberField(
-            name="travel_minutes",
-            label=_("Minutes to get there"),
-            optional=True,
-            value=(details.travel.minutes or None) if details.travel else None,
-            minimum=0,
-            maximum=240,
-            hint=_("The way back takes as long."),
-        ),
-        *(
-            (
-                ManyField(
-                    name="after",
-                    label=_("Comes after"),
-                    choices=others[:MOST_OTHERS],
-                    value=tuple(each for each in details.after if any(each == o.value for o in others)),
-                    placeholder=_("No other task"),
-                ),
-            )
-            if others
-            else ()
-        ),
-        TextField(
-            name="items",
-            label=_("Small tasks in it"),
-            optional=True,
-            multiline=True,
-            max_length=MAX_NOTES,
-            value="\n".join(item.title for item in details.items),
-            placeholder=_("One a line; each is ticked off on its own."),
-        ),
-    )
-
-
-MOST_OTHERS = 100
-"""Slack shows a hundred choices of a menu."""
-
-
 def to_choice(task: Task) -> Choice:
     """Return a task as a choice of a form."""
     return Choice(label=task.title[:_LABEL], value=task.id)
-
-
-def _read_details(before: TaskDetails, filled: Filled) -> TaskDetails:
-    """Return the details as filled in; those that were folded away stay as they were. Raises ``BadInput``."""
-    said: dict[str, Any] = {
-        "kind": filled.choice("kind") or before.kind,
-        "splittable": True if filled.flag("splittable") else False if before.splittable is False else None,
-    }
-    if filled.submission.size:
-        priority = filled.choice("priority")
-        said |= {name: filled.clock(name) for name in ("at", "due_time", "from_time")}
-        said |= {name: filled.day(name) for name in ("due_day", "from_day")}
-        said |= {
-            "best": filled.choice("best"),
-            "priority": None if priority is None else int(priority),
-            "people": _split(filled.text("people", MAX_TITLE), ","),
-            "place": filled.text("place", 200),
-            "travel_minutes": filled.minutes("travel_minutes", least=0, most=240),
-            "after": filled.many("after"),
-            "items": _split(filled.text("items", MAX_NOTES), "\n"),
-        }
-    return change_details(said, before)
-
-
-def _split(text: str, separator: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(separator) if part.strip())
 
 
 def _read_criteria(filled: Filled) -> tuple[str, ...]:

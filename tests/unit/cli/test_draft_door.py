@@ -343,5 +343,16 @@ def test_check_holds_a_plan_to_what_was_said(tmp_path: Path) -> None:
     assert check(plan, [said("must", "11:30", "12:00")["constraint_record"]], tmp_path)["ok"]
 
 
+def test_a_task_of_a_document_says_what_one_of_the_queue_says() -> None:
+    details = {"kind": "family", "at": "20:00", "people": ["Ann"]}
+    dinner = {"id": "dinner", "title": "Dinner", "minutes": 90, "details": details}
+    after = {"id": "walk", "title": "Walk", "minutes": 20, "type": "H", "details": {"after": ["report"]}}
+    result = drafted({**DAY, "tasks": [*DAY["tasks"][1:2], dinner, after]})
+    placed = {b["title"]: (b["start"][11:16], b["type"]) for b in result["placed"]}
+    assert placed == {"Report": ("10:00", "DW"), "Walk": ("11:30", "H"), "Dinner": ("20:00", "H")}
+    wrong = run({**DAY, "tasks": [{**dinner, "details": {"at": "09:00", "from_time": "10:00"}}]}, "--json")
+    assert "It starts before it may begin; leave out one of the two times" in str(wrong.exception)
+
+
 def test_the_schema_in_the_repository_is_the_one_that_holds() -> None:
     assert json.loads((ROOT / "docs" / "instance.schema.json").read_text()) == instance_schema()

@@ -72,7 +72,7 @@ def test_a_task_is_added_with_all_it_says(doors: Doors) -> None:
     task = said["task"]
     assert task["spec"] == {
         "title": "Dark mode",
-        "work": {"kind": "do", "minutes": 90, "day": None},
+        "work": {"kind": "do", "minutes": 90},
         "project": "web",
         "priority": 1,
         "tags": ["ui"],

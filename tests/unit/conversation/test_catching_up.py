@@ -71,6 +71,19 @@ async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Pe
     assert len(await house.submitter.history(day)) == 1
 
 
+async def test_an_errand_is_still_open_after_its_day_and_a_meal_is_not(anna: Person, house: House) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Post office", minutes_1=30, title_2="Dinner", minutes_2=45, proceed=False)
+    await anna.fill_row("Post office", "task", kind="errand")
+    await anna.fill_row("Dinner", "task", kind="meal")
+    await anna.press("Proceed")
+    for each in ON[1:]:
+        await anna.press(each)
+    tuesday = await morning(house, 1)
+    offered = [(each.task.title, each.task.details.kind.value) for each in (await tuesday.session()).open_work.offered]
+    assert offered == [("Post office", "errand")]
+
+
 async def test_one_undo_takes_all_of_it_back(anna: Person, house: House) -> None:
     await anna.to_committed()
     thursday = await morning(house, 3)

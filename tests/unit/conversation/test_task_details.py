@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import time
 from typing import Any
 
 from tests.factories.tasks import DETAILED
-from tests.factories.words import change, inputs, new, wants
+from tests.factories.words import inputs, new, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import Person
+from tests.unit.conversation.person import House, Person
 from tests.unit.conversation.sessions import said, session, task, turn
 
 from fateforger.conversation.turn_runs import run_turn
@@ -46,20 +47,19 @@ async def heard(*answers: dict[str, Any]) -> tuple[Task, ...]:
     return out.session.day.inputs.tasks
 
 
-async def test_every_detail_is_the_same_by_click_and_in_words(anna: Person) -> None:
+async def test_the_row_of_a_task_says_its_details(anna: Person) -> None:
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Outline", minutes_1=30, title_2="Dentist", minutes_2=45, proceed=False)
-    outline = (await anna.session()).day.inputs.tasks[0].id
-    given = {**WORDS, "people": "Ann, Bob", "items": "Card\nX-ray", "after": (outline,), "priority": "1"}
+    given = {**WORDS, "people": "Ann, Bob", "items": "Card\nX-ray", "priority": "1"}
+    del given["after"]
     times = {name: getattr(DETAILED, name) for name in ("at", "due_day", "due_time", "from_day", "from_time")}
     assert await anna.fill_row("Dentist", "task", size=1, **given | times) is None
-    clicked = (await anna.session()).day.inputs.tasks[1].details
-    assert clicked == replace(DETAILED, priority=1, after=(outline,))
     assert f"**Dentist** · 45 min · errand · {FACTS}" in anna.rows()
-    _, changed = await heard(wants("answer"), inputs(change=[change(2, details=WORDS)]))
-    assert changed.details == replace(DETAILED, priority=1, after=(OUTLINE.id,))
+
+
+async def test_a_task_added_in_words_has_its_details() -> None:
     *_, added = await heard(wants("answer"), inputs(add=[new("Check-up", 45, details=WORDS)]))
-    assert added.details == changed.details
+    assert added.details == replace(DETAILED, priority=1, after=(OUTLINE.id,))
 
 
 async def test_details_that_are_folded_away_stay(anna: Person) -> None:
@@ -87,6 +87,37 @@ async def test_a_task_at_a_time_is_drafted_there(anna: Person) -> None:
     plan = (await anna.session()).planning.plan
     assert plan is not None
     assert [f"{b.start:%H:%M}" for b in resolve(plan) if b.event.name == "Dentist"] == ["14:00"]
+
+
+async def test_a_task_at_a_time_outside_of_the_day_is_put_there(anna: Person, house: House) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Report", minutes_1=120, title_2="Dinner", minutes_2=90, proceed=False)
+    await anna.fill_row("Dinner", "task", size=1, at=time(20), kind="family")
+    for label in ("Proceed", "Refine", "Commit to calendar"):
+        await anna.press(label)
+    assert house.on_calendar()["Dinner"] == "20:00-21:30"
+
+
+async def test_a_rule_about_work_is_not_one_about_family(anna: Person) -> None:
+    """No work after half past five, said with the kinds that the form suggests, moves no dinner."""
+    await anna.to_frame()
+    await anna.fill("frame", day_end=time(21))
+    await anna.press("Proceed")
+    await anna.fill("tasks", title_1="Report", minutes_1=60, title_2="Dinner", minutes_2=60, proceed=False)
+    await anna.fill_row("Dinner", "task", size=1, at=time(19), kind="family")
+    await anna.fill_row("Report", "task", size=1, best="evening")
+    late: dict[str, Any] = {
+        "kind": "avoid_window",
+        "necessity": "must",
+        "words": "No work after 17:30",
+        "times": "17:30-24",
+    }
+    assert await anna.fill("rule_new", blocks=("DW", "SW", "PR"), **late) is None
+    await anna.press("Proceed")
+    plan = (await anna.session()).planning.plan
+    assert plan is not None
+    ends = {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(plan)}
+    assert (ends["Dinner"], ends["Report"][6:] <= "17:30") == ("19:00-20:00", True)
 
 
 async def test_a_task_in_words_that_comes_after_no_known_one_is_refused() -> None:

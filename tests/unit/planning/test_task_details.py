@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, time
 from typing import Any
 
@@ -13,6 +14,7 @@ from fateforger.planning.task_details import BoxItem, TaskDetails, TaskKind, Tra
 from fateforger.planning.validation import first_mistake
 from fateforger.session.commands.plan import AddBlock
 from fateforger.session.model import Task
+from fateforger.tasks.task import Do, TaskSpec
 
 FRIDAY, MONDAY = date(2026, 3, 6), date(2026, 3, 2)
 
@@ -82,6 +84,23 @@ def test_a_task_stored_by_an_earlier_version_opens() -> None:
     task = Task.model_validate(stored)
     assert task.details == TaskDetails(kind=TaskKind.SHALLOW, splittable=True)
     assert Task.model_validate_json(task.model_dump_json()) == task
+
+
+def test_a_queued_task_stored_by_an_earlier_version_opens() -> None:
+    work = {"kind": "do", "minutes": 30, "day": FRIDAY.isoformat()}
+    spec = TaskSpec.model_validate_json(
+        json.dumps({"title": "Mail", "work": work, "details": {"due_day": "2026-03-02"}})
+    )
+    assert (spec.work, spec.details) == (Do(minutes=30), TaskDetails(from_day=FRIDAY, due_day=FRIDAY))
+    assert TaskSpec.model_validate_json(spec.model_dump_json()) == spec
+    assert TaskSpec.model_validate({"title": "Mail", "work": {**work, "day": None}}).details == TaskDetails()
+
+
+def test_a_task_that_is_kept_for_a_day_is_not_due_before_it() -> None:
+    wednesday = TaskDetails(from_day=MONDAY, from_time=time(17), due_day=FRIDAY, due_time=time(12))
+    assert wednesday.move_to(FRIDAY) == TaskDetails(from_day=FRIDAY, due_day=FRIDAY, due_time=time(12))
+    assert wednesday.allow_on(MONDAY) == wednesday
+    assert TaskDetails(from_day=FRIDAY, from_time=time(9)).allow_on(MONDAY) == TaskDetails()
 
 
 def test_a_block_command_stored_by_an_earlier_version_opens() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from fateforger.planning.task_details import PLAIN, TaskDetails
+from fateforger.planning.task_details import list_facts as list_details
 from fateforger.session.cards import (
     Button,
     Card,
@@ -98,12 +100,19 @@ def build_acknowledgment(task: QueuedTask) -> Card:
 def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
     """Return a task's id, kind, priority, workflow and rules, one line each."""
     lines = [f"`{task_id}`: {describe_kind(spec.work)}", f"Priority: {priority_words(spec.priority)}"]
+    if spec.details != PLAIN:
+        lines.append(f"Details: {describe_details(spec.details)}")
     if spec.project:
         lines.append(f"Project: {plain(spec.project)}")
     if workflow_of(spec) is None:
         return (*lines, "Workflow: none, so no rules apply")
     rules = "; ".join(plain(rule, 120) for rule in rule_names(spec))
     return (*lines, f"Workflow: {plain(spec.workflow)}", f"Rules that will apply: {rules}")
+
+
+def describe_details(details: TaskDetails) -> str:
+    """Return the kind and all that is said of a task, in one line."""
+    return ", ".join((details.kind.value, *map(plain, list_details(details))))
 
 
 def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
@@ -257,9 +266,8 @@ def describe_kind(work: Work) -> str:
         case BlockTime(date=day, minutes=minutes, start=start):
             when = "" if start is None else f" at {start:%H:%M}"
             return f"block {minutes} minutes on {day_words(day)}{when}"
-        case Do(minutes=minutes, day=day):
-            when = "" if day is None else f" on {day_words(day)}"
-            return f"something that you do{when}" + ("" if minutes is None else f", about {minutes} minutes")
+        case Do(minutes=minutes):
+            return "something that you do" + ("" if minutes is None else f", about {minutes} minutes")
         case _:
             assert_never(work)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from fateforger.errors import BadInput
+from fateforger.planning.task_details import PLAIN, TaskDetails
 from fateforger.session.cards import Choice
 from fateforger.session.forms import (
     ChoiceField,
@@ -37,6 +39,14 @@ from fateforger.tasks.task import (
     priority_words,
     short_title,
 )
+from fateforger.ui.detail_forms import (
+    build_detail_fields,
+    build_kind_field,
+    build_pieces_field,
+    label_more,
+    read_details,
+    shows_details,
+)
 from fateforger.ui.form_values import MAX_MINUTES, MAX_TITLE, Filled
 from fateforger.workflow.definition import list_shipped
 
@@ -62,9 +72,10 @@ class Message(BaseModel):
     ts: str = ""
 
 
-def build_add_form(request: FormRequest) -> Form:
-    """Return the form for a new task; its fields depend on the chosen kind."""
+def build_add_form(request: FormRequest, tasks: Sequence[QueuedTask] = ()) -> Form:
+    """Return the form for a new task; its fields depend on the chosen kind. ``tasks`` are those of the queue."""
     kind = request.chosen.get("kind", "do")
+    folded = kind == "do" and not shows_details(PLAIN, request.size)
     return Form(
         form=request.form,
         session_id="",
@@ -81,8 +92,16 @@ def build_add_form(request: FormRequest) -> Form:
             ),
             *_build_fields(kind, request),
             ChoiceField(name="priority", label="Priority", choices=list_priorities(), value=str(NORMAL)),
+            *(() if folded or kind != "do" else build_detail_fields(PLAIN, list_others(tasks), priority=False)),
         ),
+        size=request.size,
+        more=label_more() if folded else None,
     )
+
+
+def list_others(tasks: Sequence[QueuedTask], but: str = "") -> tuple[Choice, ...]:
+    """Return the tasks of the queue, besides one, as choices of what comes before."""
+    return tuple(Choice(label=task.spec.title[:75], value=task.id) for task in tasks if task.id != but)
 
 
 def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
@@ -104,7 +123,20 @@ def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
         return (title, _build_context_field(said))
     rules = ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=list_workflows())
     project = TextField(name="project", label="Project", optional=True)
-    return (title, minutes, _build_context_field(said), _build_criteria_field(""), rules, project)
+    return (
+        title,
+        minutes,
+        _build_nature_field(PLAIN),
+        build_pieces_field(PLAIN),
+        _build_context_field(said),
+        _build_criteria_field(""),
+        rules,
+        project,
+    )
+
+
+def _build_nature_field(details: TaskDetails) -> ChoiceField:
+    return build_kind_field(details, name="nature", label="What is it like?")
 
 
 def _build_context_field(value: str) -> TextField:
@@ -145,6 +177,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
     filled = Filled(submission)
     work = _read_work(filled)
     title = _read_title(filled, work)
+    details = _read_details(PLAIN, filled) if isinstance(work, Do) else PLAIN
     spec = {
         "title": title,
         "work": work,
@@ -153,6 +186,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
         "context": filled.text("context", TEXT_LENGTH),
         "acceptance_criteria": read_criteria(filled),
         "workflow": filled.choice("workflow") or ("decompose" if isinstance(work, Decompose) else ""),
+        "details": details,
     }
     if filled.errors or work is None:
         return FormErrors(errors=filled.errors or {"kind": "Please choose what kind of task it is."})
@@ -164,6 +198,14 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
         message_channel=message.channel,
         message_ts=message.ts,
     )
+
+
+def _read_details(before: TaskDetails, filled: Filled) -> TaskDetails:
+    try:
+        return read_details(before, filled, kind="nature", priority=False)
+    except BadInput as error:
+        filled.errors["nature"] = error.message
+        return before
 
 
 def _read_title(filled: Filled, work: Work | None) -> str:
@@ -219,9 +261,11 @@ def _parse_message(target: str) -> Message:
         return Message()
 
 
-def build_edit_form(task: QueuedTask) -> Form:
-    """Return the form with the editable fields of a task: its description, not its kind."""
+def build_edit_form(task: QueuedTask, tasks: Sequence[QueuedTask] = (), size: int = 0) -> Form:
+    """Return the form with the editable fields of a task: its description, not its kind. ``tasks``: the queue."""
     spec = task.spec
+    shown = isinstance(spec.work, Do) and shows_details(spec.details, size)
+    folded = isinstance(spec.work, Do) and not shown
     return Form(
         form="queue_edit",
         session_id="",
@@ -234,7 +278,10 @@ def build_edit_form(task: QueuedTask) -> Form:
             *_work_fields(task),
             TextField(name="project", label="Project", optional=True, value=spec.project, max_length=PROJECT_LENGTH),
             _build_context_field(spec.context),
+            *(build_detail_fields(spec.details, list_others(tasks, task.id), priority=False) if shown else ()),
         ),
+        size=int(shown),
+        more=label_more() if folded else None,
     )
 
 
@@ -250,6 +297,8 @@ def _work_fields(task: QueuedTask) -> tuple[FormField, ...]:
         NumberField(
             name="minutes", label="Minutes", optional=True, value=spec.work.minutes, minimum=1, maximum=MAX_MINUTES
         ),
+        _build_nature_field(spec.details),
+        build_pieces_field(spec.details),
         *((criteria,) if _has_room(task) else ()),
         ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=known, value=rules),
     )
@@ -273,6 +322,7 @@ def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | Fo
     if isinstance(task.spec.work, Do):
         changes |= {
             "work": Do(minutes=filled.minutes("minutes")),
+            "details": _read_details(task.spec.details, filled),
             "workflow": filled.choice("workflow") or "",
         }
         if _has_room(task):

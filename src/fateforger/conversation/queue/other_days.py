@@ -14,6 +14,7 @@ from typing import Any
 
 from fateforger.conversation.queue.work import Tools, find_session
 from fateforger.conversation.session_lifecycle import format_session_id, session_id_of
+from fateforger.planning.task_details import TaskDetails
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.base import PLANNED, mint_key
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks, TimeboxingCommitDate
@@ -60,9 +61,10 @@ class OtherDays:
         """Put tasks into the queue for the day of a session that ended before it could receive them."""
         await self._enqueue(session, command.source, session.date, command.tasks, command.command_id, command.at)
 
-    async def _send(self, session: Session, day: date, tasks: Sequence[Task], cause: str, at: datetime) -> Session:
+    async def _send(self, session: Session, day: date, given: Sequence[Task], cause: str, at: datetime) -> Session:
+        tasks = [replace(task, details=task.details.allow_on(day)) for task in given]
         other = await find_session(self.tools, session.user_id, day)
-        plan = any(each.plan for each in session.open_work.sent if each.task in tasks)
+        plan = any(each.plan for each in session.open_work.sent if each.task in given)
         if plan and (other is None or other.id == _begun_id(session, day, cause)):
             return await self._begin(session, day, tasks, cause, at)
         if other is None or (is_committed(other) and not plan):
@@ -120,7 +122,7 @@ class OtherDays:
         found = []
         origin = Origin(door="task", reference=_("from {day}", day=day_words(source)))
         for task in tasks:
-            there = await self._change_day(session.user_id, task.id, day)
+            there = await self._change_days(session.user_id, task.id, task.details.move_to(day))
             if there is None:
                 new = NewTask(_to_spec(task, day), origin)
                 (there,) = await self.tools.tasks.add(
@@ -129,11 +131,11 @@ class OtherDays:
             found.append(there)
         return tuple(found)
 
-    async def _change_day(self, user_id: str, task_id: str, day: date | None) -> QueuedTask | None:
+    async def _change_days(self, user_id: str, task_id: str, details: TaskDetails) -> QueuedTask | None:
         if read_task_id(task_id) != task_id:
             return None
         return await self.tools.tasks.change(
-            user_id, task_id, lambda task: _with_day(task, day), now=self.tools.clock.now()
+            user_id, task_id, lambda task: _with_days(task, details), now=self.tools.clock.now()
         )
 
     async def _take_back(self, session: Session, place: str, tasks: Sequence[Task], cause: str, at: datetime) -> None:
@@ -143,7 +145,7 @@ class OtherDays:
             return
         (task,) = tasks
         if task.id == place:
-            queued = await self._change_day(session.user_id, place, None)
+            queued = await self._change_days(session.user_id, place, task.details)
         else:
             now = self.tools.clock.now()
             queued = await self.tools.tasks.get(session.user_id, place)
@@ -228,18 +230,16 @@ async def begin_day(tools: Tools, start: Start, moves: Sequence[str] = ("frame",
 def _to_spec(task: Task, day: date) -> TaskSpec:
     return TaskSpec(
         title=task.title,
-        work=Do(minutes=task.minutes, day=day),
+        work=Do(minutes=task.minutes),
         context=task.notes,
         acceptance_criteria=task.done_when,
         priority=NORMAL if task.details.priority is None else task.details.priority,
-        details=task.details,
+        details=task.details.move_to(day),
     )
 
 
-def _with_day(task: QueuedTask, day: date | None) -> QueuedTask:
-    if not isinstance(task.spec.work, Do):
-        return task
-    return replace(task, spec=replace(task.spec, work=replace(task.spec.work, day=day)))
+def _with_days(task: QueuedTask, details: TaskDetails) -> QueuedTask:
+    return replace(task, spec=replace(task.spec, details=task.spec.details.with_days_of(details)))
 
 
 def _stop(task: QueuedTask) -> QueuedTask:

@@ -257,8 +257,11 @@ class QueueService:
         if "text" in request.chosen:
             kept, _ = redact_credentials(request.chosen["text"])
             request = replace(request, chosen=request.chosen | {"text": kept})
-        if request.form not in self._task_forms:
-            return build_add_form(request)
+        if request.form in {"queue_add", "queue_save"}:
+            return build_add_form(request, await self.queue(request.user_id) if request.size else ())
+        if request.form == "queue_edit":
+            task = await self._task(request.user_id, request.target)
+            return build_edit_form(task, await self.queue(request.user_id), request.size)
         build, _ = self._task_forms[request.form]
         return build(await self._task(request.user_id, request.target))
 

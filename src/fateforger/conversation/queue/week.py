@@ -200,7 +200,7 @@ def _find_left(queue: Mapping[str, QueuedTask], days: Sequence[DaysTasks]) -> tu
     return tuple(
         LeftTask(to_task(task), "")
         for task in left
-        if isinstance(task.spec.work, Do) and (task.spec.work.day or days[-1].date) <= days[-1].date
+        if isinstance(task.spec.work, Do) and (task.spec.details.from_day or days[-1].date) <= days[-1].date
     )
 
 

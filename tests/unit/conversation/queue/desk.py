@@ -60,14 +60,14 @@ class Desk:
         here = {"channel": DM, "tz": AMSTERDAM, "ts": "9.0"}
         return COMMAND.validate_python(command.model_copy(update=here).model_dump())  # type: ignore[return-value]  # one of the queue
 
-    async def fill(self, form: str, /, *, target: str = "", **values: Any) -> FormErrors | Card:
+    async def fill(self, form: str, /, *, target: str = "", size: int = 0, **values: Any) -> FormErrors | Card:
         """Open a form, change the given fields of it, and send it."""
-        shown = await self.opens(form, target=target, **{k: v for k, v in values.items() if k == "kind"})
+        shown = await self.opens(form, target=target, size=size, **{k: v for k, v in values.items() if k == "kind"})
         given = {f.name: f.value for f in shown.inputs}
         assert values.keys() <= given.keys(), values.keys() - given.keys()
         submission = FormSubmission(
             form=shown.form, session_id="", user_id=self.user, command_id=self.about()["command_id"],
-            at=self.house.clock.now(), target=shown.target, values=given | values,
+            at=self.house.clock.now(), target=shown.target, size=shown.size, values=given | values,
         )  # fmt: skip
         read = await self.house.coordinator.read_form(submission)
         if isinstance(read, FormErrors):
@@ -76,8 +76,8 @@ class Desk:
         here = {"channel": DM, "tz": AMSTERDAM}
         return await self.send(COMMAND.validate_python(read.model_copy(update=here).model_dump()))
 
-    async def opens(self, form: str, *, target: str = "", **chosen: str) -> Form:
-        request = FormRequest(form=form, session_id="", user_id=self.user, target=target, chosen=chosen)
+    async def opens(self, form: str, *, target: str = "", size: int = 0, **chosen: str) -> Form:
+        request = FormRequest(form=form, session_id="", user_id=self.user, target=target, size=size, chosen=chosen)
         return await self.house.coordinator.open_form(request)
 
     async def send(self, command: InboxCommand) -> Card:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.scripted_model import Line, ScriptedModel
@@ -90,7 +91,12 @@ async def test_where_no_model_can_the_person_writes_the_parts_down(desk: Desk) -
     assert isinstance(hidden, FormErrors)
     assert "Write down what you assume" in hidden.errors["parts"]
     assert "Rule: Assumptions are documented and probes found before there are parts." in hidden.errors["parts"]
-    whole = {"assumptions": "The topic stands", "probes": "Ask", "parts": "Outline\nData", "open": "Method"}
+    whole: dict[str, Any] = {
+        "assumptions": "The topic stands",
+        "probes": "Ask",
+        "parts": "Outline\nData",
+        "open": "Method",
+    }
     assert not isinstance(await desk.fill("queue_parts", target=task.id, **whole), FormErrors)
     titles = {t.spec.title: t.spec.tags for t in await desk.tasks() if t.goal == task.id}
     assert titles == {
@@ -104,7 +110,7 @@ async def test_too_many_parts_at_once_are_refused_with_the_remedy(desk: Desk) ->
     """S162: the rule of the workflow, in its own words."""
     task = await goal(desk)
     await desk.pulls()
-    many = {"assumptions": "a", "probes": "p", "parts": "\n".join(f"Part {n}" for n in range(9))}
+    many: dict[str, Any] = {"assumptions": "a", "probes": "p", "parts": "\n".join(f"Part {n}" for n in range(9))}
     refused = await desk.fill("queue_parts", target=task.id, **many)
     assert refused == FormErrors(
         errors={"parts": "Keep the parts coarse; three to seven are enough for a start. Rule: NEVER: over_decomposed."}

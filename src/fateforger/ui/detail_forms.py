@@ -1,0 +1,159 @@
+"""Fields of forms about the details of a task, the same for a task of the day and for one of the queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fateforger.planning.task_details import BEST_TIMES, KINDS, TaskDetails, change_details, list_facts
+from fateforger.session.cards import Choice
+from fateforger.session.forms import (
+    ChoiceField,
+    DateField,
+    FlagField,
+    FormField,
+    ManyField,
+    NumberField,
+    TextField,
+    TimeField,
+)
+from fateforger.tasks.task import PRIORITIES
+from fateforger.text import gettext as _
+from fateforger.ui.form_values import MAX_NOTES, MAX_TITLE, Filled
+
+MOST_OTHERS = 100
+"""Slack shows a hundred choices of a menu."""
+
+
+def shows_details(details: TaskDetails, size: int) -> bool:
+    """Check whether the fields that fold out are shown: when asked for, or when one of them is filled in."""
+    return size > 0 or bool(list_facts(details))
+
+
+def label_more() -> str:
+    """Return the label of the button that shows the fields that fold out."""
+    return _("More: times, people, place")
+
+
+def build_kind_field(details: TaskDetails, name: str = "kind", label: str = "") -> ChoiceField:
+    """Return the field of the kind."""
+    return ChoiceField(
+        name=name,
+        label=label or _("Kind"),
+        choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
+        value=details.kind.value,
+    )
+
+
+def build_pieces_field(details: TaskDetails) -> FlagField:
+    """Return the box to tick for a task that may be done in pieces."""
+    return FlagField(name="splittable", label=_("It may be done in pieces"), value=details.splittable is True)
+
+
+def build_detail_fields(
+    details: TaskDetails, others: tuple[Choice, ...], *, priority: bool = True
+) -> tuple[FormField, ...]:
+    """Return the fields that fold out: all details besides the kind.
+
+    ``others`` are the tasks that it may come after. A task of the queue has its ``priority`` outside of the details.
+    """
+    return (
+        TimeField(name="at", label=_("Starts at"), optional=True, value=details.at),
+        DateField(name="due_day", label=_("Due on"), optional=True, value=details.due_day),
+        TimeField(name="due_time", label=_("Due at"), optional=True, value=details.due_time),
+        DateField(name="from_day", label=_("Not before (day)"), optional=True, value=details.from_day),
+        TimeField(name="from_time", label=_("Not before (time)"), optional=True, value=details.from_time),
+        ChoiceField(
+            name="best",
+            label=_("Best done"),
+            optional=True,
+            choices=tuple(Choice(label=_(label), value=value) for value, label in BEST_TIMES.items()),
+            value=None if details.best is None else details.best.value,
+        ),
+        *((_build_priority(details),) if priority else ()),
+        TextField(
+            name="people",
+            label=_("People to be with"),
+            optional=True,
+            value=", ".join(details.people),
+            placeholder=_("Names, with commas between them"),
+        ),
+        TextField(
+            name="place",
+            label=_("Place"),
+            optional=True,
+            value=details.travel.place if details.travel else "",
+            max_length=200,
+        ),
+        NumberField(
+            name="travel_minutes",
+            label=_("Minutes to get there"),
+            optional=True,
+            value=(details.travel.minutes or None) if details.travel else None,
+            minimum=0,
+            maximum=240,
+            hint=_("The way back takes as long."),
+        ),
+        *(
+            (
+                ManyField(
+                    name="after",
+                    label=_("Comes after"),
+                    choices=others[:MOST_OTHERS],
+                    value=tuple(each for each in details.after if any(each == o.value for o in others)),
+                    placeholder=_("No other task"),
+                ),
+            )
+            if others
+            else ()
+        ),
+        TextField(
+            name="items",
+            label=_("Small tasks in it"),
+            optional=True,
+            multiline=True,
+            max_length=MAX_NOTES,
+            value="\n".join(item.title for item in details.items),
+            placeholder=_("One a line; each is ticked off on its own."),
+        ),
+    )
+
+
+def _build_priority(details: TaskDetails) -> ChoiceField:
+    return ChoiceField(
+        name="priority",
+        label=_("Priority"),
+        optional=True,
+        choices=tuple(Choice(label=f"{n} ({name})", value=str(n)) for n, name in PRIORITIES.items()),
+        value=None if details.priority is None else str(details.priority),
+        hint=_("Left open, the order of the list decides."),
+    )
+
+
+def read_details(before: TaskDetails, filled: Filled, *, kind: str = "kind", priority: bool = True) -> TaskDetails:
+    """Return the details as filled in; those that were folded away stay as they were. Raises ``BadInput``.
+
+    ``kind`` is the name of the field of the kind; ``priority`` is as in :func:`build_detail_fields`.
+    """
+    said: dict[str, Any] = {
+        "kind": filled.choice(kind) or before.kind,
+        "splittable": True if filled.flag("splittable") else False if before.splittable is False else None,
+    }
+    if filled.submission.size:
+        said |= {name: filled.clock(name) for name in ("at", "due_time", "from_time")}
+        said |= {name: filled.day(name) for name in ("due_day", "from_day")}
+        said |= {
+            "best": filled.choice("best"),
+            "people": _split(filled.text("people", MAX_TITLE), ","),
+            "place": filled.text("place", 200),
+            "travel_minutes": filled.minutes("travel_minutes", least=0, most=240),
+            "items": _split(filled.text("items", MAX_NOTES), "\n"),
+        }
+        if priority:
+            said["priority"] = None if (chosen := filled.choice("priority")) is None else int(chosen)
+        if "after" in filled.submission.values:
+            said["after"] = filled.many("after")
+    return change_details(said, before)
+
+
+def _split(text: str, separator: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(separator) if part.strip())

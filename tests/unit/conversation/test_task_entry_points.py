@@ -1,0 +1,189 @@
+"""Each field of a task is the same by click, in words, at the command line, over MCP and in the queue's form."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import date, time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contracts.stores import new_file
+from tests.factories.agents import ANNA, Agents
+from tests.factories.inside import run_inside
+from tests.factories.words import change, inputs, wants
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.queue.desk import Desk
+from tests.unit.conversation.sessions import said, session, task, turn
+
+from fateforger.conversation.turn_runs import run_turn
+from fateforger.planning.task_details import BestTime, BoxItem, TaskDetails, TaskKind, Travel
+from fateforger.session.model import InputFacts
+from fateforger.session.open_work import with_queue
+from fateforger.session.stages import TimeboxingStage
+from fateforger.tasks.task import QueuedTask
+from fateforger.values import replace
+
+FRIDAY = date(2026, 3, 6)
+FIRST = "FIRST"
+"""Stands for the id of the task that comes before."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a person fills in, says, or types for one field, and the task that it has to give."""
+
+    gives: TaskDetails
+    filled: dict[str, Any]
+    typed: tuple[str, ...]
+    said: dict[str, Any] = field(default_factory=dict)
+    """What the model finds in the words, where that is not what is filled in."""
+    outside: dict[str, Any] = field(default_factory=dict)
+    """What belongs to the queue and not to the details, for an agent and in the queue's form."""
+
+
+FIELDS = {
+    "kind": Field(TaskDetails(kind=TaskKind.ERRAND), {"kind": "errand"}, ("--as", "errand")),
+    "at": Field(TaskDetails(at=time(14)), {"at": time(14)}, ("--at", "14:00"), {"at": "14:00"}),
+    "due": Field(
+        TaskDetails(due_day=FRIDAY, due_time=time(16)),
+        {"due_day": FRIDAY, "due_time": time(16)},
+        ("--due", "2026-03-06 16:00"),
+        {"due_day": "2026-03-06", "due_time": "16:00"},
+    ),
+    "not before": Field(
+        TaskDetails(from_day=date(2026, 3, 2), from_time=time(13)),
+        {"from_day": date(2026, 3, 2), "from_time": time(13)},
+        ("--from", "2026-03-02 13:00"),
+        {"from_day": "2026-03-02", "from_time": "13:00"},
+    ),
+    "best time": Field(TaskDetails(best=BestTime.EVENING), {"best": "evening"}, ("--best", "evening")),
+    "priority": Field(
+        TaskDetails(priority=1), {"priority": "1"}, ("--priority", "1"), {"priority": 1}, {"priority": 1}
+    ),
+    "people": Field(
+        TaskDetails(people=("Ann", "Bob")),
+        {"people": "Ann, Bob"},
+        ("--with", "Ann", "--with", "Bob"),
+        {"people": ["Ann", "Bob"]},
+    ),
+    "travel": Field(
+        TaskDetails(travel=Travel(place="Dr. Ray", minutes=20)),
+        {"place": "Dr. Ray", "travel_minutes": 20},
+        ("--place", "Dr. Ray", "--travel", "20"),
+    ),
+    "pieces": Field(TaskDetails(splittable=True), {"splittable": True}, ("--in-pieces",)),
+    "after": Field(TaskDetails(after=(FIRST,)), {"after": (FIRST,)}, ("--after", FIRST), {"after": ["Outline"]}),
+    "box": Field(
+        TaskDetails(items=(BoxItem(title="Card"), BoxItem(title="X-ray"))),
+        {"items": "Card\nX-ray"},
+        ("--item", "Card", "--item", "X-ray"),
+        {"items": ["Card", "X-ray"]},
+    ),
+}
+
+
+def with_first(values: Any, first: str) -> Any:
+    return json.loads(json.dumps(values, default=str).replace(FIRST, first))
+
+
+def on_the_day(queued: QueuedTask) -> TaskDetails:
+    """The details with which a task of the queue comes onto a day's list."""
+    (offered,) = with_queue(session(TimeboxingStage.CAPTURE_INPUTS), (), (queued,), ended=())
+    return offered.task.details
+
+
+Answer = tuple[TaskDetails, str]
+"""The details of the task that it gave, and the id of the task that comes before."""
+
+
+async def by_click(each: Field, house: House, folder: Path) -> Answer:
+    anna = Person(house)
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Outline", title_2="Dentist", proceed=False)
+    first = (await anna.session()).day.inputs.tasks[0].id
+    values = {**each.filled, **({"after": (first,)} if "after" in each.filled else {})}
+    assert await anna.fill_row("Dentist", "task", size=1, **values) is None
+    return (await anna.session()).day.inputs.tasks[1].details, first
+
+
+async def in_words(each: Field, house: House, folder: Path) -> Answer:
+    first = task("Outline", 30)
+    now = session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(first, task("Dentist", 45))))
+    model = ScriptedModel(wants("answer"), inputs(change=[change(2, details=each.said or each.filled)]))
+    out = await run_turn(turn(now, said("user_reply", text="…")), model)
+    return out.session.day.inputs.tasks[1].details, first.id
+
+
+async def at_the_command_line(each: Field, house: House, folder: Path) -> Answer:
+    new_file(folder).rename(folder / "fateforger.db")
+
+    async def add(title: str, *options: str) -> QueuedTask:
+        where = ("--user", "U1", "--data-dir", str(folder), "--now", "2026-03-02T09:00:00+00:00", "--json")
+        status, out, err = await asyncio.to_thread(run_inside, "tasks", "add", title, *options, *where)
+        assert (status, err) == (0, ""), out
+        return QueuedTask.model_validate({k: v for k, v in json.loads(out)["task"].items() if k != "waits_for"})
+
+    first = await add("Outline")
+    return on_the_day(await add("Dentist", *with_first(each.typed, first.id))), first.id
+
+
+async def over_mcp(each: Field, house: House, folder: Path) -> Answer:
+    robot = Agents(house.store)
+    await robot.let_in()
+    first = str((await robot.done("create_task", {"title": "Outline"}))["task"]["id"])
+    details = {} if each.outside else with_first(each.gives.model_dump(mode="json", exclude_defaults=True), first)
+    await robot.done("create_task", {"title": "Dentist", "details": details, **each.outside})
+    (queued,) = [each for each in await house.store.tasks.of(ANNA) if each.spec.title == "Dentist"]
+    return on_the_day(queued), first
+
+
+async def in_the_form_of_the_queue(each: Field, house: House, folder: Path) -> Answer:
+    anna = Desk(house)
+    first = (await anna.adds("Outline")).id
+    values = {**each.filled, **({"after": (first,)} if "after" in each.filled else {})}
+    if "kind" in values:
+        values["nature"] = values.pop("kind")
+    await anna.fill("queue_add", size=1, title="Dentist", **values)
+    (added,) = [each for each in await anna.tasks() if each.spec.title == "Dentist"]
+    return on_the_day(added), first
+
+
+async def in_the_form_that_edits(each: Field, house: House, folder: Path) -> Answer:
+    anna = Desk(house)
+    first, second = (await anna.adds("Outline")).id, (await anna.adds("Dentist")).id
+    values = {**each.filled, **({"after": (first,)} if "after" in each.filled else {})}
+    if "kind" in values:
+        values["nature"] = values.pop("kind")
+    await anna.fill("queue_edit", target=second, size=1, **values)
+    (edited,) = [each for each in await anna.tasks() if each.id == second]
+    return on_the_day(edited), first
+
+
+WAYS: tuple[Callable[[Field, House, Path], Awaitable[Answer]], ...] = (
+    by_click,
+    in_words,
+    at_the_command_line,
+    over_mcp,
+    in_the_form_of_the_queue,
+    in_the_form_that_edits,
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", FIELDS)
+async def test_a_field_gives_the_same_task(
+    name: str, way: Callable[[Field, House, Path], Awaitable[Answer]], house: House, tmp_path_factory: Any
+) -> None:
+    each = FIELDS[name]
+    details, first = await way(each, house, tmp_path_factory.mktemp("cli"))
+    assert details == replace(each.gives, after=tuple(first for _ in each.gives.after))
+
+
+def test_every_field_is_tried() -> None:
+    tried = {name for each in FIELDS.values() for name in each.gives.model_dump(exclude_defaults=True)}
+    assert tried == set(TaskDetails.model_fields)
