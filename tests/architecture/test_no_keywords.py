@@ -86,6 +86,7 @@ ALLOWED = {
     "conversation/queue/service.py::handle_typed": "a leading slash, which makes a command of a message (S152)",
     "slack/notices.py::deliver_notification": "finds a message in Slack by its mark",
     "session/commands/day.py": "takes the target of a button of ours apart",
+    "session/queue_commands.py::_read_item": "takes the target of a button of ours apart",
     "session/queue_commands.py::_read_ratio": "takes the value of a choice of ours apart",
     "session/commands/calendar.py": "takes the target of a button of ours apart",
     "session/commands/rules.py::parse_rule_target": "takes the target of a button of ours apart",

@@ -13,7 +13,7 @@ from fateforger.memory.violations import Reason, find_reasons
 from fateforger.planning.block_times import USUAL_DEEP, task_of
 from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan
-from fateforger.planning.task_details import TaskKind
+from fateforger.planning.task_details import TaskKind, format_items
 from fateforger.session.cards import plain
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.day import Meeting, busy_meetings, on_calendar, weekday
@@ -92,7 +92,10 @@ def outside_words(meeting: Meeting, day: date) -> str:
 
 def block_line(session: Session, block: Resolved) -> str:
     """Return ``**09:00–10:30** Write report · 1 h 30 min · deep work``."""
-    return f"{block_title(session, block)} · {in_words(block.minutes)} · {_kind(block.event.type)}"
+    boxes = {task.id: task.details.items for task in session.day.inputs.tasks if task.details.items}
+    box = task_of(block.key, boxes)
+    items = "" if box is None else f" · {plain(format_items(boxes[box], ', '), 600)}"
+    return f"{block_title(session, block)} · {in_words(block.minutes)} · {_kind(block.event.type)}{items}"
 
 
 def block_title(session: Session, block: Resolved) -> str:

@@ -96,6 +96,22 @@ class SettleTask(QueueCommandBase):
     did: tuple[str, ...] = ()
 
 
+def _read_item(click: Click) -> Fields:
+    place, _, task_id = str(click.target).partition(" ")
+    return {"task_id": task_id, "place": place}
+
+
+class TickTask(QueueCommandBase):
+    """Tick a small task of a box off, or open it again; ``place`` is its place in the box."""
+
+    tick: ClassVar = CardAction("queue.tick", read=_read_item)
+    untick: ClassVar = CardAction("queue.untick", read=lambda click: {**_read_item(click), "done": False})
+    kind: Literal["tick_task"] = "tick_task"
+    task_id: str
+    place: int
+    done: bool = True
+
+
 class WriteParts(QueueCommandBase):
     """Break a goal into these parts."""
 
@@ -239,7 +255,9 @@ class CorrectDuration(HomeCommandBase):
 
 
 WeekCommand = PlanWeek | OpenWeek | DropWeek
-CardCommand = EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts | WeekCommand
+CardCommand = (
+    EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts | TickTask | WeekCommand
+)
 """Commands that are answered with a card."""
 HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue | ForgetDuration | CorrectDuration
 QueueCommand = CardCommand | HomeCommand

@@ -15,16 +15,20 @@ from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.task_details import TaskDetails, kind_of_type
 from fateforger.planning.timing import zone
+from fateforger.session.boxes import with_ticks
 from fateforger.session.commands.day import (
     WAITS,
     AdjustFrame,
     DeferTask,
+    PutTogether,
     ReceiveTasks,
     RemoveTask,
     ResizeTask,
     ReturnTasks,
     SplitTask,
+    TakeApart,
     TakeBack,
+    TickItems,
 )
 from fateforger.session.commands.plan import MovePlan, Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
@@ -160,8 +164,10 @@ def _time_after(block: Resolved, at: datetime) -> timedelta:
     return max(timedelta(), block.end.astimezone(UTC) - max(at, block.start.astimezone(UTC)))
 
 
-OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask | TakeBack | ReceiveTasks | ReturnTasks
-"""Commands for an item that found no place, and for tasks of other days, while the plan is refined."""
+ListCommand = TakeBack | ReceiveTasks | ReturnTasks | PutTogether | TakeApart
+"""Commands that put tasks on the list or take them off, while the plan is refined."""
+OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask | TickItems | ListCommand
+"""Commands for an item that found no place, for tasks of other days and for boxes, while the plan is refined."""
 OVER = "That day is over, so there is nothing left of it to replan."
 MOVED = mark_message("Your plan moved to {day}, with {tasks}; see its thread.")
 NO_PLAN = "There is no plan to refit yet."
@@ -233,14 +239,16 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
 
     Raises ``UserError``; nothing is changed then.
     """
+    if isinstance(command, TickItems):
+        return _with_ticks(session, command)
     plan = _current_plan(session, now)
     if isinstance(command, AdjustFrame):
         ends = {"day_start": command.day_start, "day_end": command.day_end}
         changes = {name: value for name, value in ends.items() if value is not None}
         day = session.with_day(frame=session.day.frame.model_copy(update=changes))
         return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [])
-    if isinstance(command, TakeBack | ReceiveTasks | ReturnTasks):
-        return _with_other_days(session, command, plan, now)
+    if isinstance(command, ListCommand):
+        return _with_other_tasks(session, command, plan, now)
     each = next((u for u in session.planning.unplaced if u.task_id == command.task_id), None)
     if each is None and isinstance(command, DeferTask):
         return _defer_placed(session, command, plan, now)
@@ -262,20 +270,28 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
     return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), said)
 
 
-def _with_other_days(
-    session: Session, command: TakeBack | ReceiveTasks | ReturnTasks, plan: TBPlan, now: datetime
-) -> Refit:
-    """Refit the day with tasks that come from another day, or without those that go back there."""
+def _with_ticks(session: Session, command: TickItems) -> Refit:
+    """Return the day with the lists of its boxes as they are now; nothing moves."""
+    plan = session.planning.plan
+    if plan is None:
+        raise BadInput(NO_PLAN)
+    day = command.apply_to(session.with_thread(notice=None))
+    lines, day = day.notice_lines, day.with_thread(notice=session.thread.notice)
+    return Refit(carry_basis(session, day), with_ticks(plan, session, day), lines)
+
+
+def _with_other_tasks(session: Session, command: ListCommand, plan: TBPlan, now: datetime) -> Refit:
+    """Refit the day with the tasks that a command puts on its list, and without those that it takes off."""
     quiet = session.with_thread(notice=None)
     day = command.apply_to(quiet)
     said, day = [*day.notice_lines], day.with_thread(notice=session.thread.notice)
-    if isinstance(command, ReturnTasks):
-        return _fit_without(session, day, plan, [task.id for task in command.tasks], now, said)
-    known = {task.id for task in session.day.inputs.tasks}
-    new = (task for task in day.day.inputs.tasks if task.id not in known)
+    known, there = ({task.id for task in each.day.inputs.tasks} for each in (session, day))
+    back = command.tasks if isinstance(command, ReturnTasks) else ()
+    gone = [*(known - there), *(task.id for task in back)]
+    new = [task for task in day.day.inputs.tasks if task.id not in known]
     fresh = tuple(Unplaced(task_id=task.id, title=task.title, reason="") for task in new)
     day = day.with_planning(unplaced=(*session.planning.unplaced, *fresh))
-    return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), said)
+    return _fit_without(session, day, plan, gone, now, said)
 
 
 def with_safe_undo(before: Session, after: Session, command: OptionCommand) -> Session:
@@ -349,7 +365,7 @@ def _fit_without(
     """Refit the day without these tasks and their blocks."""
     for task_id in gone:
         day = _without_task(day, task_id)
-    rest = fix_starts(plan)
+    rest = plan if not gone else fix_starts(plan)
     rest = rest.replace(event for event in rest.events if task_of(event.block_key, gone) is None)
     return _fit(session, day, rest, instance_in(day), now.astimezone(UTC), said)
 

@@ -34,6 +34,7 @@ from fateforger.session.stages import Move
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, ngettext
+from fateforger.ui.box_parts import with_lists
 
 KEEPS = mark_message("Your calendar keeps what is on it now. End this session?")
 _LONGEST = 2_800
@@ -253,7 +254,7 @@ def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
     """
     if session.planning.plan is None:
         return ()
-    blocks = planned_blocks(session.planning.plan)
+    blocks = with_lists(session, planned_blocks(session.planning.plan))
     start, end = (None, None) if frame_mistake(session) is not None else frame_of(session)
     seen = on_calendar(session)
     before = _before(session) if changed else None
@@ -278,7 +279,7 @@ def _before(session: Session) -> tuple[PlannedBlock, ...] | None:
     notice = session.thread.notice
     if notice is None or notice.refused or notice.code != CHANGE or not session.sync.refine_undo:
         return None
-    return planned_blocks(session.sync.refine_undo[-1].plan_before)
+    return with_lists(session, planned_blocks(session.sync.refine_undo[-1].plan_before))
 
 
 def list_sent(session: Session) -> tuple[Part, ...]:

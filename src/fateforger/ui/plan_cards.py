@@ -32,6 +32,7 @@ from fateforger.session.placement import by_time
 from fateforger.session.stages import Move
 from fateforger.text import count_more, join_sentences, limit_items, mark_message, ngettext
 from fateforger.text import gettext as _
+from fateforger.ui.box_parts import offer_box, tick_boxes
 from fateforger.ui.calendar_cards import (
     SHOW_HISTORY,
     SHOW_PREVIEW,
@@ -175,6 +176,8 @@ def plan_card(session: Session) -> Card:
                 )
             ),
             *build_progress_controls(session),
+            *tick_boxes(session, apart=True),
+            *offer_box(session),
             *picture(session, changed=True),
             *_meetings(session),
             *unkept_rules(session),
@@ -339,7 +342,7 @@ def committed_card(session: Session) -> Card:
             *picture(session),
             *paragraphs(overview(session)),
             *journey_notes(session),
-            *(build_progress_controls(session) if done else ()),
+            *((*build_progress_controls(session), *tick_boxes(session)) if done else ()),
             *(quality_note(session.planning.quality, done=True) if done else ()),
             *rules(session),
             Controls(

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from itertools import groupby
 
 from fateforger.planning.grid import in_words
-from fateforger.planning.task_details import list_facts
+from fateforger.planning.task_details import format_items, list_facts
 from fateforger.session.cards import (
     Button,
     Card,
@@ -21,7 +21,7 @@ from fateforger.session.cards import (
     Select,
     plain,
 )
-from fateforger.session.commands.day import BringAlong, MarkOneThing, RemoveTask, UndoCatchUp
+from fateforger.session.commands.day import BringAlong, MarkOneThing, RemoveTask, TakeApart, UndoCatchUp
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, weekday
 from fateforger.session.draft import work_of
@@ -33,6 +33,7 @@ from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
 from fateforger.text import count_tasks, join_words, mark_message, ngettext
 from fateforger.text import gettext as _
+from fateforger.ui.box_parts import offer_box
 from fateforger.ui.card_parts import (
     ask_about_lengths,
     ask_for_criteria,
@@ -189,6 +190,7 @@ def tasks_card(session: Session) -> Card:
             *show_notice(session),
             *(_task_row(session, task) for task in tasks[:MOST_ROWS]),
             *_more_tasks(tasks[MOST_ROWS:]),
+            *offer_box(session),
             *ask_about_lengths(session),
             *ask_for_criteria(session),
             *catch_up(session),
@@ -219,10 +221,13 @@ def _task_row(session: Session, task: Task) -> Prose:
     if not task.one_thing:
         choices.append(MarkOneThing.action.menu_entry())
     choices += [Choice(label=_("Another day…"), value="form.defer"), RemoveTask.action.menu_entry()]
+    if task.details.items:
+        choices.append(TakeApart.action.menu_entry())
+    small = f"\n{plain(format_items(task.details.items, ', '), 600)}" if task.details.items else ""
     success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
     facts = [_task_length(session, task), task.details.kind.value, *map(plain, list_facts(task.details))]
     return Prose(
-        text=f"{star}**{plain(task.title)}** · {' · '.join(facts)}{success}",
+        text=f"{star}**{plain(task.title)}** · {' · '.join(facts)}{small}{success}",
         control=Menu(choices=tuple(choices), target=task.id),
     )
 

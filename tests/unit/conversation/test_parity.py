@@ -107,6 +107,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
         | await _whole_mail(house)
         | await _airy(house)
         | await _often_late(house)
+        | await _boxed(house)
         | await _over(house)
     )
 
@@ -188,6 +189,21 @@ async def _often_late(house: House) -> set[tuple[TimeboxingStage, str]]:
     await person.to_tasks()
     await person.fill("tasks", proceed=False, title_1="Report", minutes_1=60)
     return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _boxed(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """Small tasks that are put together, and of which one is done."""
+    house.clock.at = MORNING + timedelta(days=10)
+    person = Person(house)
+    await person.to_tasks()
+    titles: dict[str, Any] = {"title_1": "Bank", "title_2": "Post", "title_3": "Train"}
+    minutes: dict[str, Any] = {f"minutes_{row}": 15 for row in (1, 2, 3)}
+    await person.fill("tasks", proceed=False, kind_1="errand", kind_2="errand", kind_3="errand", **titles, **minutes)
+    found = set(actions(person))
+    for label in ("Put together", "Proceed", "Refine", "☐ Bank"):
+        await person.press(label)
+        found |= set(actions(person))
+    return {((await person.session()).stage, action) for action in found}
 
 
 async def _given(house: House) -> set[tuple[TimeboxingStage, str]]:

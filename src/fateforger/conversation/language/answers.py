@@ -210,6 +210,11 @@ class InputWords(BaseModel):
     """The day to which those go, if the message names one."""
     bring: tuple[int, ...]
     """Numbers of the tasks offered from earlier days."""
+    together: tuple[int, ...] = ()
+    """Small tasks to put together into one box, called ``box`` if the message names it."""
+    box: Title | None = None
+    apart: tuple[int, ...] = ()
+    """Boxes to take apart."""
 
 
 class DayWords(PlannedDateResult):
@@ -284,6 +289,13 @@ class ReplanWords(BaseModel):
     move_to: Date | None = None
     """The day to which they move the whole plan; ``join`` adds it to a plan that is there already."""
     join: bool = False
+    ticked: tuple[int, ...] = ()
+    """Numbers of the small tasks in boxes that they say are done."""
+    together: tuple[int, ...] = ()
+    """Positions of blocks to put together into one box, called ``box`` if the message names it."""
+    box: Title | None = None
+    apart: tuple[int, ...] = ()
+    """Positions of boxes to take apart."""
     day_end: Clock | None
     question: Spoken | None
 

@@ -23,6 +23,7 @@ from fateforger.conversation.language.answers import (
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import task_of
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
+from fateforger.session.boxes import list_items
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button
 from fateforger.session.commands import SessionCommand, read_click
@@ -45,11 +46,14 @@ from fateforger.session.commands.day import (
     ChooseDate,
     DeferTask,
     MarkOneThing,
+    PutTogether,
     RemoveTask,
     ResizeTask,
     SetFrame,
     SplitTask,
+    TakeApart,
     TakeBack,
+    TickItems,
     TimeboxingCommitDate,
     UndoCatchUp,
     UpdateTask,
@@ -176,8 +180,11 @@ def input_commands(
     ids |= {task.title.casefold(): mint_key("t", reply.command_id, n) for n, task in enumerate(words.add, 1)}
     changes = [_change_of(reply, *change) for change in _changes(tasks, words.change, ids)]
     added = tuple(_task(reply, number, task, ids) for number, task in enumerate(words.add, 1))
+    boxed = [get_numbered(tasks, number).id for number in dict.fromkeys(words.together)]
     return (
         *changes,
+        *((PutTogether(**head, task_ids=boxed, title=words.box or ""),) if boxed else ()),
+        *(TakeApart(**head, task_id=get_numbered(tasks, number).id) for number in dict.fromkeys(words.apart)),
         *((AddTasks(**head, tasks=added),) if added else ()),
         *((BringAlong(**head, task_ids=brought),) if brought else ()),
         *(DeferTask(**head, task_id=task.id, day=words.later_day) for task in later),
@@ -355,8 +362,9 @@ def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanW
         raise BadInput(f"A day can be up to {LONGEST // 60} hours late, not {words.late} minutes.")
     if words.move_to is not None:
         return (MovePlan(**head, day=words.move_to, join=words.join),)
+    boxes = _box_commands(reply, session, words)
     went = {name: _keys(session, getattr(words, name)) for name in ("missed", "done", "not_today")}
-    ways = [_read_option(reply, session, each, words.day) for each in words.open]
+    ways = [*boxes, *(_read_option(reply, session, each, words.day) for each in words.open)]
     if words.day_end is not None:
         ways.append(AdjustFrame(**head, day_end=words.day_end))
     if words.day is not None:
@@ -366,6 +374,23 @@ def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanW
     if ways and words.late is None and not any(went.values()):
         return tuple(ways)
     return (Replan(**head, late=words.late, **went), *ways)
+
+
+def _box_commands(
+    reply: TimeboxingUserReply, session: Session, words: ReplanWords
+) -> tuple[PutTogether | TakeApart | TickItems, ...]:
+    """Return the commands for boxes. Raises ``BadInput``."""
+    head, ids = command_fields(reply), [task.id for task in session.day.inputs.tasks]
+    boxed, apart = (
+        tuple(task_of(key, ids) or key for key in _keys(session, positions))
+        for positions in (words.together, words.apart)
+    )
+    ticked = tuple(get_numbered(list_items(session), number) for number in dict.fromkeys(words.ticked))
+    return (
+        *((TickItems(**head, items=ticked),) if ticked else ()),
+        *((PutTogether(**head, task_ids=tuple(dict.fromkeys(boxed)), title=words.box or ""),) if boxed else ()),
+        *(TakeApart(**head, task_id=task_id) for task_id in dict.fromkeys(apart)),
+    )
 
 
 def _keys(session: Session, positions: Sequence[int]) -> tuple[str, ...]:

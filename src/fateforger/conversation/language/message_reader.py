@@ -45,6 +45,7 @@ from fateforger.conversation.language.tables import (
     frame_facts,
     last_words_facts,
     list_blocks,
+    list_box_items,
     list_constraints,
     list_findings,
     list_history,
@@ -61,6 +62,7 @@ from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.ports.model import Model, Role
+from fateforger.session.boxes import list_boxes
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.plan import ApplyPatch, ExplainBlock
 from fateforger.session.commands.thread import TimeboxingUserReply
@@ -418,7 +420,12 @@ class _MessageReader:
             Role.GATE,
             ReplanWords,
             shown=(("clock", clock_facts(self.session, self._now)), ("frame", frame_facts(self.session))),
-            tables=(list_blocks(self.session), list_meetings(self.session), list_unplaced(self.session)),
+            tables=(
+                list_blocks(self.session),
+                list_meetings(self.session),
+                list_unplaced(self.session),
+                *((list_box_items(self.session),) if list_boxes(self.session) else ()),
+            ),
             words=self._step(),
         )
         lines = (*_to_lines(words.question), *((ONE_AT_A_TIME,) if also else ()))

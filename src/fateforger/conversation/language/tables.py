@@ -14,6 +14,7 @@ from fateforger.memory.versions import Version
 from fateforger.planning.plan import Resolved, resolve
 from fateforger.planning.task_details import list_facts
 from fateforger.planning.timing import zone
+from fateforger.session.boxes import list_boxes, list_items
 from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
 from fateforger.session.messages import LastWords
 from fateforger.session.model import Session
@@ -114,6 +115,21 @@ def list_unplaced(session: Session) -> Table:
         for number, each in enumerate(session.planning.unplaced, 1)
     ]
     return "open", rows, 0
+
+
+def list_box_items(session: Session) -> Table:
+    """Return the small tasks in boxes, numbered from 1."""
+    titles = {task.id: task for task in list_boxes(session)}
+    rows = [
+        {
+            "number": number,
+            "title": shorten(titles[task_id].details.items[place].title, LONGEST_TEXT),
+            "box": shorten(titles[task_id].title, LONGEST_TEXT),
+            "done": "yes" if titles[task_id].details.items[place].done else "no",
+        }
+        for number, (task_id, place) in enumerate(list_items(session), 1)
+    ]
+    return "items", rows, 0
 
 
 def clock_facts(session: Session, now: datetime) -> Row:

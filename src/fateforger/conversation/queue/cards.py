@@ -31,6 +31,7 @@ from fateforger.session.queue_commands import (
     PullTask,
     SettleTask,
     ShowTasks,
+    TickTask,
     TurnQueue,
 )
 from fateforger.tasks.queue import blockers, ready_tasks
@@ -54,6 +55,7 @@ from fateforger.tasks.task import (
 )
 from fateforger.tasks.transitions import possible_actions
 from fateforger.text import format_count, join_words
+from fateforger.ui.box_parts import tick_items
 
 LISTED = 15
 LONGEST = 600
@@ -181,6 +183,8 @@ def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
     if task.outcome:
         parts.append(Prose(text=plain(task.outcome, LONGEST)))
     parts += _build_body(task, tasks)
+    if task.state not in ENDED:
+        parts += tick_items(task.spec.details.items, task.id, TickTask.tick, TickTask.untick)
     controls = _build_controls(task, tasks)
     if controls:
         parts.append(Controls(items=controls))

@@ -19,6 +19,7 @@ from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.forms import build_envelope, read_lines
 from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
 from fateforger.errors import BadInput, ModelError
+from fateforger.session.boxes import tick_item
 from fateforger.session.cards import Card, Choice, Prose, plain
 from fateforger.session.day import local_today
 from fateforger.session.forms import (
@@ -32,7 +33,7 @@ from fateforger.session.forms import (
     TextField,
     TimeField,
 )
-from fateforger.session.queue_commands import BlockTimeFor, DoTaskNow, SettleTask, WriteParts
+from fateforger.session.queue_commands import BlockTimeFor, DoTaskNow, SettleTask, TickTask, WriteParts
 from fateforger.tasks.parts import Part, Parts, lay_out_parts
 from fateforger.tasks.rules import (
     objections,
@@ -43,6 +44,7 @@ from fateforger.tasks.rules import (
     workflow_of,
 )
 from fateforger.tasks.task import (
+    ENDED,
     TEXT_LENGTH,
     BlockTime,
     Do,
@@ -101,6 +103,32 @@ def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
             return task
         case _:
             assert_never(command.word)
+
+
+async def tick(tools: Tools, command: TickTask) -> Card:
+    """Tick an item of a box off, or open it again, and return the card of the box. Raises ``StoreError``."""
+    try:
+        task = await tools.tasks.change(
+            command.user_id, command.task_id, lambda now: _tick(now, command), now=tools.clock.now()
+        )
+    except BadInput as error:
+        return build_reply(error.message, SHOW)
+    if task is None:
+        return build_missing_reply(command.task_id)
+    return build_task_card(task, await read_queue(tools.tasks, command.user_id))
+
+
+def _tick(task: QueuedTask, command: TickTask) -> QueuedTask:
+    """Return the task with an item ticked or not. A box of which all is ticked is done."""
+    if command.command_id in task.handled:
+        return task
+    if task.state in ENDED:
+        raise BadInput(f"“{task.spec.title}” is {describe_state(task, ())} already.")
+    details = tick_item(task.spec.details, command.place, done=command.done)
+    task = replace(task, spec=replace(task.spec, details=details))
+    if command.done and all(item.done for item in details.items):
+        task = complete_task(task, (), ())
+    return mark_handled(task, command.command_id)
 
 
 def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> QueuedTask:

@@ -28,6 +28,7 @@ from fateforger.conversation.queue.decisions import (
     read_time,
     redirect,
     settle,
+    tick,
 )
 from fateforger.conversation.queue.dispatch import (
     DirectWork,
@@ -68,6 +69,7 @@ from fateforger.session.queue_commands import (
     ReviseTask,
     SettleTask,
     ShowTasks,
+    TickTask,
     TurnQueue,
     WriteParts,
 )
@@ -236,6 +238,8 @@ class QueueService:
                 return await block_for(self._tools, command)
             case WriteParts():
                 return await write_parts(self._tools, command)
+            case TickTask():
+                return await tick(self._tools, command)
             case DoTaskNow():
                 return await do_now(self._tools, command)
             case PlanWeek() | OpenWeek() | DropWeek():

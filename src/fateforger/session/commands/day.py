@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from fateforger.session.boxes import put_together, take_apart, tick_items
 from fateforger.session.card_actions import (
     CardAction,
     Click,
@@ -16,7 +17,7 @@ from fateforger.session.card_actions import (
     read_chosen,
     read_target,
 )
-from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase
+from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase, mint_key
 from fateforger.session.day import with_start
 from fateforger.session.model import FrameFacts, InputFacts, Session, Task
 from fateforger.session.other_days import (
@@ -318,6 +319,50 @@ class SplitTask(UnplacedCommandBase):
         return session.with_day(inputs=with_task(session.day.inputs, task))
 
 
+class PutTogether(UnplacedCommandBase):
+    """Put small tasks together into one box; its title is made from their kind if it has none."""
+
+    action: ClassVar = CardAction(
+        "task.together", "Put together", lambda click: {"task_ids": tuple(click.target.split())}
+    )
+    kind: Literal["put_together"] = "put_together"
+    task_ids: tuple[str, ...]
+    title: str = Field("", max_length=300)
+
+    def apply_to(self, session: Session) -> Session:
+        return put_together(session, self.task_ids, self.title, mint_key("t", self.command_id))
+
+
+class TakeApart(UnplacedCommandBase):
+    """Make tasks of their own of what is open in a box."""
+
+    action: ClassVar = CardAction("task.apart", "Take apart", read_target("task_id"))
+    kind: Literal["take_apart"] = "take_apart"
+    task_id: str
+
+    def apply_to(self, session: Session) -> Session:
+        return take_apart(session, self.task_id)
+
+
+def _read_item(click: Click) -> Fields:
+    place, _, task_id = click.target.partition(" ")
+    return {"items": ((task_id, place),)}
+
+
+class TickItems(UnplacedCommandBase):
+    """Tick small tasks of boxes off, or open them again."""
+
+    tick: ClassVar = CardAction("item.tick", read=_read_item)
+    untick: ClassVar = CardAction("item.untick", read=lambda click: {**_read_item(click), "done": False})
+    kind: Literal["tick_items"] = "tick_items"
+    items: tuple[tuple[str, int], ...] = Field(min_length=1)
+    """Items, each by the id of its box and its place in it."""
+    done: bool = True
+
+    def apply_to(self, session: Session) -> Session:
+        return tick_items(session, self.items, done=self.done)
+
+
 DayCommand = (
     ChooseDate
     | TimeboxingCommitDate
@@ -336,4 +381,7 @@ DayCommand = (
     | UndoCatchUp
     | SplitTask
     | MarkOneThing
+    | PutTogether
+    | TakeApart
+    | TickItems
 )

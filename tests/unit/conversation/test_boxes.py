@@ -1,0 +1,139 @@
+"""Small tasks share one block with its list; each is ticked off on its own, and all of it can be undone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from tests.unit.conversation.person import MORNING, House, Person
+from tests.unit.conversation.queue.desk import Desk, buttons
+
+from fateforger.planning.plan import resolve
+from fateforger.session.model import Session
+from fateforger.tasks.task import TaskState
+
+SMALL: dict[str, Any] = {
+    "title_1": "Bank",
+    "minutes_1": 15,
+    "title_2": "Expenses",
+    "minutes_2": 20,
+    "title_3": "Train",
+    "minutes_3": 10,
+}
+OFFER = "Bank, Expenses and Train are small. Together they are one box of 45 min, each ticked off on its own."
+
+
+async def with_small_tasks(anna: Person) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", **SMALL, kind_1="shallow", kind_2="shallow", kind_3="shallow", proceed=False)
+
+
+async def to_box(anna: Person) -> None:
+    """The day with a box is on the calendar."""
+    await with_small_tasks(anna)
+    await anna.press("Put together")
+    for label in ("Proceed", "Refine", "Commit to calendar"):
+        await anna.press(label)
+
+
+def listed(now: Session) -> list[tuple[str, int | None]]:
+    return [(task.title, task.minutes) for task in now.day.inputs.tasks]
+
+
+def planned(now: Session) -> list[tuple[str, int]]:
+    assert now.planning.plan is not None
+    usual = {"Lunch", "Shut down"}
+    return [(b.event.name, b.minutes) for b in resolve(now.planning.plan) if b.event.name not in usual]
+
+
+def notes(house: House, title: str) -> str:
+    return next(e.description for e in house.calendar.store.shown().values() if e.summary == title)
+
+
+async def test_small_tasks_are_put_together_and_taken_apart_by_one_click(anna: Person) -> None:
+    await with_small_tasks(anna)
+    before = (await anna.session()).day.inputs
+    assert OFFER in anna.words
+    await anna.press("Put together")
+    assert listed(await anna.session()) == [("Small tasks", 45)]
+    assert "☐ Bank, ☐ Expenses, ☐ Train" in anna.words
+    await anna.choose("Small tasks", "Take apart")
+    assert (await anna.session()).day.inputs == before
+
+
+async def test_two_small_tasks_are_not_offered_and_a_dated_one_is_not_boxed(anna: Person) -> None:
+    await with_small_tasks(anna)
+    await anna.fill_row("Bank", "task", minutes=30)
+    assert "Put together" not in anna.labels()
+    ids = " ".join(task.id for task in (await anna.session()).day.inputs.tasks)
+    await anna.fill_row("Train", "task", size=1, people="Ann")
+    await anna.click("task.together", target=ids)
+    assert "“Train” has people, so it keeps a block of its own." in anna.words
+
+
+async def test_blocks_are_put_together_in_refine_and_one_undo_takes_it_back(anna: Person) -> None:
+    await with_small_tasks(anna)
+    await anna.press("Proceed")
+    await anna.press("Refine")
+    before = await anna.session()
+    await anna.press("Put together")
+    assert planned(await anna.session()) == [("Small tasks", 45)]
+    await anna.press("Undo last update")
+    after = await anna.session()
+    assert (planned(after), after.day.inputs) == (planned(before), before.day.inputs)
+
+
+async def test_items_are_ticked_off_on_the_committed_day_and_on_the_calendar(anna: Person, house: House) -> None:
+    await to_box(anna)
+    assert notes(house, "Small tasks") == "☐ Bank\n☐ Expenses\n☐ Train"
+    assert "☐ Bank, ☐ Expenses, ☐ Train" in anna.words
+    await anna.press("☐ Bank")
+    assert notes(house, "Small tasks") == "☑ Bank\n☐ Expenses\n☐ Train"
+    assert "“Bank” is done." in anna.words
+    await anna.press("Undo last update")
+    assert notes(house, "Small tasks") == "☐ Bank\n☐ Expenses\n☐ Train"
+    house.restart()
+    await anna.press("☐ Bank")
+    await anna.press("☐ Expenses")
+    await anna.press("☑ Bank")
+    assert notes(house, "Small tasks") == "☐ Bank\n☑ Expenses\n☐ Train"
+
+
+async def test_what_is_not_ticked_is_offered_again_and_a_whole_box_is_not(anna: Person, house: House) -> None:
+    await to_box(anna)
+    await anna.press("☐ Bank")
+    house.clock.at = MORNING + timedelta(days=1)
+    tuesday = Person(house)
+    await tuesday.to_tasks()
+    (offered,) = (await tuesday.session()).open_work.offered
+    assert [(item.title, item.done) for item in offered.task.details.items] == [
+        ("Bank", True),
+        ("Expenses", False),
+        ("Train", False),
+    ]
+
+
+async def test_a_box_of_which_all_is_ticked_is_done(anna: Person, house: House) -> None:
+    await to_box(anna)
+    for title in ("Bank", "Expenses", "Train"):
+        await anna.press(f"☐ {title}")
+    assert "That was all of “Small tasks”; it is done." in anna.words
+    house.clock.at = MORNING + timedelta(days=1)
+    tuesday = Person(house)
+    await tuesday.to_tasks()
+    assert (await tuesday.session()).open_work.offered == ()
+
+
+async def test_a_box_in_the_queue_is_ticked_off_there(house: House) -> None:
+    anna = Desk(house)
+    box = await anna.adds("Admin", details={"items": [{"title": "Bank"}, {"title": "Expenses"}]})
+    await anna.pulls(box.id)
+    await anna.press("☐ Bank")
+    assert [item.done for item in (await anna.tasks())[0].spec.details.items] == [True, False]
+    assert "☑ Bank" in [button.label for _, button in buttons(anna.card)]
+    await anna.press("☑ Bank")
+    await anna.press("☐ Bank")
+    await anna.press("☐ Expenses")
+    (done,) = await anna.house.store.tasks.of(anna.user, ended=True)
+    assert done.state is TaskState.DONE
+    assert "☑ Bank" not in [button.label for _, button in buttons(anna.card)]
