@@ -41,6 +41,16 @@ def actions(person: Person) -> Iterator[str]:
             yield control.action
 
 
+_OFFERED: set[tuple[TimeboxingStage, str]] = set()
+
+
+async def offered(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
+    """What :func:`cards` finds. The way is long and always the same, so it is taken once."""
+    if not _OFFERED:
+        _OFFERED.update(await cards(anna, house))
+    return _OFFERED
+
+
 async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     """Every action that a card offers, on a way through all stages and all their troubles."""
     found: set[tuple[TimeboxingStage, str]] = set()
@@ -281,7 +291,7 @@ def guessed(version: Version) -> Version:
 
 async def test_every_control_has_an_executor_or_a_form(anna: Person, house: House) -> None:
     """S214: nothing on a card is dead, and no action exists that no card offers."""
-    found = {action for _, action in await cards(anna, house)}
+    found = {action for _, action in await offered(anna, house)}
     forms = {f"form.{name}" for name in (*SESSION_FORMS, *RULES)}
     elsewhere = {action for action, (kind, _) in ACTIONS.items() if kind not in get_args(SessionCommand)}
     elsewhere |= {action.id for action in list_actions(AnswerProposal)}
@@ -293,7 +303,7 @@ async def test_every_control_has_an_executor_or_a_form(anna: Person, house: Hous
 async def test_every_legal_move_is_offered_where_it_is_legal(anna: Person, house: House) -> None:
     """S59: the table and the buttons agree, Stage 0's Proceed being called ``commit_date``. Retry in Stage 5 appears
     when a commit fails; its test is with the troubles."""
-    found = await cards(anna, house)
+    found = await offered(anna, house)
     legal = {(stage, move) for stage, moves in TRANSITIONS.items() for move in moves}
     shown = {(stage, Move(action)) for stage, action in found if action in set(Move)}
     shown |= {(stage, Move.PROCEED) for stage, action in found if action == "commit_date"}
