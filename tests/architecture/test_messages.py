@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -18,14 +19,16 @@ MARKS = {"_", "gettext", "ngettext", "mark_message"}
 Found = tuple[str, ast.Call]
 
 
-def calls() -> Iterator[Found]:
+@cache
+def calls() -> tuple[Found, ...]:
+    return tuple(find_calls())
+
+
+def find_calls() -> Iterator[Found]:
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
-
-
-CALLS = tuple(calls())
 
 
 def messages(node: ast.Call) -> list[str]:
@@ -49,13 +52,13 @@ def test_the_template_is_up_to_date() -> None:
 
 def test_messages_are_whole() -> None:
     """No message is a fragment to be put between others."""
-    broken = {place: text for place, node in CALLS for text in messages(node) if not text or text != text.strip()}
+    broken = {place: text for place, node in calls() for text in messages(node) if not text or text != text.strip()}
     assert broken == {}
 
 
 def test_each_placeholder_has_a_name_and_a_value() -> None:
     wrong = []
-    for place, node in CALLS:
+    for place, node in calls():
         texts = messages(node)
         if isinstance(node.func, ast.Name) and node.func.id == "mark_message":
             continue
@@ -71,7 +74,7 @@ def test_only_constants_and_whole_texts_are_translated() -> None:
     """A message that is put together at run time is in no catalogue."""
     wrong = [
         place
-        for place, node in CALLS
+        for place, node in calls()
         for each in node.args[:1]
         if isinstance(each, ast.JoinedStr | ast.BinOp | ast.Call)
     ]
