@@ -71,6 +71,7 @@ from fateforger.session.queue_commands import (
     ShowTasks,
     TickTask,
     TurnQueue,
+    WeekCommand,
     WriteParts,
 )
 from fateforger.tasks.intent import HydratedMessage, parse_command
@@ -243,11 +244,14 @@ class QueueService:
             case DoTaskNow():
                 return await do_now(self._tools, command)
             case PlanWeek() | OpenWeek() | DropWeek():
-                if self._weeks is None:
-                    raise InternalError("Weeks are planned once the coordinator is built.")
-                return await self._weeks.answer(command)
+                return await self._answer_week(command)
             case _:
                 assert_never(command)
+
+    async def _answer_week(self, command: WeekCommand) -> Card:
+        if self._weeks is None:
+            raise InternalError("Weeks are planned once the coordinator is built.")
+        return await self._weeks.answer(command)
 
     async def is_carried_out(self, command: QueueCommand) -> bool:
         """Check whether the answer to a command is already queued."""
