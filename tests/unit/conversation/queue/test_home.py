@@ -121,7 +121,7 @@ async def test_what_keeps_a_task_is_said() -> None:
         "4. **d** `d`",
         "normal · failed",
     ]
-    assert labels(card) == ["Add a task"]
+    assert labels(card) == ["Add a task", "Plan my week"]
 
 
 async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, house: House, anna: Desk) -> None:
@@ -137,7 +137,7 @@ async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, house: House
     assert page.choices("**Later**") == ["Up", "Pause", "Stop"]
     listed = await anna.lists()
     assert "after “Ask Ann”" in words_of(listed)
-    assert labels(listed) == ["Pull", "Pull", "Pull the next", "Add a task"]
+    assert labels(listed) == ["Pull", "Pull", "Pull the next", "Add a task", "Plan my week"]
     assert [t.spec.title for t in [await anna.task(first.id)] if t.state is TaskState.STOPPED] == ["Ask Ann"]
 
 
