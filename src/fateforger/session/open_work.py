@@ -205,15 +205,18 @@ def _can_offer(task: QueuedTask, day: date) -> bool:
 
 
 def _offer_queued(task: QueuedTask) -> OfferedInput:
-    day = task.spec.details.from_day
-    from_a_day = task.origin.door == "task" and day is not None
     return OfferedInput(
         task=to_task(task),
         source="queue",
         day=task.created_at.date(),
-        for_day=day,
-        origin=task.origin.reference if from_a_day else "",
+        for_day=task.spec.details.from_day,
+        origin="" if given_day(task) is None else task.origin.reference,
     )
+
+
+def given_day(task: QueuedTask) -> date | None:
+    """Return the day to which another day gave the task, or ``None``."""
+    return task.spec.details.from_day if task.origin.door == "task" else None
 
 
 def to_task(task: QueuedTask) -> Task:
@@ -231,7 +234,7 @@ def to_task(task: QueuedTask) -> Task:
         title=spec.title,
         minutes=work.minutes,
         notes=spec.context,
-        done_when=criteria if task.origin.door == "task" and details.from_day is not None else (),
+        done_when=() if given_day(task) is None else criteria,
         details=details,
     )
 

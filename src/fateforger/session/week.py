@@ -15,7 +15,7 @@ from fateforger.planning.plan import resolve
 from fateforger.session.day import busy_meetings, day_to_plan, day_words, frame_of
 from fateforger.session.draft import day_of, draft_constraints, with_own_draft, work_of
 from fateforger.session.model import InputFacts, Session, Task
-from fateforger.session.open_work import to_task
+from fateforger.session.open_work import given_day, to_task
 from fateforger.session.queue_commands import WeekSpan
 from fateforger.tasks.task import NORMAL, Do, QueuedTask, TaskState
 from fateforger.text import gettext as _
@@ -93,7 +93,7 @@ def open_tasks(queue: Sequence[QueuedTask], days: Sequence[date]) -> tuple[tuple
         if waits is not None:
             left.append(LeftTask(task, _("it waits for “{title}”", title=waits.spec.title)))
             continue
-        due = task.details.due_day or date.max
+        due = min(task.details.due_day or date.max, given_day(queued) or date.max)
         able.append(WeekTask(task, max(first, days[0]), due))
     left += [LeftTask(each.task, _("it comes after {count} others", count=MOST_TASKS)) for each in able[MOST_TASKS:]]
     return tuple(able[:MOST_TASKS]), tuple(left)

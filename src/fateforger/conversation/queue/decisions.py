@@ -57,17 +57,21 @@ from fateforger.ui.form_values import MAX_MINUTES, Filled
 from fateforger.values import replace
 
 
-async def settle(tools: Tools, command: SettleTask) -> Card:
-    """Apply a person's decision about a task and return its card. Raises ``StoreError``."""
+async def settle(tools: Tools, command: SettleTask | TickTask) -> Card:
+    """Apply a person's decision about a task, or a tick in its box, and return its card. Raises ``StoreError``."""
     try:
         task = await tools.tasks.change(
-            command.user_id, command.task_id, lambda now: apply_decision(now, command), now=tools.clock.now()
+            command.user_id, command.task_id, lambda now: _apply(now, command), now=tools.clock.now()
         )
     except BadInput as error:
         return build_reply(error.message, SHOW)
     if task is None:
         return build_missing_reply(command.task_id)
     return build_task_card(task, await read_queue(tools.tasks, command.user_id))
+
+
+def _apply(task: QueuedTask, command: SettleTask | TickTask) -> QueuedTask:
+    return _tick(task, command) if isinstance(command, TickTask) else apply_decision(task, command)
 
 
 def apply_decision(task: QueuedTask, command: SettleTask) -> QueuedTask:
@@ -103,19 +107,6 @@ def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
             return task
         case _:
             assert_never(command.word)
-
-
-async def tick(tools: Tools, command: TickTask) -> Card:
-    """Tick an item of a box off, or open it again, and return the card of the box. Raises ``StoreError``."""
-    try:
-        task = await tools.tasks.change(
-            command.user_id, command.task_id, lambda now: _tick(now, command), now=tools.clock.now()
-        )
-    except BadInput as error:
-        return build_reply(error.message, SHOW)
-    if task is None:
-        return build_missing_reply(command.task_id)
-    return build_task_card(task, await read_queue(tools.tasks, command.user_id))
 
 
 def _tick(task: QueuedTask, command: TickTask) -> QueuedTask:

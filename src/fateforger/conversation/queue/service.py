@@ -28,7 +28,6 @@ from fateforger.conversation.queue.decisions import (
     read_time,
     redirect,
     settle,
-    tick,
 )
 from fateforger.conversation.queue.dispatch import (
     DirectWork,
@@ -71,7 +70,6 @@ from fateforger.session.queue_commands import (
     ShowTasks,
     TickTask,
     TurnQueue,
-    WeekCommand,
     WriteParts,
 )
 from fateforger.tasks.intent import HydratedMessage, parse_command
@@ -233,25 +231,20 @@ class QueueService:
                 return build_queue_card(await read_queue(self._tools.tasks, command.user_id))
             case PullTask():
                 return await self._puller.pull(command)
-            case SettleTask():
+            case SettleTask() | TickTask():
                 return await settle(self._tools, command)
             case BlockTimeFor():
                 return await block_for(self._tools, command)
             case WriteParts():
                 return await write_parts(self._tools, command)
-            case TickTask():
-                return await tick(self._tools, command)
             case DoTaskNow():
                 return await do_now(self._tools, command)
             case PlanWeek() | OpenWeek() | DropWeek():
-                return await self._answer_week(command)
+                if self._weeks is None:
+                    raise InternalError("Weeks are planned once the coordinator is built.")
+                return await self._weeks.answer(command)
             case _:
                 assert_never(command)
-
-    async def _answer_week(self, command: WeekCommand) -> Card:
-        if self._weeks is None:
-            raise InternalError("Weeks are planned once the coordinator is built.")
-        return await self._weeks.answer(command)
 
     async def is_carried_out(self, command: QueueCommand) -> bool:
         """Check whether the answer to a command is already queued."""
