@@ -13,6 +13,7 @@ from typing import Any
 from fateforger.drafting import weights
 from fateforger.drafting.axis import (
     PlannedDay,
+    longest_run,
     slot_range,
     stretches,
     wall_instant,
@@ -31,6 +32,7 @@ from fateforger.drafting.problem import (
     SoftGap,
     Source,
 )
+from fateforger.drafting.routines import open_hours
 from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
@@ -155,6 +157,8 @@ class _Items:
             required=task.required and task.id not in self.relaxed,
             bounds=bounds,
         )
+        if longest_run(item.domain) < slots:
+            item.domain |= open_hours(self.context, task)
         self._set_previous(item, was)
         if self.context.mending:
             self._hold_in_place(item)

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Collection, Iterator
 from datetime import UTC, date, datetime, timedelta
 
-from fateforger.drafting.axis import wall_instant
+from fateforger.drafting.axis import slot_range, wall_instant
 from fateforger.drafting.context import DraftContext, build_context
 from fateforger.drafting.instance import Instance, Pin, Task, Told
 from fateforger.drafting.policy import applies_on
 from fateforger.memory.settings import Hours, Routine, read_routine
 from fateforger.memory.vocabulary import Necessity, Status
+from fateforger.planning.grid import GRID, ceil
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
@@ -65,12 +66,30 @@ def with_routines(instance: Instance, *, done: Collection[str] = ()) -> Instance
     return replace(instance, tasks=(*instance.tasks, *tasks), pinned=(*instance.pinned, *pins))
 
 
+def keep_hours(instance: Instance, task: Task) -> Task:
+    """Return the task of a routine's block with the hours of the routine; any other task as it is."""
+    told = find_routine(instance, task.id)
+    routine = None if told is None else read_routine(told.constraint_record)
+    if routine is None or routine.hours is None:
+        return task
+    start, end = _span(instance, routine.hours, instance.date)
+    return replace(task, not_before=start, deadline=end)
+
+
+def open_hours(context: DraftContext, task: Task) -> int:
+    """Return the open slots of a routine's hours, also outside of the frames; none for any other task."""
+    if find_routine(context.instance, task.id) is None:
+        return 0
+    behind = 0 if context.now is None else slot_range(0, -(-(ceil(context.now) - context.axis.origin) // GRID))
+    return context.limits(task) & ~(context.busy | behind)
+
+
 def _place(context: DraftContext, told: Told, routine: Routine, day: date) -> Pin | Task | None:
     """Return a routine on a day, or ``None`` where there is nothing left to plan."""
     planned = next(each for each in context.days if each.date == day)
     start, end = planned.start.astimezone(UTC), planned.end.astimezone(UTC)
     if routine.hours is not None:
-        start, end = _span(context, routine.hours, day)
+        start, end = _span(context.instance, routine.hours, day)
     length = timedelta(minutes=routine.minutes)
     if context.now is not None and start < context.now:
         if routine.is_fixed:
@@ -96,8 +115,8 @@ def _place(context: DraftContext, told: Told, routine: Routine, day: date) -> Pi
     )
 
 
-def _span(context: DraftContext, hours: Hours, day: date) -> tuple[datetime, datetime]:
-    tz = zone(context.instance.tz)
+def _span(instance: Instance, hours: Hours, day: date) -> tuple[datetime, datetime]:
+    tz = zone(instance.tz)
     start, end = (wall_instant(day, clock, tz) for clock in hours)
     return start, end if start < end else wall_instant(day + timedelta(days=1), hours[1], tz)
 

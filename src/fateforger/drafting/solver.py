@@ -25,7 +25,7 @@ from fateforger.drafting.neighborhood_search import (
 from fateforger.drafting.options import Outcome, apply_option, find_options, outcome_of, try_options
 from fateforger.drafting.placement import Placement, points
 from fateforger.drafting.problem import Item, Placed, Problem
-from fateforger.drafting.routines import with_routines
+from fateforger.drafting.routines import keep_hours, with_routines
 from fateforger.drafting.task_fields import apply_details
 from fateforger.drafting.violations import check_blocks
 from fateforger.errors import BadInput
@@ -382,7 +382,8 @@ def refit_plan(
 ) -> RevisedPlan:
     """Refit ``plan`` from the instance's ``now`` on, clear of events and keeping the musts.
 
-    Blocks that began before now, pinned blocks, and meetings of the plan stay; other blocks keep their length.
+    Blocks that began before now, pinned blocks, and meetings of the plan stay; other blocks keep their length, and
+    those of routines their hours.
     ``more`` are tasks to place where time is free. When there is no room for all, the least important is left out.
 
     Raises ``PlanInvalid`` when the blocks of the plan cannot be resolved to instants.
@@ -391,7 +392,7 @@ def refit_plan(
     movable = {b.key: b for b in blocks if b.event.type is not ET.BACKGROUND}
     pins = {pin.key: pin for pin in instance.pinned if pin.key in movable}
     pins |= {key: Pin(key=key) for key, b in movable.items() if b.event.type is ET.MEETING}
-    tasks = (*(_with_priority(b, instance) for b in movable.values()), *more)
+    tasks = tuple(keep_hours(instance, t) for t in (*(_with_priority(b, instance) for b in movable.values()), *more))
     result = _solve_again(plan, instance, tasks, tuple(pins.values()), steps)
     unplaced = _find_unplaced(result, steps)
     after = {b.key: b for b in blocks_of(result.context, result.problem, result.placed)}

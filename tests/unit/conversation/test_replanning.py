@@ -192,3 +192,23 @@ async def test_nothing_to_move_changes_nothing(anna: Person, house: House) -> No
     house.clock.at += timedelta(days=3)
     await anna.click("replan.refit")
     assert "That day is over, so there is nothing left of it to replan." in anna.words
+
+
+@pytest.mark.parametrize(("times", "after"), [("19-21", "19:45-20:45"), ("19-20", None)])
+async def test_a_routine_outside_the_frame_keeps_its_hours(
+    anna: Person, house: House, times: str, after: str | None
+) -> None:
+    await anna.to_frame()
+    assert await anna.fill("routine", title="Gym", times=times, minutes=60, kind="H") is None
+    await anna.press("Proceed")
+    await anna.fill("tasks", title_1="Write report", minutes_1=60)
+    assert planned(await anna.session())["Gym"] == "19:00-20:00"
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    at(house, "09:10")
+    meeting(house, "Drinks", "19:15", "19:45")
+    await anna.press("Redo step")
+    await anna.press("Refit the rest")
+    session = await anna.session()
+    assert planned(session).get("Gym") == after
+    assert [each.title for each in session.planning.unplaced] == ([] if after else ["Gym"])
