@@ -287,7 +287,7 @@ def _before_next_day(record: ConstraintRecord, days: Sequence[PlannedDay], axis:
 _NIGHT = timedelta(hours=12)
 _LATE = timedelta(hours=18)
 _SMALL_HOURS = time(6, 0)
-_MARGIN = 24
+MARGIN = 24
 """Slots added before the first frame and after the last one, for what is near their edges."""
 
 
@@ -414,8 +414,8 @@ class DraftContext:
         return _instant(self.instance, clock)
 
 
-def build_context(instance: Instance) -> DraftContext:
-    """Compute the fixed parts of an instance.
+def build_context(instance: Instance, margin: int = MARGIN) -> DraftContext:
+    """Compute the fixed parts of an instance, with so many slots before its first frame and after its last.
 
     Raises :class:`BadInput` for a frame that ends before it starts or is longer than 36 hours, and ``PlanInvalid``
     for a broken previous plan.
@@ -423,7 +423,7 @@ def build_context(instance: Instance) -> DraftContext:
     instance = replace(instance, policy=policy_in_force(instance.policy, instance.constraints, instance.date))
     now = None if instance.now is None else _instant(instance, instance.now)
     frames = [_frame(instance, number) for number in range(instance.days)]
-    axis, days = _days(instance, frames, now)
+    axis, days = _days(instance, frames, now, margin)
     events = tuple(_events(instance, axis))
     taken = 0
     for event in events:
@@ -484,12 +484,12 @@ def _frame(instance: Instance, number: int) -> tuple[datetime, datetime, datetim
 
 
 def _days(
-    instance: Instance, frames: list[tuple[datetime, datetime, datetime]], now: datetime | None
+    instance: Instance, frames: list[tuple[datetime, datetime, datetime]], now: datetime | None, margin: int
 ) -> tuple[Axis, tuple[PlannedDay, ...]]:
     tz = zone(instance.tz)
     midnights = [wall_instant(instance.date + timedelta(days=n), time(), tz) for n in range(instance.days + 1)]
-    first = min(floor(midnights[0]), floor(frames[0][0])) - _MARGIN * GRID
-    last = max(ceil(midnights[-1]), ceil(frames[-1][1])) + _MARGIN * GRID
+    first = min(floor(midnights[0]), floor(frames[0][0])) - margin * GRID
+    last = max(ceil(midnights[-1]), ceil(frames[-1][1])) + margin * GRID
     axis = Axis(first, (last - first) // GRID)
     behind = 0 if now is None else slot_range(0, -(-(ceil(now) - first) // GRID))
     days: list[PlannedDay] = []

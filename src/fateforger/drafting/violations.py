@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta
 from itertools import combinations
 
-from fateforger.drafting.context import DraftContext, SlotRule, build_context
+from fateforger.drafting.context import MARGIN, DraftContext, SlotRule, build_context
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.model import Block, Violation
 from fateforger.planning.grid import GRID, in_words
@@ -23,7 +23,15 @@ def find_violations(day: Instance | DraftContext, resolved: Iterable[Resolved]) 
     """
     context = day if isinstance(day, DraftContext) else build_context(day)
     blocks = [block for block in resolved if block.event.type is not ET.BACKGROUND]
+    context = _extend_axis(context, blocks)
     return check_blocks(context, [Block.of(block, _task_of(block.key)) for block in blocks])
+
+
+def _extend_axis(context: DraftContext, blocks: Sequence[Resolved]) -> DraftContext:
+    """Return the context with an axis that reaches all blocks: what a person moves may lie far outside of the frame."""
+    axis = context.axis
+    beyond = max((max(-axis.slot(b.start), axis.slot(b.end) + 1 - axis.slots) for b in blocks), default=0)
+    return build_context(context.instance, MARGIN + beyond) if beyond > 0 else context
 
 
 def check_blocks(context: DraftContext, blocks: Sequence[Block]) -> tuple[Violation, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.factories.constraints import record_of
@@ -13,6 +15,7 @@ from fateforger.drafting.instance import read_instance
 from fateforger.drafting.solver import draft_instance
 from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput
+from fateforger.planning.block_times import start_at
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import read_plan
 
@@ -114,3 +117,16 @@ def test_a_pause_that_is_missing_is_told_once() -> None:
     assert [(each.keys, each.text) for each in found] == [
         (("a", "b"), "You said “Pause”, and there is less time than that beside “A” and “B”.")
     ]
+
+
+@pytest.mark.parametrize("clock", ["2026-03-01T19:00", "2026-03-03T05:00"])
+def test_rules_count_blocks_far_outside_of_the_frame(clock: str) -> None:
+    """A block that a person moved into the night is one of its day's blocks like any other."""
+    moved = datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo("Europe/Amsterdam"))
+    rule = said(name="One", description="One", necessity="must", rule_kind="capacity", scalar_params={"count_max": 1})
+    instance = read_instance({**DAY, "constraints": [rule]})
+    there = resolve(start_at(plan("a 09:00 60 A", "b 11:00 60 B"), "b", moved))
+    (found,) = find_violations(instance, there)
+    assert sorted(found.keys) == ["a", "b"]
+    assert found.text == "You said “One”, and there are 2 of them on that day."
+    assert find_violations(build_context(instance), there) == (found,)
