@@ -22,6 +22,7 @@ from fateforger.memory.applicability import Answer
 from fateforger.memory.documents import read_record, write_record
 from fateforger.memory.record import ConstraintRecord, Label, Uid
 from fateforger.memory.reminders import describe_days, describe_times, needs_confirmation
+from fateforger.memory.settings import build_setting, get_setting_slot, read_setting, with_standard_form
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity, Scope, Source, Status
 from fateforger.planning.validation import first_mistake
@@ -31,6 +32,7 @@ from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
+    SetPolicy,
     SettleConstraints,
     ShowMemory,
     UndoMemory,
@@ -360,7 +362,7 @@ def memory_commands(
             shown = tuple(get_numbered(listed, number).uid for number in words.numbers)
             return (ShowMemory(**head, uids=shown, search=words.search),)
         case MemoryWish.REMEMBER:
-            return (RememberConstraint(**head, record=new_record(words.rule, session)),)
+            return (_remember(head, listed, new_record(words.rule, session)),)
         case MemoryWish.UNDO:
             return (UndoMemory(**head, write=_last_write(session)),)
         case MemoryWish.KEEP:
@@ -382,6 +384,16 @@ def memory_commands(
             )
         case _:
             assert_never(words.wish)
+
+
+def _remember(head: Mapping[str, Any], listed: Sequence[Version], record: ConstraintRecord) -> SessionCommand:
+    """Return the command that keeps a new rule. A setting for always is set as the form sets it."""
+    setting, when = read_setting(record), record.applicability
+    if setting is None or record.scope is not Scope.PROFILE or when.days_of_week or when.start_date or when.end_date:
+        return RememberConstraint(**head, record=with_standard_form(record))
+    known = [v.record for v in listed if not v.retired and v.record.scope is Scope.PROFILE]
+    same = [each for each in known if get_setting_slot(each) is setting.slot and not each.applicability.days_of_week]
+    return SetPolicy(**head, records=(build_setting(setting, when.timezone, same[0] if same else None),))
 
 
 def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
