@@ -13,8 +13,8 @@ from typing import Any
 
 from fateforger.adapters.optimizer.model import Model, Sum
 from fateforger.drafting import weights
-from fateforger.drafting.axis import slot_range, slots_of, stretches
-from fateforger.drafting.problem import Cap, Item, Piece, Placed, Problem, SoftGap
+from fateforger.drafting.axis import slots_of, stretches
+from fateforger.drafting.problem import Cap, Item, Piece, Placed, Problem, SoftGap, empty_placement
 from fateforger.planning.grid import GRID
 
 BySlot = dict[int, list[int]]
@@ -23,16 +23,19 @@ BySlot = dict[int, list[int]]
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Variables of an item: one for each possible piece, and whether it is placed."""
+    """Variables of an item: one for each possible piece, whether it is placed, and whether it covers a slot."""
 
     item: Item
     present: int
+    cut: int | None = None
+    """True when it is placed in several pieces."""
     at: dict[Piece, int] = field(default_factory=dict)
+    covers: dict[int, int] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
         """True when it has one piece at most."""
-        return self.item.bounds.most == 1
+        return self.cut is None
 
 
 class Translation:
@@ -43,6 +46,7 @@ class Translation:
         self.model = Model()
         self.items = [self._add_item(item) for item in problem.items]
         self._everyone = range(len(self.items))
+        self._counts: dict[tuple[int, int, int], dict[int, int]] = {}
         self._separate_pieces()
         self._order_items()
         self._limit_days()
@@ -57,8 +61,14 @@ class Translation:
     def message(self, placed: Placed) -> Any:
         """Return the program with a placement as its hint."""
         there = zip(self.items, placed, strict=True)
-        hint = {pieces.at[piece]: 1 for pieces, mine in there for piece in mine if piece in pieces.at}
-        hint |= {pieces.present: 1 for pieces in self.items if placed[pieces.item.index]}
+        hint: dict[int, int] = {}
+        for pieces, mine in there:
+            hint[pieces.present] = int(bool(mine))
+            if pieces.cut is not None:
+                hint[pieces.cut] = int(len(mine) > 1)
+            for piece in mine:
+                hint[pieces.at[piece]] = 1
+                hint |= {pieces.covers[slot]: 1 for slot in _list_covered(*piece)}
         return self.model.finish(hint)
 
     def read(self, values: Sequence[int]) -> Placed:
@@ -70,32 +80,59 @@ class Translation:
     def _add_item(self, item: Item) -> _Pieces:
         model, most = self.model, item.bounds.most
         model.pay(item.reward)
-        pieces = _Pieces(item, model.boolean(-item.reward))
+        pieces = _Pieces(item, model.boolean(-item.reward), model.boolean() if most > 1 else None)
+        present, cut = pieces.present, pieces.cut
         for length, price in _lengths(item):
             for start in slots_of(item.starts(length)):
                 pieces.at[start, length] = model.boolean(item.points(start, length) + price)
-        present = pieces.present
-        if pieces.whole:
-            model.within([(present, -1), *((x, 1) for x in pieces.at.values())], 0, 0)
+        whole = [(x, 1) for (_, n), x in pieces.at.items() if cut is None or n == item.slots]
+        if cut is None:
+            model.within([(present, -1), *whole], 0, 0)
         else:
-            model.within([(present, -item.slots), *((x, n) for (_, n), x in pieces.at.items())], 0, 0)
-            model.within([(present, -most), *((x, 1) for x in pieces.at.values())], None, 0)
-            for x in pieces.at.values():
+            parts = [(x, n) for (_, n), x in pieces.at.items() if n < item.slots]
+            model.within([(present, -1), (cut, 1), *whole], 0, 0)
+            model.within([(cut, -item.slots), *parts], 0, 0)
+            model.within([(cut, -most), *((x, 1) for x, _ in parts)], None, 0)
+            model.within([(cut, -2), *((x, 1) for x, _ in parts)], 0, None)
+            for x, _ in parts:
                 model.charge(x, weights.PIECE)
-            model.charge(present, -weights.PIECE)
+            model.charge(cut, -weights.PIECE)
         if item.required:
             model.within([(present, 1)], 1, 1)
+        elif self.problem.is_hopeless(empty_placement(self.problem.items), item):
+            model.within([(present, 1)], 0, 0)
+        self._cover(pieces)
         return pieces
+
+    def _cover(self, pieces: _Pieces) -> None:
+        """Add a variable for each slot that says whether the item covers it."""
+        slots: BySlot = {}
+        for (start, length), x in pieces.at.items():
+            for slot in _list_covered(start, length):
+                slots.setdefault(slot, []).append(x)
+        for slot, literals in slots.items():
+            pieces.covers[slot] = covered = self.model.boolean()
+            self.model.within([(covered, -1), *((x, 1) for x in literals)], 0, 0)
+            if not pieces.whole:
+                self.model.within([(covered, 1), (pieces.present, -1)], None, 0)
 
     def _separate_pieces(self) -> None:
         """Let at most one piece cover a slot or keep it free."""
-        slots: BySlot = {}
+        slots = self._list_coverage(self._everyone)
         for pieces in self.items:
             for (start, length), x in pieces.at.items():
-                for slot in range(start, start + length + pieces.item.gap):
+                for slot in range(start + length, start + length + pieces.item.gap):
                     slots.setdefault(slot, []).append(x)
         for literals in slots.values():
             self.model.at_most_one(literals)
+
+    def _list_coverage(self, members: Iterable[int]) -> BySlot:
+        """Return the variables that say, by slot, which of these items cover it."""
+        slots: BySlot = {}
+        for member in sorted(members):
+            for slot, x in self.items[member].covers.items():
+                slots.setdefault(slot, []).append(x)
+        return slots
 
     def _order_items(self) -> None:
         """Keep the order of tasks and of hard rules."""
@@ -142,7 +179,7 @@ class Translation:
     def _charge_gaps(self) -> None:
         """Charge for the slots of soft gaps that others cover."""
         for gap in self.problem.soft_gaps:
-            covers = self._by_slot(gap.avoiding, -1, _list_covered)
+            covers = self._list_coverage(gap.avoiding)
             broken = self.model.boolean(gap.base) if gap.base else None
             for slot, wanted in self._wanted_ahead(gap) if gap.ahead else self._wanted_behind(gap):
                 if slot in covers:
@@ -201,21 +238,24 @@ class Translation:
     def _charge_swap(self, first: _Pieces, then: _Pieces, on: int, points: int) -> None:
         if first is then:
             return
-        if first.whole and then.whole:
-            begun, unended = self._mark_begun([then.item.index], on), self._mark_unended([first.item.index], on)
-            both = [slot for slot in begun if slot in unended]
-            if both:
-                swapped = self.model.boolean(points)
-                for slot in both:
-                    self.model.raise_to(swapped, [(begun[slot], 1), (unended[slot], 1)], 1)
+        begun, unended = self._count_begun(then, on), self._count_unended(first, on)
+        both = [slot for slot in begun if slot in unended]
+        if not both:
             return
-        starts = self._by_slot([then.item.index], on, _start)
-        for slot, literals in starts.items():
-            later = [x for (start, n), x in first.at.items() if start + n > slot and on >> start & 1]
-            if later:
+        if first.whole or then.whole:
+            # One of them has one piece: once it is on the wrong side, the pieces of the other that are there count.
+            most = max(first.item.bounds.most, then.item.bounds.most)
+            factors = (most, 1) if then.whole else (1, most)
+            swapped = self.model.integer(most, points)
+            for slot in both:
+                terms = zip((begun[slot], unended[slot]), factors, strict=True)
+                self.model.raise_to(swapped, list(terms), most)
+            return
+        for slot, literals in self._by_slot([then.item.index], on, _start).items():
+            if slot in unended:
                 most = first.item.bounds.most
                 number = self.model.integer(most, points)
-                self.model.raise_to(number, [*((x, 1) for x in later), *((x, most) for x in literals)], most)
+                self.model.raise_to(number, [(unended[slot], 1), *((x, most) for x in literals)], most)
 
     def _charge_kinds(self) -> None:
         """Charge for too much shallow work, and for too many blocks of deep work."""
@@ -223,9 +263,10 @@ class Translation:
         for day in problem.days:
             deep, shallow = (
                 [
-                    (x, (slot_range(start, start + n) & day.slots).bit_count())
+                    (x, 1)
                     for m in problem.groups[group]
-                    for (start, n), x in self.items[m].at.items()
+                    for slot, x in self.items[m].covers.items()
+                    if day.slots >> slot & 1
                 ]
                 for group in (problem.deep, problem.shallow)
             )
@@ -243,12 +284,7 @@ class Translation:
     def _charge_slack(self) -> None:
         """Charge for the slots beyond those that may be taken before slack is."""
         for opened, most in self.problem.slack:
-            taken = [
-                (x, slots)
-                for pieces in self.items
-                for (start, n), x in pieces.at.items()
-                if (slots := (slot_range(start, start + n) & opened).bit_count())
-            ]
+            taken = [(x, 1) for pieces in self.items for slot, x in pieces.covers.items() if opened >> slot & 1]
             over = self.model.integer(self.problem.axis.slots, weights.SLACK_SLOT)
             self.model.raise_to(over, taken, most)
 
@@ -263,8 +299,8 @@ class Translation:
             return
         longest //= GRID
         last, most = problem.axis.slots, problem.axis.slots
-        deep = self._by_slot(problem.groups[problem.deep], -1, _list_covered)
-        taken = self._by_slot(problem.groups[problem.active], -1, _list_covered)
+        deep = self._list_coverage(problem.groups[problem.deep])
+        taken = self._list_coverage(problem.groups[problem.active])
         goes_on = [model.boolean() for _ in range(last)]
         spared = self._spare_long_pieces(longest, goes_on)
         before: int | None = None
@@ -329,21 +365,41 @@ class Translation:
 
     def _mark_unended(self, members: Iterable[int], on: int) -> dict[int, int]:
         """Return variables that say, by slot, that a piece ends later."""
-        ends = self._by_slot(members, on, _end)
-        return self._chain({end - 1: literals for end, literals in ends.items()}, -1)
+        return self._chain(self._last_slots(members, on), -1)
 
-    def _chain(self, events: BySlot, step: int) -> dict[int, int]:
+    def _count_begun(self, pieces: _Pieces, on: int) -> dict[int, int]:
+        """Return by slot how many pieces of an item began there or before."""
+        key = pieces.item.index, on, 1
+        if key not in self._counts:
+            self._counts[key] = self._chain(self._by_slot([key[0]], on, _start), 1, pieces.item.bounds.most)
+        return self._counts[key]
+
+    def _count_unended(self, pieces: _Pieces, on: int) -> dict[int, int]:
+        """Return by slot how many pieces of an item end later."""
+        key = pieces.item.index, on, -1
+        if key not in self._counts:
+            self._counts[key] = self._chain(self._last_slots([key[0]], on), -1, pieces.item.bounds.most)
+        return self._counts[key]
+
+    def _last_slots(self, members: Iterable[int], on: int) -> BySlot:
+        return {end - 1: literals for end, literals in self._by_slot(members, on, _end).items()}
+
+    def _chain(self, events: BySlot, step: int, most: int | None = None) -> dict[int, int]:
+        """Return by slot whether an event was reached, or how many were, of at most so many."""
         chain: dict[int, int] = {}
         if events:
             last = self.problem.axis.slots if step > 0 else -1
             before: int | None = None
             for slot in range(min(events) if step > 0 else max(events), last, step):
-                literal = self.model.boolean()
-                if before is not None:
-                    self.model.raise_to(literal, [(before, 1)])
-                if slot in events:
-                    self.model.raise_to(literal, [(x, 1) for x in events[slot]])
-                chain[slot] = before = literal
+                reached = [(x, 1) for x in events.get(slot, ())]
+                number = self.model.integer(most or 1)
+                if before is not None and most is not None:
+                    self.model.raise_to(number, [(before, 1), *reached])
+                elif before is not None:
+                    self.model.raise_to(number, [(before, 1)])
+                if reached and (before is None or most is None):
+                    self.model.raise_to(number, reached)
+                chain[slot] = before = number
         return chain
 
     def _usage(self, cap: Cap) -> Iterator[tuple[Sum, Sum, tuple[int, int]]]:
