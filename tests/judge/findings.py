@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from tests.judge.day import MINUTE, Day, Span, concerns, cover, runs
+from tests.judge.day import MINUTE, TASK, Day, Span, concerns, cover, runs
 from tests.laws import drafting_checker
 
 PAUSE = 10
@@ -190,9 +190,25 @@ def judge_meetings(day: Day) -> Findings:
         if entry.task is None and entry.type == "M":
             row.append(entry)
             continue
-        if len(row) > 1 and not entry.is_rest and entry.type != "PR":
+        if len(row) > 1 and not entry.is_rest and entry.type != "PR" and _fits_with_pauses(day, entry):
             yield f"“{entry.title}” begins at {day.clock(entry.start)} without a pause after {len(row)} meetings in a row"
         row = []
+
+
+def _fits_with_pauses(day: Day, block: Span) -> bool:
+    """Check whether all of a block's task fits with a pause after each row of meetings; only the one thing outranks it."""
+    task = day.tasks.get(block.task or "")
+    if task is None or not task["one_thing"]:
+        return True
+    meetings = [event for event in day.events if event.type == "M"]
+    after = {
+        minute
+        for one, two in pairwise(meetings)
+        if two.start - one.end < PAUSE
+        for minute in range(two.end, two.end + PAUSE)
+    }
+    meals = cover(each for each in day.blocks if each.type == "R")
+    return day.fits(task, (day.room(task) & day.free) - after - meals)
 
 
 def judge_order(day: Day) -> Findings:
@@ -217,14 +233,43 @@ def _could_swap(day: Day, movable: Sequence[Span], deep: Span, stretch: range) -
     task = day.tasks.get(deep.task or "")
     if task is None or {block.task for block in movable} & day.chain(task):
         return False
+    if any(_is_one(day, block) for block in day.blocks if movable[-1].end <= block.start < deep.start):
+        return False
     gained = sum(block.minutes for block in movable)
-    least = max(task["min_chunk"], SITTING) if task["splittable"] else task["minutes"]
-    if gained < min(least, task["minutes"]) and deep.start not in stretch:
+    least = longest_focus(day, task)  # a sitting is not cut in two
+    room = gained - _missing_pause(day, movable[0])
+    if deep.start in stretch:
+        possible = _has_room_for_pauses(day, stretch)
+    else:
+        possible = room >= min(least, deep.minutes) and (deep.minutes >= gained or _has_pause_after(day, movable[-1]))
+    if not possible:
         return False
     best = day.best_hours(task)
     if best is not None and cover([deep]) <= best and not cover(movable) <= best:
         return False
     return set(range(movable[0].start, movable[0].start + gained)) <= day.room(task)
+
+
+def _is_one(day: Day, block: Span) -> bool:
+    return bool(day.tasks.get(block.task or "", TASK)["one_thing"])
+
+
+def _has_room_for_pauses(day: Day, stretch: range) -> bool:
+    """Check whether a pause fits after each piece of deep work in a stretch: one more when shallow work comes last."""
+    inside = [block for block in day.blocks if block.start in stretch]
+    pauses = PAUSE * sum(block.type == "DW" for block in inside)
+    return sum(block.minutes for block in inside) + pauses <= len(stretch)
+
+
+def _has_pause_after(day: Day, block: Span) -> bool:
+    """Check whether what is left of a batch could begin a pause later, behind the deep work."""
+    return not set(range(block.end, block.end + PAUSE)) & (day.frame - day.unplanned)
+
+
+def _missing_pause(day: Day, block: Span) -> int:
+    """Return the minutes that a pause lacks between deep work and a block that other deep work would replace."""
+    before = max((each.end for each in day.blocks if each.type == "DW" and each.end <= block.start), default=-PAUSE)
+    return max(0, PAUSE - (block.start - before))
 
 
 def batches(day: Day) -> list[list[Span]]:

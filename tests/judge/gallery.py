@@ -32,6 +32,14 @@ the plan and says what a thoughtful person would object to. The page, the plans 
 `DAYS_WRITE=1 .venv/bin/pytest tests/judge`; a change of any plan or finding fails the tests until it has been looked at.
 """
 
+TRADES = {
+    "37-lawyer-before-hearing": (
+        "The half hour before the briefing could begin the plea only in four pieces or at the cost of a pause, since a "
+        "meeting is no pause in a run of focus. So small tasks fill it and the half hour before lunch"
+    ),
+}
+"""Why a finding is a fair trade, by day."""
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -116,6 +124,7 @@ def _section(number: int, shown: Shown) -> Iterator[str]:
         yield from (conflict(shown), "")
     if shown.findings:
         yield from ("The judge says:", "", *(f"- {finding}." for finding in shown.findings), "")
+        yield from (f"Why it stays: {TRADES[shown.name]}.", "")
     else:
         yield from ("The judge has nothing to say.", "")
 

@@ -6,7 +6,18 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.judge.gallery import FILES, FINDINGS, FOLDER, PAGE, check_file, draft, print_findings, print_page, print_plan
+from tests.judge.gallery import (
+    FILES,
+    FINDINGS,
+    FOLDER,
+    PAGE,
+    TRADES,
+    check_file,
+    draft,
+    print_findings,
+    print_page,
+    print_plan,
+)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -17,6 +28,10 @@ def test_the_plan_is_the_one_that_was_looked_at(file: Path) -> None:
 def test_the_findings_are_the_known_ones() -> None:
     """A new finding fails, and one that is gone fails until the file is written again: progress is recorded."""
     check_file(FINDINGS, print_findings())
+
+
+def test_each_finding_is_explained() -> None:
+    assert {shown.name for shown in map(draft, FILES) if shown.findings} == set(TRADES)
 
 
 def test_the_page_shows_each_day() -> None:

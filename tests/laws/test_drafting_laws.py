@@ -27,7 +27,6 @@ from fateforger.values import replace
 
 ZONES = ["Europe/Amsterdam", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "Pacific/Auckland"]
 PAUSE = 10
-SHORT = 15
 DAYS = [date(2026, 3, 2), date(2026, 3, 29), date(2026, 10, 25), date(2026, 3, 8), date(2026, 11, 1), date(2026, 4, 5)]
 
 
@@ -97,8 +96,7 @@ def test_every_task_is_placed_in_full_or_named(day: Day) -> None:
 @examples(40)
 def test_a_named_task_found_no_gap(day: Day) -> None:
     """What is left out of a full day would not fit in one piece, with its pauses, into what is left, to the grid.
-
-    Work of less than a quarter of an hour is worth less than the order of a good day, and may be left out for it.
+    Neither order nor any preference costs a task.
     """
     result = draft(replace(day, fills=True))
     taken = [(b.start.astimezone(UTC), b.end.astimezone(UTC)) for b in resolve(result.plan)]
@@ -109,7 +107,7 @@ def test_a_named_task_found_no_gap(day: Day) -> None:
         longest = max(longest, min(start, day.end) - at)
         at = max(at, end)
     for work in day.works:
-        if work.length >= SHORT and any(left.id == work.id for left in result.unplaced):
+        if any(left.id == work.id for left in result.unplaced):
             assert timedelta(minutes=work.length) >= longest - timedelta(minutes=8 + 2 * PAUSE)
 
 

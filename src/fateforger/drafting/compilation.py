@@ -22,6 +22,7 @@ from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, mus
 from fateforger.drafting.instance import Between, Pin, Policy, Task
 from fateforger.drafting.problem import (
     REST,
+    SITTING,
     Cap,
     Item,
     Order,
@@ -138,8 +139,8 @@ class _Items:
         reward, slot = weights.PLACED, weights.PLACED_SLOT[task.priority]
         if task.deadline is not None:
             slot += weights.DUE_SLOT
-        if task.type is ET.REGENERATION:
-            reward += weights.MEAL
+        if task.type in {ET.REGENERATION, ET.HABIT}:
+            reward += weights.MEAL if task.type is ET.REGENERATION else weights.HABIT
         if task.one_thing:
             reward, slot = weights.ONE_THING, weights.ONE_THING_SLOT
         firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)))
@@ -294,12 +295,15 @@ class _Closing:
         task = next((t for t in self.context.instance.tasks if t.id == item.source.task), None)
         everywhere = slot_range(0, self.context.axis.slots)
         if task is not None and task.energy:
-            points = (weights.ENERGY_SLOT, 0) if item.work else (weights.RHYTHM_SLOT, weights.RHYTHM)
+            hours = min(
+                weights.ENERGY_SLOT, weights.PLACED_SLOT[task.priority] // 2
+            )  # work is worth more than its hours
+            points = (hours, 0) if item.work else (weights.RHYTHM_SLOT, weights.RHYTHM)
             prices.append(Price(everywhere & ~self._windows(task.energy), *points, rule="energy"))
         if task is not None and task.required and task.deadline is not None:
             due = self.context.axis.slot(self.context.instant(task.deadline))
             prices.append(Price(slot_range(due - _DUE_SOON, due), weights.DUE_SOON_SLOT, rule="deadline"))
-        if self.context.instance.policy.focus and item.deep:
+        if self.context.instance.policy.focus and item.deep and not (task is not None and task.energy):
             prices.append(
                 Price(everywhere & ~self._windows(self.context.instance.policy.focus), weights.FOCUS_SLOT, rule="focus")
             )
@@ -412,20 +416,25 @@ def _orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[It
 
 
 def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Order]:
-    """Yield the orders of a good day: the one thing, other deep work, shallow work, and the end of work."""
+    """Yield the orders of a good day: the one thing, other deep work, shallow work, and the end of work.
+
+    Where time is too short for a sitting, shallow work keeps deep work from nothing.
+    """
     policy, days = context.instance.policy, tuple(day.slots for day in context.days)
+    short = reduce(or_, (slot_range(at, at + n) for at, n in stretches(context.free) if n < SITTING), 0)
     one = frozenset(i.index for i in items if i.source.one)
     needed = {n for i in one for n in items[i].precedence.needs}
     deep = frozenset(i.index for i in items if i.deep and not i.source.one)
     shallow = frozenset(i.index for i in items if i.work and not i.deep and not i.source.one)
     end = frozenset(i.index for i in items if i.source.id.startswith(f"{SHUTDOWN}-"))
-    orders = [("shutdown", one | deep | shallow, end, weights.WORK_END)]
+    orders = [("shutdown", one | deep | shallow, end, weights.WORK_END, days)]
     if policy.one_thing_early:
-        orders.append(("one_thing_early", one, deep - needed, weights.ONE_FIRST))
-        orders.append(("deep_first", one | deep, shallow, weights.DEEP_FIRST))
-    for name, first, then, points in orders:
+        orders.append(("one_thing_early", one, deep - needed, weights.ONE_FIRST, days))
+        long = tuple(day & ~short for day in days)
+        orders.append(("deep_first", one | deep, shallow, weights.DEEP_FIRST, long))
+    for name, first, then, points, on in orders:
         if first and then:
-            yield Order(name, first, then, days, points)
+            yield Order(name, first, then, on, points)
 
 
 def _members_of(rule: SlotRule, items: Sequence[Item]) -> frozenset[int]:

@@ -16,7 +16,7 @@ from fateforger.drafting import weights
 from fateforger.drafting.axis import longest_run, slot_range
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.placement import cost as cost_of
-from fateforger.drafting.problem import Item, Placed, Problem
+from fateforger.drafting.problem import Item, Piece, Placed, Problem
 
 
 def lower_bound(problem: Problem) -> int:
@@ -237,7 +237,7 @@ def _room(placement: Placement, everywhere: int) -> tuple[int, int]:
     return free.bit_count(), longest_run(free)
 
 
-_TEMPERATURE = 400
+_TEMPERATURE = 1_600
 """Points by which a step may worsen a plan at the start, about the worth of a task; it cools to zero."""
 
 
@@ -358,6 +358,8 @@ def optimize_locally(problem: Problem, placement: Placement, stop: Callable[[], 
                 others = (i for i in problem.items if not i.source.pinned)
                 best, cost, better = _try_reinsert(best, cost, [item], others)
                 again = again or better
+        best, cost, better = _try_exchanges(best, cost)
+        again = again or better
         for early, late in _misordered_pairs(problem, best):
             best, cost, better = _try_reinsert(best, cost, [early, late], [late, early])
             again = again or better
@@ -387,6 +389,40 @@ def _try_earlier(best: Placement, cost: int, item: Item) -> tuple[Placement, int
             if now < cost:
                 return trial, now, True
     return best, cost, False
+
+
+def _try_exchanges(best: Placement, cost: int) -> tuple[Placement, int, bool]:
+    """Put a piece ahead of the one or two before it, if that is cheaper."""
+    pieces = [(piece, item) for item in best.problem.items for piece in best.placed[item.index]]
+    pieces.sort(key=lambda each: each[0])
+    for last in range(1, len(pieces)):
+        for first in range(max(0, last - 2), last):
+            trial = _exchange(best, pieces[first : last + 1])
+            if trial is None or len(best.problem.violated_caps(trial.placed)) > len(
+                best.problem.violated_caps(best.placed)
+            ):
+                continue
+            now = cost_of(trial, cost)
+            if now < cost:
+                return trial, now, True
+    return best, cost, False
+
+
+def _exchange(best: Placement, row: list[tuple[Piece, Item]]) -> Placement | None:
+    """Return the placement with the last piece of a row ahead of the others, or ``None`` where that is impossible."""
+    items = [item for _, item in row]
+    trial = best.remove_items(item.index for item in items)
+    same = len({item.index for item in items}) < len(items)
+    if same or sum(map(bool, trial.placed)) != sum(map(bool, best.placed)) - len(items):
+        return None  # one of them is pinned, or others need it
+    later = sum(row[-1][0]) - sum(row[-2][0])
+    starts = [row[0][0][0], *(start + later for (start, _), _ in row[:-1])]
+    for (piece, item), start in zip([row[-1], *row[:-1]], starts, strict=True):
+        new = tuple(sorted((start, piece[1]) if p == piece else p for p in best.placed[item.index]))
+        if not item.starts(piece[1]) >> start & 1 or not trial.fits(item, new):
+            return None
+        trial.take(item, new)
+    return trial
 
 
 def _misordered_pairs(problem: Problem, placement: Placement) -> list[tuple[Item, Item]]:

@@ -6,8 +6,9 @@ Levels build on each other.
 - 2 *Okay*: nothing overlaps or runs into a meeting, every must is kept, everything has a place, the one thing is
 early.
 - 3 *Detailed*: breaks after deep work, a meal, and every should is kept.
-- 4 *Ultra*: the one thing is named, deep work comes in two or three blocks of a good length, shallow work takes at
-most 30 %, there is room before deep work and after a meal, the day has an end, and every preference is kept.
+- 4 *Ultra*: the one thing is named, deep work comes in two or three blocks of a good length, or in no more than it
+needs, shallow work takes at most 30 % or keeps out no deep work that matters more, there is room before deep work and
+after a meal, the day has an end, and every preference is kept.
 
 A declined part of the policy demands nothing.
 """
@@ -28,7 +29,7 @@ from fateforger.drafting.model import UnplacedItem, Violation
 from fateforger.drafting.problem import REST, SHORT_DAY
 from fateforger.drafting.violations import find_violations
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import task_of
+from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, WORK, Resolved, TBPlan, overlaps, resolve
 from fateforger.quality.model import LABELS, Criterion, Finding, Quality
@@ -114,6 +115,21 @@ class View:
             return False
         spare = (free & ~self.taken).bit_count() - -(-task.length(self.policy) // GRID)
         return spare * 100 < self.policy.slack_percent * free.bit_count()
+
+    @property
+    def has_more_important_deep_work(self) -> bool:
+        """True when deep work has no place, and not for slack, though less important shallow work has."""
+        tasks = self.instance.tasks
+        waiting = {left.id for left in self.still_unplaced if not self.is_left_for_slack(left)}
+        least = max((t.priority for t in tasks if t.type is ET.SHALLOW_WORK and self.first_of(t.id)), default=0)
+        return any(t.type is ET.DEEP_WORK and t.id in waiting and t.priority < least for t in tasks)
+
+    @property
+    def fewest_deep_blocks(self) -> int:
+        """Blocks that the deep work of the plan takes at least, each no longer than the person holds."""
+        longest = self.policy.longest_focus or 24 * 60
+        tasks = (t for t in self.instance.tasks if t.type is ET.DEEP_WORK and self.first_of(t.id) is not None)
+        return sum(1 if t.splittable is False else -(-t.length(self.policy) // longest) for t in tasks)
 
     @property
     def is_long(self) -> bool:
@@ -239,7 +255,7 @@ def _check_necessity(necessity: Necessity) -> Callable[[View], Findings]:
 
 def _check_unplaced(view: View) -> Findings:
     for left in view.still_unplaced:
-        if view.is_left_for_slack(left):
+        if left.id.startswith((f"{LUNCH}-", f"{SHUTDOWN}-")) or view.is_left_for_slack(left):
             continue
         text = f"Make room for “{left.title}”, or take it off today's list."
         yield Finding(criterion=Criterion.UNPLACED, level=2, text=text, cause=left.id)
@@ -293,14 +309,18 @@ def _check_shallow_share(view: View) -> Findings:
     percent = view.policy.shallow_percent
     total = sum((block.duration for block in view.work), timedelta())
     shallow = [block for block in view.work if block.event.type is ET.SHALLOW_WORK]
-    if percent is not None and sum((b.duration for b in shallow), timedelta()) * 100 > total * percent:
+    ids = [task.id for task in view.instance.tasks]
+    as_listed = all(task_of(block.key, ids) for block in shallow)
+    if percent is None or (as_listed and not view.has_more_important_deep_work):
+        return
+    if sum((b.duration for b in shallow), timedelta()) * 100 > total * percent:
         text = f"Shallow work takes more than {percent}% of your working time; give deep work more room."
         yield Finding(criterion=Criterion.SHALLOW, level=4, text=text, keys=tuple(block.key for block in shallow))
 
 
 def _check_deep_blocks(view: View) -> Findings:
     most = view.policy.deep_blocks
-    if most is not None and len(view.deep) > most:
+    if most is not None and not view.still_unplaced and len(view.deep) > max(most, view.fewest_deep_blocks):
         text = f"There are {len(view.deep)} blocks of deep work; two or three of about 90 minutes are what a day holds."
         yield Finding(criterion=Criterion.DEEP_BLOCKS, level=4, text=text, keys=tuple(b.key for b in view.deep))
 
