@@ -154,7 +154,7 @@ class _LeftOut:
             rules = self._rules_without_which(self._is_worth_it, item)
             return slack if not rules and _fits_into_slack(placement, item) else _explain_price(rules, item)
         if price is not None:
-            return "the search ended before it found a place for it"
+            return slack if _fits_into_slack(placement, item) else "the search ended before it found a place for it"
         rules = self._rules_without_which(self._fits_now, item)
         if rules:
             return f"{_join_rules(rules)} {_verb('rule', rules)} out the time that is still free"
