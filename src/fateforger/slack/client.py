@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.errors import BadInput, WorldError
-from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND
+from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND, WEEK_COMMAND
 
 BOT_EVENTS = (
     "agent_session_stopped",
@@ -35,7 +35,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "assistant:write": "to suggest what to say first",
     "channels:history": "to read replies in a plan's thread in a public channel",
     "chat:write": "to post plans, keep them up to date, and say what is going on meanwhile",
-    "commands": f"{COMMAND_NAME}, {PULL_COMMAND}, {TASKS_COMMAND} and the shortcuts",
+    "commands": f"{COMMAND_NAME}, {PULL_COMMAND}, {TASKS_COMMAND}, {WEEK_COMMAND} and the shortcuts",
     "files:write": "to show the day as a picture",
     "groups:history": "to read replies in a plan's thread in a private channel",
     "im:history": "to read direct messages to the planner",
@@ -93,6 +93,12 @@ def app_manifest() -> dict[str, Any]:
                 {
                     "command": TASKS_COMMAND,
                     "description": "See your queue of tasks",
+                    "should_escape": False,
+                },
+                {
+                    "command": WEEK_COMMAND,
+                    "description": "Plan the next five working days, the rest of this week, or the next week",
+                    "usage_hint": "[this | next]",
                     "should_escape": False,
                 },
             ],

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from typing import get_args
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -23,10 +24,12 @@ from fateforger.session.commands.thread import Opening, Start, TimeboxingUserRep
 from fateforger.session.queue_commands import (
     EnqueueTask,
     HomeCommandBase,
+    PlanWeek,
     PullTask,
     QueueCommand,
     QueueCommandBase,
     ShowTasks,
+    WeekSpan,
 )
 from fateforger.session.store import Feedbacks, Rating, Sent
 from fateforger.slack import phrases
@@ -39,7 +42,7 @@ from fateforger.slack.access import (
     parse_sent_code,
     parse_typed_code,
 )
-from fateforger.slack.addresses import PULL_COMMAND
+from fateforger.slack.addresses import PULL_COMMAND, WEEK_COMMAND
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.home import Home
 from fateforger.slack.notices import first_greeting_job, greeting_job, retire_welcome, suggest
@@ -264,8 +267,15 @@ class RequestHandler:
             return refusal
         task_id = read_task_id(said) if said else None
         about = {"command_id": command_id, "user_id": user_id, "at": self.clock.now()}
-        if name != PULL_COMMAND:
-            command: QueueCommand = ShowTasks.model_validate(about)
+        if name == WEEK_COMMAND:
+            if (span := said or "coming") not in get_args(WeekSpan):
+                return phrases.NOT_A_WEEK
+            zone = await self.people.zone(user_id)
+            if zone is None:
+                return phrases.NO_ZONE
+            command: QueueCommand = PlanWeek.model_validate({**about, "span": span, "tz": zone})
+        elif name != PULL_COMMAND:
+            command = ShowTasks.model_validate(about)
         elif said and task_id is None:
             return phrases.NOT_A_TASK
         else:

@@ -40,6 +40,7 @@ from fateforger.slack.addresses import (
     TASKS_COMMAND,
     TURN_PREFIX,
     VALUE_ACTION,
+    WEEK_COMMAND,
     WELCOME,
     action_of,
     field_name,
@@ -105,6 +106,7 @@ class Listeners:
         app.command(COMMAND_NAME)(listen(self._timebox))
         app.command(PULL_COMMAND)(listen(self._queue))
         app.command(TASKS_COMMAND)(listen(self._queue))
+        app.command(WEEK_COMMAND)(listen(self._queue))
         app.global_shortcut(START)(listen(self._shortcut))
         app.message_shortcut(SAVE_AS_TASK)(listen(self._save_as_task))
         app.event("message")(listen(self._message))

@@ -36,7 +36,7 @@ VERSIONS: Mapping[str, int] = {
     "patch": 10,
     "replan": 3,
     "rules": 6,
-    "start": 7,
+    "start": 8,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1

@@ -95,6 +95,10 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return PullTask(**about, task_id=wanted.task_id)
         case Purpose.TASKS:
             return ShowTasks(**about)
+        case Purpose.WEEK:
+            return PlanWeek(**about)
+        case Purpose.NEXT_WEEK:
+            return PlanWeek(**about, span="next")
         case Purpose.DONE:
             if wanted.task_id is None:
                 return ShowTasks(**about)

@@ -131,6 +131,16 @@ async def test_a_pull_in_words_names_its_task_by_its_row(talk: Begin) -> None:
     assert "1 task in your queue" in anna.words
 
 
+async def test_a_week_is_planned_in_words(talk: Begin) -> None:
+    anna = await talk(wanting("week"), wanting("next_week"))
+    await anna.adds("Tax return")
+    await anna.says("plan my week")
+    assert "Monday 2 March" in anna.words
+    assert "Tax return" in anna.words
+    await anna.says("et la semaine prochaine ?", "2.0")
+    assert "Monday 9 March" in anna.words
+
+
 @pytest.mark.parametrize("wants", ["pull", "done"])
 async def test_what_names_no_task_that_is_there_starts_nothing(talk: Begin, wants: str) -> None:
     """S223: a hand-over needs its target; where that is not there the queue is shown, and all stays as it is."""
