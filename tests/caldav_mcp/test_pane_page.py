@@ -241,7 +241,7 @@ def times(event: dict[str, Any]) -> tuple[str, str]:
 
 
 async def test_a_block_is_dragged_and_stretched(tools: AtTheTools, open_pane: Open) -> None:
-    """By the middle it moves, by its lower edge it becomes longer, and Escape puts it back."""
+    """S258: By the middle it moves, by its lower edge it becomes longer, and Escape puts it back."""
     await tools.create()
     page = await open_pane("?date=2027-05-04")
     event, moved = page.locator("#events .event"), page.locator("#moved")
@@ -266,6 +266,7 @@ async def test_a_block_is_dragged_and_stretched(tools: AtTheTools, open_pane: Op
 
 
 async def test_a_block_is_moved_by_keys(tools: AtTheTools, open_pane: Open) -> None:
+    """S258"""
     await tools.create()
     page = await open_pane("?date=2027-05-04")
     event, moved = page.locator("#events .event"), page.locator("#moved")
@@ -290,6 +291,7 @@ async def test_a_block_is_moved_by_keys(tools: AtTheTools, open_pane: Open) -> N
 
 
 async def test_a_block_that_was_changed_meanwhile_is_not_moved(tools: AtTheTools, open_pane: Open) -> None:
+    """S258"""
     await tools.create()
     page = await open_pane("?date=2027-05-04")
     event = page.locator("#events .event")

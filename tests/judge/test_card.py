@@ -58,11 +58,13 @@ def _is_held(day: Day, around: range) -> bool:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_card_of_a_day_of_the_gallery_asks_for_nothing_that_could_be_had(file: Path) -> None:
+    """S244"""
     assert told(json.loads(file.read_text())["instance"]) == []
 
 
 @pytest.mark.parametrize("family", ["light", "typical"])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_card_of_a_random_day_asks_for_nothing_that_could_be_had(family: str, seed: int) -> None:
+    """S244"""
     document = day_of(family, seed)
     assert told({**document, "constraints": []}) == []

@@ -26,15 +26,17 @@ def test_the_plan_is_the_one_that_was_looked_at(file: Path) -> None:
 
 
 def test_the_findings_are_the_known_ones() -> None:
-    """A new finding fails, and one that is gone fails until the file is written again: progress is recorded."""
+    """S243: A new finding fails, and one that is gone fails until the file is written again: progress is recorded."""
     check_file(FINDINGS, print_findings())
 
 
 def test_each_finding_is_explained() -> None:
+    """S243"""
     assert {shown.name for shown in map(draft, FILES) if shown.findings} == set(TRADES)
 
 
 def test_the_page_shows_each_day() -> None:
+    """S243"""
     check_file(PAGE, print_page())
 
 

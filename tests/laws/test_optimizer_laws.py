@@ -77,6 +77,7 @@ def cost_in_program(problem: Problem, placed: Placed) -> int | None:
 
 @pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.extra) for share in range(1, SHARES))])
 def test_a_placement_costs_the_same_in_the_program(share: int) -> None:
+    """S256"""
     compared = 0
     for seed in range(share, DAYS, SHARES):
         problem, lot = problem_of(seed), Random(seed)
@@ -104,7 +105,7 @@ def test_a_proof_is_never_above_a_plan_and_its_plan_keeps_the_hard_rules(seed: i
 
 
 def test_a_draft_is_called_the_best_one_once_the_process_proved_it() -> None:
-    """The orders of a good day are what makes a proof slow; without them it takes a few seconds."""
+    """S256: The orders of a good day are what makes a proof slow; without them it takes a few seconds."""
     document = day_of("light", 3)
     document["policy"] = {**document.get("policy", {}), "one_thing_early": False, "shutdown": 0}
     light = solve_context(build_context(read_instance(document)), steps=0)

@@ -42,6 +42,7 @@ def taken(document: Document, task: str, choice: dict[str, Any]) -> Document:
 
 
 def test_each_choice_places_its_task_and_costs_what_it_says() -> None:
+    """S254"""
     seen: Counter[str] = Counter()
     documents = [any_day(seed) for seed in range(120)] + [day_of("typical", seed) for seed in range(15)]
     for document in [*documents, *(day_with_named_tasks(seed) for seed in range(40))]:
@@ -65,7 +66,7 @@ def test_each_choice_places_its_task_and_costs_what_it_says() -> None:
 
 
 def test_each_reason_names_what_stood_in_the_way() -> None:
-    """As the judge of the gallery sees it, who shares no code with the solver."""
+    """S253: As the judge of the gallery sees it, who shares no code with the solver."""
     reasons = 0
     for seed in range(200):
         document = any_day(seed) if seed % 3 else day_of("typical", seed)

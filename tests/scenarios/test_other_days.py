@@ -69,7 +69,7 @@ def thread_reads(person: Person, ts: str, *expected: str) -> str:
 
 
 def test_a_task_waits_in_the_queue_and_planning_its_day_brings_it(tmp_path: Path) -> None:
-    """The next working day is chosen already; it survives a kill -9, and Undo takes a task back."""
+    """S249: The next working day is chosen already; it survives a kill -9, and Undo takes a task back."""
     with program(tmp_path / "data") as running:
         person = running.person()
         list_three(person)
@@ -98,6 +98,7 @@ def test_a_task_waits_in_the_queue_and_planning_its_day_brings_it(tmp_path: Path
 
 
 def test_undo_takes_a_task_back_from_the_thread_that_has_it(tmp_path: Path) -> None:
+    """S249"""
     with program(tmp_path / "data") as running:
         person = running.person()
         plan_next_day(person)
@@ -145,7 +146,7 @@ def titles(running: Program) -> list[str]:
 
 
 def test_a_committed_plan_moves_to_another_day_and_comes_back_whole(tmp_path: Path) -> None:
-    """Off this day's calendar, drafted and committed on the other; one Undo after a kill -9 puts both back."""
+    """S250: Off this day's calendar, drafted and committed on the other; one Undo after a kill -9 puts both back."""
     with program(tmp_path / "data") as running:
         person = running.person()
         for _, step in STEPS:

@@ -36,6 +36,7 @@ def blocks(*constraints: dict[str, Any], **changes: Any) -> list[str]:
 
 
 def test_lunch_and_the_shutdown_are_where_the_rules_say() -> None:
+    """S245"""
     assert "12:30 Lunch 45" in blocks()
     day = blocks(setting("lunch", "13:00-14:00"), setting("shutdown", duration_min=15))
     assert "13:00 Lunch 60" in day
@@ -64,6 +65,7 @@ def test_no_lunch_and_what_was_given_for_the_day() -> None:
 
 
 def test_a_break_after_an_hour_of_deep_work() -> None:
+    """S245"""
     task = {"id": "book", "title": "Book", "minutes": 120}
     longest = [b["minutes"] for b in drafted({**MONDAY, "tasks": [task]})["placed"] if b["title"].startswith("Book")]
     hour = {**MONDAY, "tasks": [task], "constraints": [setting("longest_focus", duration_max=60)]}
@@ -80,6 +82,7 @@ def routine(name: str, hours: str, *days: str, **scalars: int) -> dict[str, Any]
 
 
 def test_routines_are_drafted_by_themselves() -> None:
+    """S246"""
     school, gym = routine("School run", "08:10-08:45"), routine("Gym", "17:00-20:00", "MO", "TH", duration_min=45)
     day = blocks(school, gym)
     assert "08:10 School run 35" in day

@@ -86,6 +86,7 @@ async def improved(house: House, anna: Person) -> None:
 async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_changed(
     house: House, anna: Person
 ) -> None:
+    """S255"""
     gate = Gate()
     house.improver = Improver(gate.optimize)
     house.restart()
@@ -104,6 +105,7 @@ async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_cha
 
 
 async def test_the_plan_that_the_person_went_on_with_stays(house: House, anna: Person) -> None:
+    """S255"""
     gate = Gate()
     house.improver = Improver(gate.optimize)
     house.restart()
@@ -118,6 +120,7 @@ async def test_the_plan_that_the_person_went_on_with_stays(house: House, anna: P
 
 
 async def test_a_restart_in_between_loses_nothing(house: House, anna: Person) -> None:
+    """S255"""
     gate = Gate()
     house.improver = Improver(gate.optimize)
     house.restart()

@@ -51,6 +51,7 @@ def notes(house: House, title: str) -> str:
 
 
 async def test_small_tasks_are_put_together_and_taken_apart_by_one_click(anna: Person) -> None:
+    """S248"""
     await with_small_tasks(anna)
     before = (await anna.session()).day.inputs
     assert OFFER in anna.words
@@ -84,6 +85,7 @@ async def test_blocks_are_put_together_in_refine_and_one_undo_takes_it_back(anna
 
 
 async def test_items_are_ticked_off_on_the_committed_day_and_on_the_calendar(anna: Person, house: House) -> None:
+    """S248"""
     await to_box(anna)
     assert notes(house, "Small tasks") == "☐ Bank\n☐ Expenses\n☐ Train"
     assert "☐ Bank, ☐ Expenses, ☐ Train" in anna.words
@@ -100,6 +102,7 @@ async def test_items_are_ticked_off_on_the_committed_day_and_on_the_calendar(ann
 
 
 async def test_what_is_not_ticked_is_offered_again_and_a_whole_box_is_not(anna: Person, house: House) -> None:
+    """S248"""
     await to_box(anna)
     await anna.press("☐ Bank")
     house.clock.at = MORNING + timedelta(days=1)
@@ -125,6 +128,7 @@ async def test_a_box_of_which_all_is_ticked_is_done(anna: Person, house: House) 
 
 
 async def test_a_box_in_the_queue_is_ticked_off_there(house: House) -> None:
+    """S248"""
     anna = Desk(house)
     box = await anna.adds("Admin", details={"items": [{"title": "Bank"}, {"title": "Expenses"}]})
     await anna.pulls(box.id)

@@ -88,6 +88,7 @@ async def press_at_home(house: House, action: str, *, value: str | None = None) 
 
 
 async def test_after_three_late_reports_the_fourth_is_asked_about_once(house: House) -> None:
+    """S257"""
     await spend_late_days(house)
     assert await observations(house) == [
         ("Weekly report", 60, 90, "changed"), ("Report for Acme", 60, 90, "changed"), ("Q3 reports", 60, 90, "changed"),
@@ -128,6 +129,7 @@ async def test_an_open_length_is_planned_as_usual_and_said_so(house: House) -> N
 
 
 async def test_what_is_forgotten_is_gone_and_stays_gone(house: House) -> None:
+    """S257"""
     await spend_late_days(house)
     assert RATIO in words(await home(house))
     await press_at_home(house, "duration.forget")
@@ -139,6 +141,7 @@ async def test_what_is_forgotten_is_gone_and_stays_gone(house: House) -> None:
 
 
 async def test_a_correction_counts_instead(house: House) -> None:
+    """S257"""
     await spend_late_days(house)
     await press_at_home(house, "duration.correct", value="200 deep report")
     assert "**report** (deep): 2 times as long, usually 1 h 30 min, as you told me" in words(await home(house))

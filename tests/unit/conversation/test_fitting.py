@@ -208,6 +208,7 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
 
 
 async def test_what_a_should_pushes_out_can_have_the_day_without_it(anna: Person, house: House) -> None:
+    """S254"""
     meeting(house, "Workshop", "10:00", "12:30")
     meeting(house, "Review", "13:30", "17:00")
     await anna.to_tasks()
@@ -221,7 +222,7 @@ async def test_what_a_should_pushes_out_can_have_the_day_without_it(anna: Person
 
 
 async def test_a_choice_says_whose_place_it_takes(anna: Person, house: House) -> None:
-    """Without the rule there is time for the report, and none is left for the e-mail."""
+    """S254: Without the rule there is time for the report, and none is left for the e-mail."""
     meeting(house, "Workshop", "09:00", "16:00")
     await anna.to_tasks()
     await told(anna, "No deep work late", necessity="must", rule_kind="avoid_window", applies_event_types=["DW"],

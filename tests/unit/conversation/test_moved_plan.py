@@ -30,7 +30,7 @@ async def on_thursday(house: House) -> Session:
 async def test_a_death_while_a_plan_moves_loses_nothing(
     house: House, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    """It dies between drafting there and taking away here; after the restart it goes on, and one Undo takes it back."""
+    """S250: It dies between drafting there and taking away here; after the restart it goes on, and one Undo takes it back."""
     anna, desk = Person(house), Desk(house)
     await anna.to_refine("Write report", "Call the bank")
     before = await anna.session()

@@ -31,6 +31,7 @@ async def names(house: House) -> list[str]:
 
 
 async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person, house: House) -> None:
+    """S245"""
     await anna.to_frame()
     ways = [button.action for button in buttons_in(await anna.look("rule_new"))]
     assert ways == ["form.routine", "form.policy"]
@@ -48,6 +49,7 @@ async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person
 
 
 async def test_a_setting_is_changed_in_place_and_cleared(anna: Person, house: House) -> None:
+    """S245"""
     await anna.to_frame()
     await anna.fill("policy", **{**USUAL, "slack": 30, "deep_blocks": 2})
     assert await names(house) == ["30 % of the free time stays free", "There are at most 2 blocks of deep work"]
@@ -59,6 +61,7 @@ async def test_a_setting_is_changed_in_place_and_cleared(anna: Person, house: Ho
 
 
 async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person, house: House) -> None:
+    """S246"""
     await anna.to_frame()
     errors = await anna.fill("routine", title="", times="8:45-8:10", kind="H")
     assert errors is not None

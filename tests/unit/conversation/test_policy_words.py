@@ -30,6 +30,7 @@ SEVEN = [{"kind": "prefer", "start": "07:00", "end": "08:00"}]
     ],
 )
 async def test_words_set_the_policy(said: dict[str, Any], sentence: str) -> None:
+    """S245"""
     out, _ = await heard(wish("remember", rule=rule(description="as they said it", **said)))
     (command,) = out.heard
     assert isinstance(command, SetPolicy)

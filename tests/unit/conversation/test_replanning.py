@@ -198,6 +198,7 @@ async def test_nothing_to_move_changes_nothing(anna: Person, house: House) -> No
 async def test_a_routine_outside_the_frame_keeps_its_hours(
     anna: Person, house: House, times: str, after: str | None
 ) -> None:
+    """S246"""
     await anna.to_frame()
     assert await anna.fill("routine", title="Gym", times=times, minutes=60, kind="H") is None
     await anna.press("Proceed")

@@ -179,11 +179,13 @@ WAYS: tuple[Callable[[Field, House, Path], Awaitable[Answer]], ...] = (
 async def test_a_field_gives_the_same_task(
     name: str, way: Callable[[Field, House, Path], Awaitable[Answer]], house: House, tmp_path_factory: Any
 ) -> None:
+    """S247"""
     each = FIELDS[name]
     details, first = await way(each, house, tmp_path_factory.mktemp("cli"))
     assert details == replace(each.gives, after=tuple(first for _ in each.gives.after))
 
 
 def test_every_field_is_tried() -> None:
+    """S247"""
     tried = {name for each in FIELDS.values() for name in each.gives.model_dump(exclude_defaults=True)}
     assert tried == set(TaskDetails.model_fields)

@@ -29,7 +29,7 @@ def abroad(*more: EventImage, **given: object) -> Session:
 
 
 def test_meetings_are_in_the_clock_of_where_the_person_is() -> None:
-    """20:30 in Amsterdam is 14:30 in New York, six hours behind."""
+    """S252: 20:30 in Amsterdam is 14:30 in New York, six hours behind."""
     day = abroad(event("Stand-up", "09:00", "09:15"), event("Dinner", "23:00", "23:45"))
     assert [meeting_line(day, meeting) for meeting in busy_meetings(day)] == [
         "**09:00–09:15** Stand-up",
@@ -52,6 +52,7 @@ def test_the_end_of_the_day_is_that_of_the_place_and_lunch_before_the_flight_is_
 
 
 def test_a_meeting_in_the_air_is_pointed_out_on_the_card() -> None:
+    """S252"""
     day = abroad(event("Steering call", "16:00", "16:30"))
     clock, clash = describe_journeys(day)
     assert clock == (
@@ -72,6 +73,7 @@ def test_only_journeys_between_places_with_different_clocks_count() -> None:
 
 
 def test_the_picture_follows_the_clock() -> None:
+    """S252"""
     view = DayView(
         date=MONDAY,
         tz="Europe/Amsterdam",

@@ -132,6 +132,7 @@ async def test_a_pull_in_words_names_its_task_by_its_row(talk: Begin) -> None:
 
 
 async def test_a_week_is_planned_in_words(talk: Begin) -> None:
+    """S251"""
     anna = await talk(wanting("week"), wanting("next_week"))
     await anna.adds("Tax return")
     await anna.says("plan my week")

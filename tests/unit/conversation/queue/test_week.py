@@ -45,6 +45,7 @@ async def sessions(house: House) -> dict[date, Session]:
 
 
 async def test_a_week_shows_each_task_once_and_spreads_the_load(anna: Desk, house: House) -> None:
+    """S251"""
     titles = [f"Chapter {n}" for n in range(10)]
     for title in titles:
         await adds(anna, title)
@@ -58,6 +59,7 @@ async def test_a_week_shows_each_task_once_and_spreads_the_load(anna: Desk, hous
 
 
 async def test_due_dates_and_orders_hold_across_the_days(anna: Desk) -> None:
+    """S251"""
     for n in range(8):
         await adds(anna, f"Filler {n}", 120)
     late = await adds(anna, "Collect figures")
@@ -85,6 +87,7 @@ async def test_what_has_no_place_is_named_with_the_reason(anna: Desk) -> None:
 
 
 async def test_all_days_open_in_threads_with_their_tasks_planned(anna: Desk, house: House) -> None:
+    """S251"""
     tasks = [await adds(anna, f"Chapter {n}") for n in range(5)]
     before = shown(await plans(anna))
     await anna.press("Open all 5 days")
@@ -176,7 +179,7 @@ async def test_a_calendar_that_cannot_be_read_plans_nothing(anna: Desk, house: H
 async def test_a_death_between_two_steps_loses_and_doubles_nothing(
     anna: Desk, house: House, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    """The program dies before it queues one more command, and carries the click out again after its restart."""
+    """S251: The program dies before it queues one more command, and carries the click out again after its restart."""
     house.clock.at += timedelta(days=3)
     tasks = [await adds(anna, f"Chapter {n}") for n in range(2)]
     await plans(anna, "this")
