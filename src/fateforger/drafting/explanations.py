@@ -17,7 +17,7 @@ from fateforger.drafting.model import Block, Reason
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem
 from fateforger.drafting.routines import find_routine
-from fateforger.planning.block_times import task_of
+from fateforger.planning.block_times import is_shutdown, task_of
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.text import format_date, quote_title
@@ -185,7 +185,7 @@ class _Why:
                     slot, piece, Reason("event", f"{where} {quote_title(event.title)}", event.id)
                 )
         for other in self.problem.items:
-            for s, n in self.placed[other.index]:
+            for s, n in () if is_shutdown(other.source.id) else self.placed[other.index]:
                 if other is not item and (near >> s & 1 or near >> (s + n) & 1):
                     trial = self._without(self.problem, item, piece).placed
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))

@@ -64,8 +64,8 @@ def _options(looser: RelaxedProblems, placement: Placement, item: Item) -> Itera
         yield PlacementOption("shrink", f"Make it {in_words(minutes)}", minutes=minutes)
     if item.bounds.most == 1 and item.slots >= 2 * item.bounds.shortest and _fits_in_pieces(placement, item):
         yield PlacementOption("split", "Do it in pieces")
-    more = _find_extension(context, placement, item)
-    if more is not None:
+    least = _find_extension(context, placement, item)
+    for more in () if least is None else (least, least + ROUND_LONGER * GRID):
         end = _later(context.instance, context.days[0].end, more)
         ends = f"your day ends at {end:%H:%M}" if len(context.days) == 1 else "each day"
         yield PlacementOption("extend", f"Work {in_words(more)} longer: {ends}", minutes=more)
@@ -242,7 +242,10 @@ def try_options(left: Iterable[UnplacedItem], before: Outcome, trial: Trial, ste
         tried += bool(promising)
         checked = (check(each.id, option) for option in (promising if tried <= MOST_TRIED else ()))
         certain = (option for option in each.choices if option.way not in PROMISING)
-        told.append(replace(each, choices=(*certain, *(option for option in checked if option is not None))))
+        holding = [option for option in checked if option is not None]
+        shortest = next((option for option in holding if option.way == "extend"), None)
+        found = (option for option in holding if option.way != "extend" or option is shortest)
+        told.append(replace(each, choices=(*certain, *found)))
     return tuple(told)
 
 

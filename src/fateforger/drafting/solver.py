@@ -29,7 +29,7 @@ from fateforger.drafting.routines import keep_hours, with_routines
 from fateforger.drafting.task_fields import apply_details
 from fateforger.drafting.violations import check_blocks
 from fateforger.errors import BadInput
-from fateforger.planning.block_times import BlockPlace, task_of, to_timing
+from fateforger.planning.block_times import BlockPlace, is_shutdown, task_of, to_timing
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import zone
@@ -449,9 +449,15 @@ def _with_priority(block: Resolved, instance: Instance) -> Task:
     task = next((t for t in instance.tasks if t.id == mine), None)
     return replace(
         Task.of_block(block),
-        priority=1 if block.event.type is ET.REGENERATION else _USUAL if task is None else task.priority,
+        priority=_priority_of(block, task),
         one_thing=task is not None and task.one_thing and block.key == task.id,
     )
+
+
+def _priority_of(block: Resolved, task: Task | None) -> int:
+    if is_shutdown(block.key):
+        return 5
+    return 1 if block.event.type is ET.REGENERATION else _USUAL if task is None else task.priority
 
 
 def _with_times(plan: TBPlan, timed: Iterable[tuple[TBEvent, datetime, timedelta]]) -> TBPlan:

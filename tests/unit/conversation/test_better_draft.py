@@ -53,7 +53,7 @@ async def full_day(anna: Person) -> tuple[TBPlan, TBPlan]:
         first = tried.draft(steps=FIRST_STEPS).plan
         found = tried.search_again((), first)
         best = None if found is None else found.to_draft()
-        if best is not None:
+        if best is not None and best.plan != first:
             break
     else:
         raise AssertionError("every first plan is as good as the best one; add a harder day")

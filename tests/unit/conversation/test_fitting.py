@@ -171,7 +171,7 @@ async def defer(anna: Person) -> None:
         (LEFT[2], "17:00-18:00", "Your day ends at 19:00 now.\n“Mail” has a place now."),
         (
             LEFT[3],
-            "11:30-12:30",
+            "09:00-10:00",
             "I redrafted your day, because your rules have changed.\n“Mail” has a place now.",
         ),
     ],

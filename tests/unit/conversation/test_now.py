@@ -52,6 +52,7 @@ async def test_at_three_nothing_of_the_plan_is_in_the_past(anna: Person, house: 
     assert house.on_calendar(whole=True) == {
         "Write report": "15:05-16:05",
         "Mail": "16:15-17:15",
+        "Shut down": "17:15-17:45",
     }
     session = await anna.session()
     assert session.stage is TimeboxingStage.REVIEW_COMMIT

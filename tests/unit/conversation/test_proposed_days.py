@@ -177,7 +177,9 @@ def days(draw: st.DrawFn) -> Day:
         for n in range(draw(st.integers(0, 5)))
     )
     lunch = draw(st.sampled_from([None, LunchWish("lunch-2026-03-02", at("12:30"), 45)]))
-    return Day(date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"), busy=meetings, lunch=lunch, works=works)
+    return Day(
+        date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"), busy=meetings, lunch=lunch, works=works, fills=True
+    )
 
 
 @given(days())

@@ -40,7 +40,7 @@ async def test_from_start_to_committed_in_seven_deeds_and_back(house: House, ann
     assert "**5 created, 0 updated, 0 deleted, 0 unchanged**" in anna.words
     plan = {
         "Write report": "10:00-11:30",
-        "Call Bo": "14:35-15:05",
+        "Call Bo": "09:00-09:30",
         "Review": "13:25-14:25",
         "Lunch": "12:30-13:15",
     }
