@@ -165,7 +165,9 @@ class _Items:
             self._hold_in_place(item)
 
     def _hold_in_place(self, item: Item) -> None:
-        """Make a block of a repaired plan keep its slots; moving costs more than anything else."""
+        """Make a block of a plan in use keep its slots: only the place of such a block is worth more than a move."""
+        if item.preferences.previous:
+            item.reward += weights.KEPT
         item.preferences.moved, item.preferences.far = (weights.MENDED, 1), _FULL_DAY
         if len(item.preferences.previous) == 1:
             ((start, length),) = item.preferences.previous

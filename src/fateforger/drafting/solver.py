@@ -394,17 +394,10 @@ def refit_plan(
     pins |= {key: Pin(key=key) for key, b in movable.items() if b.event.type is ET.MEETING}
     tasks = tuple(keep_hours(instance, t) for t in (*(_with_priority(b, instance) for b in movable.values()), *more))
     result = _solve_again(plan, instance, tasks, tuple(pins.values()), steps)
-    closing = {key for key in movable if is_shutdown(key) and key not in pins}
-    if closing and not all(result.placed):
-        # Work does not wait for another day so that the shutdown can stay where it is.
-        work = tuple(task for task in tasks if task.id not in closing)
-        result = _solve_again(plan, instance, work, tuple(pins.values()), steps)
-    else:
-        closing = set()
     unplaced = _find_unplaced(result, steps)
     after = {b.key: b for b in blocks_of(result.context, result.problem, result.placed)}
     stay = _unmoved_keys(result) | {b.key for b in result.context.past} | set(pins)
-    gone = {left.id for left in unplaced} | closing
+    gone = {left.id for left in unplaced}
     notes = {task.id: task.notes for task in more}
     timed = [
         (b.event, b.start if b.key in stay or b.key not in after else after[b.key].start, b.duration)

@@ -50,7 +50,9 @@ MOVED_SLOT = 8
 MOVED_FAR = 24
 """Slots beyond which a longer move costs no more."""
 MENDED = 4_000
-"""For a move in a repair."""
+"""For a move in a repair or a refit."""
+KEPT = 100 * MENDED
+"""Reward there for a block that stays in the plan: more than the moves of all others."""
 
 # Costs of a shape.
 PIECE = 40
