@@ -26,7 +26,7 @@ from fateforger.errors import BadInput
 from fateforger.memory.record import Clock, ConstraintRecord
 from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.plan import ET, Resolved, TBPlan
-from fateforger.planning.task_details import TaskDetails
+from fateforger.planning.task_details import TaskDetails, find_circle
 from fateforger.planning.timing import ClockField, zone
 from fateforger.planning.validation import first_mistake
 from fateforger.text import join_words
@@ -282,7 +282,7 @@ class Instance(BaseModel):
         unknown = next((a for t in self.tasks for a in t.after if a not in ids), None)
         if unknown is not None:
             raise ValueError(f"a task comes after “{unknown}”, and there is no such task")
-        waiting = _find_cycle({task.id: task.after for task in self.tasks})
+        waiting = find_circle({task.id: task.after for task in self.tasks})
         if waiting:
             titles = {task.id: task.title for task in self.tasks}
             named = join_words(f"“{titles[each]}”" for each in waiting)
@@ -301,26 +301,6 @@ class Instance(BaseModel):
         """Return the day without a task, and without references to it."""
         kept = (replace(t, after=tuple(a for a in t.after if a != gone)) for t in self.tasks if t.id != gone)
         return replace(self, tasks=tuple(kept))
-
-
-def _find_cycle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return tasks of which each comes after the next and the last after the first, or nothing."""
-    clear: set[str] = set()
-    for begin in after:
-        path: list[str] = []
-        open_ = [iter((begin,))]
-        while open_:
-            task = next(open_[-1], None)
-            if task is None:
-                open_.pop()
-                clear.update(path[-1:])
-                path = path[:-1]
-            elif task in path:
-                return tuple(path[path.index(task) :])
-            elif task not in clear:
-                path.append(task)
-                open_.append(iter(after[task]))
-    return ()
 
 
 def read_instance(document: object) -> Instance:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
 from enum import StrEnum
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -298,3 +299,15 @@ def _format_travel(travel: Travel) -> str:
     if not travel.place:
         return gettext("{length} each way", length=length)
     return gettext("{place}, {length} each way", place=travel.place, length=length)
+
+
+def find_circle(after: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Return tasks of which each comes after the next and the last after the first, or nothing.
+
+    ``after`` maps a task to those that it comes after.
+    """
+    try:
+        TopologicalSorter(after).prepare()
+    except CycleError as error:
+        return tuple(reversed(error.args[1][1:]))
+    return ()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fateforger.errors import BadInput
-from fateforger.planning.task_details import format_items
+from fateforger.planning.task_details import find_circle, format_items
 from fateforger.session.model import InputFacts, Task
+from fateforger.text import gettext as _
+from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
 MAX_TASKS = 60
@@ -24,7 +26,7 @@ def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
     known = {t.id for t in inputs.tasks}
     if any(t.id in known for t in added):
         raise BadInput("One of these tasks is on the list already.")
-    return _with_one_thing_last_named(inputs.tasks, added)
+    return _without_circle(_with_one_thing_last_named(inputs.tasks, added))
 
 
 def with_task(inputs: InputFacts, task: Task) -> InputFacts:
@@ -36,7 +38,7 @@ def with_task(inputs: InputFacts, task: Task) -> InputFacts:
     others = (*inputs.tasks[:place], *inputs.tasks[place + 1 :])
     if task.one_thing:
         others = tuple(_without_one_thing(t) for t in others)
-    return InputFacts(tasks=(*others[:place], task, *others[place:]))
+    return _without_circle(InputFacts(tasks=(*others[:place], task, *others[place:])))
 
 
 def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
@@ -46,6 +48,21 @@ def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
     """
     place = _place(inputs, task_id)
     return InputFacts(tasks=(*inputs.tasks[:place], *inputs.tasks[place + 1 :]))
+
+
+def _without_circle(inputs: InputFacts) -> InputFacts:
+    """Return the list. Raises :class:`BadInput` if tasks on it would wait for each other."""
+    titles = {task.id: task.title for task in inputs.tasks}
+    circle = find_circle({task.id: titles.keys() & {*task.details.after} for task in inputs.tasks})
+    if circle:
+        raise BadInput(describe_circle([titles[each] for each in circle]))
+    return inputs
+
+
+def describe_circle(titles: Sequence[str]) -> str:
+    """Return a sentence about tasks that would wait for each other."""
+    named = join_words(quote_title(title) for title in titles)
+    return _("{named} would wait for each other. Let one of them come after nothing.", named=named)
 
 
 def keep_for_later(task: Task) -> Task:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
 
 from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.policy import policy_in_force
 from fateforger.errors import BadInput
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps
 from fateforger.planning.plan import resolve
+from fateforger.planning.task_details import find_circle
 from fateforger.session.day import busy_meetings, day_to_plan, day_words, frame_of
 from fateforger.session.draft import day_of, draft_constraints, with_own_draft, work_of
 from fateforger.session.model import InputFacts, Session, Task
 from fateforger.session.open_work import given_day, to_task
 from fateforger.session.queue_commands import WeekSpan
+from fateforger.session.tasks import describe_circle
 from fateforger.tasks.task import NORMAL, Do, QueuedTask, TaskState
 from fateforger.text import gettext as _
 
@@ -95,6 +96,10 @@ def open_tasks(queue: Sequence[QueuedTask], days: Sequence[date]) -> tuple[tuple
             continue
         due = min(task.details.due_day or date.max, given_day(queued) or date.max)
         able.append(WeekTask(task, max(first, days[0]), due))
+    while circle := find_circle({each.task.id: each.task.details.after for each in able}):
+        titles = [each.task.title for each in able if each.task.id in circle]
+        left += [LeftTask(each.task, describe_circle(titles)) for each in able if each.task.id in circle]
+        able = [each for each in able if each.task.id not in circle]
     left += [LeftTask(each.task, _("it comes after {count} others", count=MOST_TASKS)) for each in able[MOST_TASKS:]]
     return tuple(able[:MOST_TASKS]), tuple(left)
 
@@ -117,7 +122,7 @@ def spread_tasks(days: Sequence[Session], tasks: Sequence[WeekTask]) -> Week:
 
 
 def draft_day(day: Session, tasks: Sequence[Task]) -> Session:
-    """Return a day with these tasks as its plan, as its thread will draft it."""
+    """Return a day with these tasks as its plan, by a short search; its thread will search longer."""
     day = day.with_day(inputs=InputFacts(tasks=tuple(tasks)))
     return with_own_draft(day, day_of(day).draft(draft_constraints(day), steps=TRIAL_STEPS, trial_steps=None))
 
@@ -268,14 +273,11 @@ class _Spread:
         return next((day for day, tasks in self.of_day.items() if any(task.id == name for task in tasks)), None)
 
     def _count_followers(self, name: str) -> int:
-        """Return the length of the longest chain of tasks after a task."""
-
-        @cache
-        def chain(first: str) -> int:
-            behind = [each.task.id for each in self.tasks if first in each.task.details.after]
-            return 1 + max(map(chain, behind), default=-1) if behind else 0
-
-        return chain(name)
+        """Return how many tasks come one after the other behind a task, in the longest row."""
+        row, count = {name}, 0
+        while row := {each.task.id for each in self.tasks if row.intersection(each.task.details.after)}:
+            count += 1
+        return count
 
     def _length(self, task: Task) -> int:
         return work_of(self.days[0], task).length

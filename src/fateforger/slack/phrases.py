@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.session.cards import Activity, Progress
-from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND, WEEK_COMMAND
+from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND
 from fateforger.text import format_count
 
 
@@ -41,11 +41,6 @@ NOT_A_DATE = (
 NOT_A_TASK = (
     f"I can read a task's id like this: `{PULL_COMMAND} ff-4k7w9c`. "
     f"With just `{PULL_COMMAND}` I take what comes first; `{TASKS_COMMAND}` lists what there is."
-)
-
-NOT_A_WEEK = (
-    f"`{WEEK_COMMAND}` plans the next five working days, `{WEEK_COMMAND} this` the rest of this week, "
-    f"`{WEEK_COMMAND} next` the next one."
 )
 
 PLANNED_ELSEWHERE = "I'll plan this with you in a direct message."

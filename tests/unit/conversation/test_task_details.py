@@ -134,3 +134,14 @@ async def test_a_task_keeps_its_details_on_another_day(anna: Person) -> None:
     await anna.fill("defer", target=task_id, day="2026-03-03")
     (queued,) = await anna.house.store.tasks.of(anna.user)
     assert (queued.spec.details.at, queued.spec.details.kind.value) == (DETAILED.at, "errand")
+
+
+async def test_tasks_that_wait_for_each_other_are_refused(anna: Person) -> None:
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Outline", minutes_1=30, title_2="Report", minutes_2=90, proceed=False)
+    outline, report = (task.id for task in (await anna.session()).day.inputs.tasks)
+    await anna.fill_row("Report", "task", size=1, after=(outline,))
+    await anna.fill_row("Outline", "task", size=1, after=(report,))
+    assert "“Outline” and “Report” would wait for each other. Let one of them come after nothing." in anna.words
+    await anna.press("Proceed")
+    assert anna.words.index("Outline") < anna.words.index("Report")

@@ -45,6 +45,7 @@ from fateforger.conversation.queue.week import WeekPlanner
 from fateforger.conversation.queue.work import Asker, PlannedTasks, Tools, mark_handled, write_parts
 from fateforger.errors import BadInput, InternalError, StoreError
 from fateforger.memory.credentials import redact_credentials
+from fateforger.planning.task_details import find_circle
 from fateforger.session.cards import Card, Part, plain
 from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
@@ -72,6 +73,7 @@ from fateforger.session.queue_commands import (
     TurnQueue,
     WriteParts,
 )
+from fateforger.session.tasks import describe_circle
 from fateforger.tasks.intent import HydratedMessage, parse_command
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import describe_move, move_task
@@ -121,12 +123,23 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
         )
         return mark_handled(after, command.command_id)
 
+    if isinstance(command, ReviseTask):
+        _refuse_circle(await read_queue(tasks, command.user_id), command)
     task = await tasks.change(command.user_id, command.task_id, change, now=now)
     if task is None:
         return GONE
     if isinstance(command, ReviseTask):
         return f"{quote_title(task.spec.title)} is saved."
     return describe_action(task, command.deed, await read_queue(tasks, command.user_id))
+
+
+def _refuse_circle(queue: Sequence[QueuedTask], command: ReviseTask) -> None:
+    """Raise ``BadInput`` if tasks would wait for each other after a change."""
+    specs = {task.id: task.spec for task in queue} | {command.task_id: command.spec}
+    blocked = {task.id: task.blocked_by for task in queue}
+    circle = find_circle({name: (*spec.details.after, *blocked.get(name, ())) for name, spec in specs.items()})
+    if circle:
+        raise BadInput(describe_circle([specs[name].title for name in circle]))
 
 
 _BuildForm = Callable[[QueuedTask], Form]

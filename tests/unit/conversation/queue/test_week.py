@@ -10,12 +10,14 @@ from tests.fakes.google_calendar import Fail
 from tests.unit.conversation.person import ANNA, CHANNEL, MONDAY, House, meeting
 from tests.unit.conversation.queue.desk import Desk, buttons, labels
 
+from fateforger.conversation.queue.service import edit_task
 from fateforger.session.cards import Card
 from fateforger.session.commands.thread import Opening
 from fateforger.session.model import Session
-from fateforger.session.queue_commands import PlanWeek
+from fateforger.session.queue_commands import PlanWeek, ReviseTask
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import Do, TaskState
+from fateforger.values import replace
 
 DAYS = [MONDAY + timedelta(days=n) for n in range(5)]
 NAMES = ["Monday 2 March", "Tuesday 3 March", "Wednesday 4 March", "Thursday 5 March", "Friday 6 March"]
@@ -24,6 +26,11 @@ NAMES = ["Monday 2 March", "Tuesday 3 March", "Wednesday 4 March", "Thursday 5 M
 async def adds(anna: Desk, title: str, minutes: int = 60, *, priority: int = 2, **details: Any) -> str:
     task = await anna.adds(title, work=Do(minutes=minutes), priority=priority, details=details)
     return task.id
+
+
+def envelope(anna: Desk) -> dict[str, Any]:
+    about = anna.about()
+    return {name: about[name] for name in ("command_id", "user_id", "at")}
 
 
 async def plans(anna: Desk, span: str = "coming") -> Card:
@@ -84,6 +91,23 @@ async def test_what_has_no_place_is_named_with_the_reason(anna: Desk) -> None:
     assert "Without a place on these days" in anna.words
     assert "- Move house: Monday 2 March: " in anna.words
     assert "- Paint the shed: it comes after “Build a shed”, which has no place" in anna.words
+
+
+async def test_tasks_that_wait_for_each_other_are_named(anna: Desk, house: House) -> None:
+    """The form refuses them; a queue from before may hold some."""
+    first = await adds(anna, "Paint the wall")
+    second = await adds(anna, "Clear the room", after=(first,))
+    await adds(anna, "Call Bo", 15)
+    spec = (await anna.task(first)).spec
+    spec = replace(spec, details=replace(spec.details, after=(second,)))
+    refused = await edit_task(
+        house.store.tasks, ReviseTask(**{**envelope(anna), "task_id": first, "spec": spec}), now=house.clock.now()
+    )
+    assert "would wait for each other" in refused
+    await house.store.tasks.change(ANNA, first, lambda task: replace(task, spec=spec), now=house.clock.now())
+    card = await plans(anna)
+    assert "“Paint the wall” and “Clear the room” would wait for each other" in anna.words
+    assert sum("Call Bo" in row for row in shown(card).values()) == 1
 
 
 async def test_all_days_open_in_threads_with_their_tasks_planned(anna: Desk, house: House) -> None:
