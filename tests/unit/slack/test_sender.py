@@ -80,7 +80,8 @@ class Street:
 async def leased_until(store: Store) -> int:
     """In microseconds."""
     query = "SELECT leased_until FROM job"
-    return int(await store.database.read(lambda connection: connection.exec_driver_sql(query).scalar_one()))
+    found = await store.database.read(lambda connection: connection.exec_driver_sql(query).scalar_one())
+    return int(found or 0)  # none between two claims
 
 
 async def test_when_the_one_that_sends_stops_another_one_sends(stores: tuple[Store, Store]) -> None:
