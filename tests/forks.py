@@ -138,6 +138,7 @@ def _ended(statuses: dict[int, int | None], child: int) -> int | None:
 
 def _become(order: Json) -> None:
     """In the fork; it never returns."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell began the tests in the background
     for number, (path, mode) in enumerate(zip(order["files"], ("rb", "ab", "ab"), strict=True)):
         with Path(path).open(mode) as file:
             os.dup2(file.fileno(), number)
