@@ -51,11 +51,11 @@ def test_what_was_just_said_or_booked_is_kept_on_the_calendar(tmp_path: Path) ->
             person.reads("A first draft of", "Nothing before eleven", "*11:00–12:30* Report")
             calendar = CalDav(program.caldav_url())
             calendar.put("standup", "Standup", at(11), at(11, 30))
-            person.reads("I redrafted your day, because this is on your calendar now: “Standup, 11:00–11:30”.")
+            person.reads("This is on your calendar now: “Standup, 11:00–11:30”. So I redrafted your day.")
             person.press("Refine")
             person.reads("Commit to calendar")
             person.write(LATER)
-            person.reads("I changed your plan, because you told me: “Nothing before two”.")
+            person.reads("You told me: “Nothing before two”. So I changed your plan.")
             assert calendar.titles() == ["Standup"]
             person.press("Commit to calendar")
             person.reads("is on your calendar")

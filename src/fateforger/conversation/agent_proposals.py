@@ -24,9 +24,11 @@ from fateforger.session.model import Session
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.proposals import describe_constraint, preview_constraint, preview_patch
 from fateforger.session.store import Sessions
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.workers.turns import build_command_job
 
-ASKED = "The agent {client} would like to change this plan; its card says how. Shall I apply that?"
+ASKED = mark_message("The agent {client} would like to change this plan; its card says how. Shall I apply that?")
 """It contains no text of the agent, because it enters a prompt, where such text might speak for the person."""
 
 
@@ -59,7 +61,7 @@ class ProposalService:
         The person cannot mean a card that they had not seen when they wrote.
         """
         return tuple(
-            WaitingProposal(id=each.id, sentence=ASKED.format(client=each.client))
+            WaitingProposal(id=each.id, sentence=_(ASKED, client=each.client))
             for each in await self.proposals.waiting(session.user_id)
             if each.session_id == session.id and each.place is not None and each.made_at < at < each.expires_at
         )
@@ -78,13 +80,13 @@ class ProposalService:
 
 
 Answer = Literal["apply", "deny", "undo"]
-UNKNOWN = "I don't know that proposal any more."
-DECIDED = "That was decided already; the card says how."
-GONE = "The plan it was about is not there any more."
-TOO_OLD = "A day went by without an answer."
-ON_ITS_WAY = "The card of the plan says what came of it."
-OTHERWISE = "What you told me has changed since, and now it would do something else, so I did nothing."
-DONE = "It is done."
+UNKNOWN = mark_message("I don't know that proposal any more.")
+DECIDED = mark_message("That was decided already; the card says how.")
+GONE = mark_message("The plan it was about is not there any more.")
+TOO_OLD = mark_message("A day went by without an answer.")
+ON_ITS_WAY = mark_message("The card of the plan says what came of it.")
+OTHERWISE = mark_message("What you told me has changed since, and now it would do something else, so I did nothing.")
+DONE = mark_message("It is done.")
 
 CarryOut = Callable[[SessionCommand], Awaitable[None]]
 GetReply = Callable[[str], tuple[str, ...]]
@@ -134,7 +136,7 @@ class Approvals:
 
     async def expire(self, proposal_id: str) -> None:
         """Expire a proposal that is still undecided; leave any other as it is."""
-        await self._settle(proposal_id, ProposalState.EXPIRED, TOO_OLD)
+        await self._settle(proposal_id, ProposalState.EXPIRED, _(TOO_OLD))
 
     async def answer(self, proposal_id: str, user_id: str, answer: Answer) -> str | None:
         """Carry out a click on a proposal's card. Return a message for the person if nothing was done.
@@ -143,15 +145,15 @@ class Approvals:
         """
         proposal = await self._proposals.get(proposal_id)
         if proposal is None:
-            return UNKNOWN
+            return _(UNKNOWN)
         if proposal.user_id != user_id:
-            return f"<@{proposal.user_id}> is asked here, so only they can answer."
+            return _("<@{user_id}> is asked here, so only they can answer.", user_id=proposal.user_id)
         match answer:
             case "apply":
                 return await self._apply(proposal)
             case "deny":
                 denied = await self._settle(proposal_id, ProposalState.DENIED, "")
-                return None if denied else DECIDED
+                return None if denied else _(DECIDED)
             case "undo":
                 return await self._undo(proposal)
             case _:
@@ -169,7 +171,7 @@ class Approvals:
             await self._settle(proposal.id, ProposalState.APPROVED, "")
             proposal = await self._proposals.get(proposal.id) or proposal
         elif proposal.state is not ProposalState.APPROVED or proposal.outcome:
-            return DECIDED
+            return _(DECIDED)
         # It was approved just now, or by an earlier attempt of this click, before the program died.
         if proposal.state is ProposalState.APPROVED:
             await self._run_command(proposal)
@@ -183,7 +185,7 @@ class Approvals:
                 approved = ApprovedChange(before=change.before, after=change.after)
                 command = ApplyPatch(**envelope, session_id=change.session_id, patch=change.patch, approved=approved)
                 await self._jobs.enqueue(build_command_job(command, key=command.session_id), now=now)
-                await self._proposals.record_outcome(proposal.id, ON_ITS_WAY)
+                await self._proposals.record_outcome(proposal.id, _(ON_ITS_WAY))
             case ConstraintChange(record=record, replaces=replaces):
                 remember = RememberConstraint(**envelope, session_id="", record=record, supersedes=replaces)
                 await self._run_alone(proposal, remember)
@@ -192,11 +194,11 @@ class Approvals:
 
     async def _undo(self, proposal: Proposal) -> str | None:
         if isinstance(proposal.change, PlanChange):
-            return UNKNOWN
+            return _(UNKNOWN)
         if not await self._settle(proposal.id, ProposalState.UNDONE, ""):
             proposal = await self._proposals.get(proposal.id) or proposal
             if proposal.state is not ProposalState.UNDONE or proposal.outcome:
-                return DECIDED
+                return _(DECIDED)
         undo = UndoMemory(
             command_id=f"{proposal.command_id}-undo",
             user_id=proposal.user_id,
@@ -210,7 +212,7 @@ class Approvals:
     async def _run_alone(self, proposal: Proposal, command: RememberConstraint | UndoMemory) -> None:
         await self._carry_out(command)
         lines = self._said(command.command_id)
-        await self._proposals.record_outcome(proposal.id, " ".join(lines) or DONE)
+        await self._proposals.record_outcome(proposal.id, " ".join(lines) or _(DONE))
 
     async def _settle(self, proposal_id: str, state: ProposalState, outcome: str) -> bool:
         settled = await self._proposals.settle(proposal_id, state, outcome=outcome, now=self._clock.now())
@@ -223,12 +225,12 @@ class Approvals:
                 case PlanChange() as change:
                     session = await self._sessions.load(change.session_id)
                     if session is None or session.user_id != proposal.user_id:
-                        return GONE
+                        return _(GONE)
                     approved = ApprovedChange(before=change.before, after=change.after)
                     preview_patch(session, change.patch, at=self._clock.now(), approved=approved)
                 case ConstraintChange() as change:
                     if await self._describe_change(proposal, change) != proposal.preview:
-                        return OTHERWISE
+                        return _(OTHERWISE)
                 case _:
                     assert_never(proposal.change)
         except UserError as error:

@@ -38,6 +38,7 @@ from fateforger.session.queue_commands import QueueCommand, QueueCommandBase
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
 from fateforger.session.store import Sessions
+from fateforger.text import gettext as _
 from fateforger.ui import forms
 from fateforger.ui.session_cards import home_card, welcome_card
 from fateforger.workers.people import Ownership
@@ -76,13 +77,13 @@ class FormService:
             stored = await self.memory.versions(session.user_id)
         except StoreError as error:
             log.warning("a form without the stored constraints of %s: %s", session.user_id, error.message)
-            stored, lines = (), (*lines, NOT_ALL_RULES)
+            stored, lines = (), (*lines, _(NOT_ALL_RULES))
         return RuleBook(session, (*stored, *known_versions(session)), lines)
 
     async def _load_session(self, session_id: str) -> Session:
         session = await self.sessions.load(session_id)
         if session is None:
-            raise BadInput("I don't know that session any more; start a new one with /timebox.")
+            raise BadInput(_("I don't know that session any more; start a new one with /timebox."))
         return session.at_time(self.clock.now())
 
 

@@ -56,6 +56,7 @@ from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.model import Session
 from fateforger.session.replanning import facts_of
 from fateforger.session.views import PreviewView
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 
@@ -281,7 +282,7 @@ class Effects:
             except NotUndoable:
                 continue  # already undone by another command: only the plan is left to restore
             except (UserError, CalendarError) as error:
-                return before.refuse(f"I could not take that back: {error.message}")
+                return before.refuse(_("I could not take that back: {reason}", reason=error.message))
             finally:
                 self._looker.forget(session.date, session.tz)
         return apply_update_undo(session, result, await self._submitter.history(session.date))
@@ -295,7 +296,9 @@ class Effects:
         except NotUndoable as error:
             return apply_missing_group(session, error.message)
         except (UserError, CalendarError) as error:
-            return before.refuse(f"I could not take it back: {error.message}", "Nothing has changed.")
+            return before.refuse(
+                _("I could not take it back: {reason}", reason=error.message), _("Nothing has changed.")
+            )
         finally:
             self._looker.forget(session.date, session.tz)
         return apply_group_undo(session, result)

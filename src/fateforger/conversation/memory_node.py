@@ -53,14 +53,17 @@ from fateforger.session.messages import LastWords
 from fateforger.session.model import MEETINGS, HeldChange, Session
 from fateforger.session.rulebook import known_versions, refresh_view
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED
-from fateforger.text import quote_title
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, quote_title
 from fateforger.values import replace
 
-NOTHING_TO_UNDO = "There is nothing of that left to take back."
-MAY_OVERLAP = "This plan may overlap the meetings that came to your calendar."
+NOTHING_TO_UNDO = mark_message("There is nothing of that left to take back.")
+MAY_OVERLAP = mark_message("This plan may overlap the meetings that came to your calendar.")
 SAME_MOMENT = timedelta(milliseconds=1)
 """Versions of one message are microseconds apart; a larger difference means that something was said later."""
-DECLINED_BEFORE = "You did not want that rule before, so I leave it out; under Your rules you can bring it back."
+DECLINED_BEFORE = mark_message(
+    "You did not want that rule before, so I leave it out; under Your rules you can bring it back."
+)
 
 
 def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOutput | None:
@@ -111,7 +114,7 @@ def apply_understood(
         if _was_decided_since(taken.memory, record, heard):
             continue
         if before is not None and _is_unwanted(before, record) and find_alike(taken.memory, record) is None:
-            taken = taken.with_lines(DECLINED_BEFORE)
+            taken = taken.with_lines(_(DECLINED_BEFORE))
             continue
         taken = remember_constraint(taken, record)
     lines = tuple(line for line in (heard.question, heard.trouble) if line is not None)
@@ -207,7 +210,7 @@ def _apply_command(stage: StageInput, command: SessionCommand) -> MemoryChange:
         case UndoMemory(write=cause):
             return _undo_write(taken, stage, cause)
         case _:
-            raise BadInput(NOTHING_TO_UNDO)
+            raise BadInput(_(NOTHING_TO_UNDO))
 
 
 def _is_yes(held: HeldChange | None, uid: str) -> TypeGuard[HeldChange]:
@@ -223,7 +226,7 @@ def _set_aside_held(taken: MemoryChange, held: HeldChange, seen: int | None) -> 
             taken = judge_constraint(taken, uid, "set_aside", None, seen if uid == held.uid else None)
             aside = (*aside, uid)
     taken = replace(taken, put_aside=aside)
-    return taken.with_lines(MAY_OVERLAP) if held.meetings else taken
+    return taken.with_lines(_(MAY_OVERLAP)) if held.meetings else taken
 
 
 def _is_unwanted(version: Version, record: ConstraintRecord) -> bool:
@@ -250,11 +253,11 @@ def _undo_write(taken: MemoryChange, stage: StageInput, cause: str) -> MemoryCha
         before = {version.uid: version for version in write.before}
         taken = undo_writes(taken, write.versions, before)
         again = tuple(taken.memory.find_version(uid).record.name for uid in write.put_aside)
-        lines = tuple(COUNTS_AGAIN.format(quote_title(name)) for name in again)
+        lines = tuple(_(COUNTS_AGAIN, name=quote_title(name)) for name in again)
         return replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).with_lines(*lines)
     wrote = () if stage.memory is None else stage.memory.wrote
     if not wrote:
-        raise BadInput(NOTHING_TO_UNDO if stage.memory is None or stage.memory.error is None else stage.memory.error)
+        raise BadInput(_(NOTHING_TO_UNDO) if stage.memory is None or stage.memory.error is None else stage.memory.error)
     ids = {(version.uid, version.updated_at) for version in wrote}
     first = min(version.updated_at for version in wrote)
     earlier = [v for v in taken.memory.versions if (v.uid, v.updated_at) not in ids and v.updated_at <= first]

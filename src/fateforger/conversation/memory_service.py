@@ -49,7 +49,8 @@ from fateforger.session.rulebook import (
 )
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_words, mark_message, quote_title
 from fateforger.values import replace
 from fateforger.workers.lanes import EXTRACT, TURN
 from fateforger.workers.memory import (
@@ -60,7 +61,7 @@ from fateforger.workers.memory import (
 )
 from fateforger.workers.supervisor import BackgroundTasks
 
-TOO_LONG = "The store of what you told me does not answer."
+TOO_LONG = mark_message("The store of what you told me does not answer.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class ConstraintRetriever:
         """
         task = self._begin_read(session.user_id)
         await asyncio.wait({task}, timeout=self._seconds)
-        found = task.result() if task.done() else _ReadResult(None, TOO_LONG)
+        found = task.result() if task.done() else _ReadResult(None, _(TOO_LONG))
         versions = found.versions if found.versions is not None else self._last.get(session.user_id)
         if versions is None:
             return MemoryReading(error=found.error)
@@ -172,7 +173,9 @@ async def search_memory(
     found = tuple(version.uid for version in select_current(uids, versions, session.user_id))
     only = tuple(dict.fromkeys((*view.only, *found)))
     about = join_words([quote_title(query) for query in effect.queries])
-    return _show_rows(session, view, versions, only, *(() if only else (f"I found no rule of yours about {about}.",)))
+    return _show_rows(
+        session, view, versions, only, *(() if only else (_("I found no rule of yours about {about}.", about=about),))
+    )
 
 
 async def _search(queries: Sequence[str], user_id: str, finder: Finder | None) -> list[str]:
@@ -193,7 +196,7 @@ def _show_rows(
 
 
 T = TypeVar("T")
-WRITTEN_LATER = "I cannot write that down for other days just now; it counts here, and I keep trying."
+WRITTEN_LATER = mark_message("I cannot write that down for other days just now; it counts here, and I keep trying.")
 LOOK_SECONDS = 0.05
 """Seconds between two checks whether a reply has been read."""
 LONGEST_SEARCHED = 1_000
@@ -352,7 +355,7 @@ class MemoryService:
             count = len(effect.versions)
             log.warning("constraints queued session=%s cause=%s count=%d: %s", session.id, cause, count, error.message)
             await self._jobs.enqueue(build_write_job(effect.versions, session.id, cause), now=self._clock.now())
-            return session.remark(WRITTEN_LATER)
+            return session.remark(_(WRITTEN_LATER))
         log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
         self._retriever.refresh_after_write(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
@@ -366,8 +369,8 @@ class MemoryService:
             async with asyncio.timeout(self._seconds):
                 answer = await asking
         except TimeoutError:
-            self.trouble = TOO_LONG
-            raise StoreUnavailable(TOO_LONG) from None
+            self.trouble = _(TOO_LONG)
+            raise StoreUnavailable(_(TOO_LONG)) from None
         except VersionConflict:
             raise
         except StoreError as error:
@@ -378,7 +381,7 @@ class MemoryService:
 
 
 TRIES = 4
-NO_RULES = "I cannot look up your rules just now. Please try again in a moment."
+NO_RULES = mark_message("I cannot look up your rules just now. Please try again in a moment.")
 MOST_KEPT = 500
 NO_ZONE = "UTC"
 """The time zone of a person who has never planned a day; it only decides which day is today."""
@@ -405,7 +408,7 @@ class RuleService:
             versions = await self._memory.versions(user_id)
         except StoreError as error:
             log.warning("the rules of %s cannot be looked up: %s", user_id, error.message)
-            raise BadInput(NO_RULES) from error
+            raise BadInput(_(NO_RULES)) from error
         return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
 
     def get_reply(self, command_id: str) -> tuple[str, ...]:

@@ -135,9 +135,9 @@ def _describe_planned(question: Question, session: Session, tz: ZoneInfo) -> str
     return describe_value(question.conflict.topic, question.conflict.plan, session.date, tz)
 
 
-CHANGED = mark_message("I changed your plan{because}.")
+CHANGED = mark_message("{why} So I changed your plan.")
 TAKE_BACK = mark_message("Undo last update takes that back.")
-UNMENDED = mark_message("Your plan does not fit any more{because}. In the way: {blocks}.")
+UNMENDED = mark_message("Your plan does not fit any more. {why} In the way: {blocks}.")
 NO_WAY = mark_message("Moving blocks does not fix that. Change the plan; a commit asks you first.")
 SEEN_FIRST = mark_message("Nothing was committed yet: please look at the plan, then commit it.")
 NOT_COMMITTED = mark_message("I did not commit this plan, because it goes against what you want kept.")
@@ -403,12 +403,12 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     names = tuple(overrun_key(block, meeting) for block, meeting in booked)
     session = session.with_planning(overrun=tuple(dict.fromkeys((*session.planning.overrun, *names))))
     meetings = {meeting.id: meeting for _, meeting in booked}
-    because = Arrivals(tuple(breach.item for breach in broken), tuple(meetings.values())).because
+    why = Arrivals(tuple(breach.item for breach in broken), tuple(meetings.values())).sentences
     after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
     if after is None:
         keys = {key for breach in broken for key in breach.keys} | {block.key for block, _ in booked}
-        return session.say(_(UNMENDED, because=because, blocks=_join_blocks(plan, keys)), _(NO_WAY))
-    lines = (_(CHANGED, because=because), *list_differences(plan, after))
+        return session.say(_(UNMENDED, why=why, blocks=_join_blocks(plan, keys)), _(NO_WAY))
+    lines = (_(CHANGED, why=why), *list_differences(plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
     return grade_session(
         session.say(*lines, _(TAKE_BACK))

@@ -14,6 +14,8 @@ from fateforger.ports.model import Completion, Model, Prompt, Role
 from fateforger.session.cards import Activity, Progress, ProgressCallback
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
 T = TypeVar("T")
 
@@ -111,7 +113,7 @@ class TurnModel:
         try:
             completion = await self._course.unless_stopped(self._model.complete(prompt, seconds=seconds))
         except TurnStopped:
-            raise ModelUnreachable("The turn was stopped.") from None
+            raise ModelUnreachable(_("The turn was stopped.")) from None
         self.prompts = tuple(dict.fromkeys((*self.prompts, prompt.name)))
         return completion
 
@@ -133,19 +135,21 @@ def _find_progress(role: Role) -> Activity | None:
             assert_never(role)
 
 
-STOPPED = "Stopped; nothing was changed."
-NOT_TORN = "Stop came while your calendar was being written, so I finished that rather than leave it half done."
+STOPPED = mark_message("Stopped; nothing was changed.")
+NOT_TORN = mark_message(
+    "Stop came while your calendar was being written, so I finished that rather than leave it half done."
+)
 WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
 """Effects that write to the calendar."""
 
 
 def mark_stopped(session: Session) -> Session:
     """Return the session as it was before the turn, with a notice that the turn was stopped."""
-    return session.with_notice(STOPPED)
+    return session.with_notice(_(STOPPED))
 
 
 def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
     """Return the session after a stop during the effects. Only a write adds a notice, that it was finished."""
     if not any(isinstance(effect, WRITING) for effect in effects):
         return session
-    return session.remark(NOT_TORN)
+    return session.remark(_(NOT_TORN))

@@ -27,6 +27,7 @@ from fateforger.session.model import (
 )
 from fateforger.session.open_work import carry_over
 from fateforger.session.store import Sessions
+from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.turns import build_command_job
 
@@ -50,7 +51,7 @@ def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: C
     frame = next((usual_frame(s.day.frame) for s in earlier if s.day.frame.confirmed), FrameFacts())
     day = start.date or usual_day(start.at, tz, frame)
     if day < local_today(start.at, tz) and has_ended(day, tz, frame, start.at):
-        notices += (f"{day_words(day)} is over, so I took the next day to plan.",)
+        notices += (_("{day} is over, so I took the next day to plan.", day=day_words(day)),)
         day = usual_day(start.at, tz, frame)
     if start.note:
         notices += (start.note,)
@@ -78,7 +79,7 @@ def _read_zone(name: str) -> tuple[str, tuple[str, ...]]:
     try:
         return zone(name).key, ()
     except ValueError:
-        return "UTC", (f"I do not know the time zone “{name[:60]}” of your profile; please choose yours.",)
+        return "UTC", (_("I do not know the time zone “{name}” of your profile; please choose yours.", name=name[:60]),)
 
 
 log = logging.getLogger(__name__)

@@ -197,7 +197,7 @@ def run_inputs_stage(stage: StageInput) -> StageOutput:
 KEPT = mark_message(
     "Nothing your draft was made from has changed, so I kept your plan as you refined it. Redo step drafts it again."
 )
-REDRAFTED = mark_message("I redrafted your day{why}.")
+REDRAFTED = mark_message("{why} So I redrafted your day.")
 LOOK_AGAIN = mark_message("Please look at it once more; Refine goes on with it.")
 ANEW = mark_message("I redrafted your day. To get your previous plan back, use Undo last update in Refine.")
 

@@ -67,6 +67,8 @@ from fateforger.session.model import Session, SessionStatus
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.ui.session_cards import ended_reply, not_yours_card
 from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule
@@ -142,7 +144,9 @@ def _find_foreign(session: Session) -> Mapping[str, EventImage]:
 
 log = logging.getLogger(__name__)
 
-STILL_READING = "I am still reading your message for rules. If I find one, the plan follows it, and the card says so."
+STILL_READING = mark_message(
+    "I am still reading your message for rules. If I find one, the plan follows it, and the card says so."
+)
 OF_MEMORY = (RememberConstraint, ReviseConstraint, SetPolicy, JudgeConstraint, SettleConstraints, UndoMemory)
 TRIES = 4
 """Attempts to carry out a command while background work keeps saving the session."""
@@ -268,7 +272,7 @@ class Turns:
             return turn, outcome
         found = await course.unless_stopped(self.memory.await_extraction(said))
         if found.late:
-            return turn, replace(outcome, session=outcome.session.say(STILL_READING))
+            return turn, replace(outcome, session=outcome.session.say(_(STILL_READING)))
         if found.understood is None or found.understood.command_id in turn.session.thread.handled:
             return turn, outcome
         known = await self.later.remember(turn.session, found.understood)

@@ -16,9 +16,10 @@ from pydantic import BaseModel, ConfigDict
 
 from fateforger.errors import BadInput
 from fateforger.session.cards import Button, Choice, Select
-from fateforger.text import gettext
+from fateforger.text import gettext, mark_message
+from fateforger.text import gettext as _
 
-UNREADABLE = "I could not read what you chose there; please choose once more."
+UNREADABLE = mark_message("I could not read what you chose there; please choose once more.")
 
 Fields = Mapping[str, Any]
 ButtonStyle = Literal["default", "primary", "danger"]
@@ -111,6 +112,6 @@ def read_chosen(name: str, kind: type[Date | time]) -> Callable[[Click], Fields]
         try:
             return {name: click.value if isinstance(click.value, kind) else kind.fromisoformat(str(click.value))}
         except ValueError:
-            raise BadInput(UNREADABLE) from None
+            raise BadInput(_(UNREADABLE)) from None
 
     return read

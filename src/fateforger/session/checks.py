@@ -23,7 +23,8 @@ from fateforger.session.day import Meeting, busy_meetings, day_window, own_key, 
 from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import CheckedInputs, Session
 from fateforger.session.recall import constraints_for_draft, followed_constraints, musts
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, join_words, quote_title
 from fateforger.values import replace
 from fateforger.workflow.day_rules import DayBlock
 
@@ -157,20 +158,21 @@ class Arrivals:
     meetings: tuple[Meeting, ...] = ()
 
     @property
-    def because(self) -> str:
-        """End of a sentence: ``, because you told me: “Nothing before 11”``.
-
-        Empty when nothing is new.
-        """
+    def sentences(self) -> str:
+        """Say what is new: ``You told me: “Nothing before 11”.`` Empty when nothing is."""
         parts: list[str] = []
         if self.rules:
             told = all(item.record.source is Source.USER for item in self.rules)
             names = join_words((quote_title(item.record.name) for item in self.rules), MOST_NAMED)
-            parts.append(f"you told me: {names}" if told else f"you have a rule about it: {names}")
+            parts.append(
+                _("You told me: {names}.", names=names)
+                if told
+                else _("You have a rule about it: {names}.", names=names)
+            )
         if self.meetings:
             meetings = (quote_title(_words(meeting)) for meeting in self.meetings)
-            parts.append(f"this is on your calendar now: {join_words(meetings, MOST_NAMED)}")
-        return f", because {', and because '.join(parts)}" if parts else ""
+            parts.append(_("This is on your calendar now: {meetings}.", meetings=join_words(meetings, MOST_NAMED)))
+        return join_sentences(*parts)
 
 
 def current_inputs(session: Session) -> CheckedInputs:
@@ -196,15 +198,15 @@ def find_arrivals(session: Session) -> Arrivals:
 
 
 def explain_redraft(session: Session) -> str:
-    """Return why the session's draft is outdated, as the end of a sentence."""
-    if because := find_arrivals(session).because:
-        return because
+    """Return why the session's draft is outdated, in a sentence or two."""
+    if news := find_arrivals(session).sentences:
+        return news
     was, now = session.planning.weighed or CheckedInputs(), current_inputs(session)
     if set(was.rules) - set(now.rules):
-        return ", because your rules have changed"
+        return _("Your rules have changed.")
     if set(was.meetings) - set(now.meetings):
-        return ", because your calendar has changed"
-    return ", because what it was made from has changed"
+        return _("Your calendar has changed.")
+    return _("What it was made from has changed.")
 
 
 def overlaps_with(session: Session, meetings: Iterable[Meeting]) -> tuple[tuple[Resolved, Meeting], ...]:

@@ -268,7 +268,8 @@ def frame_words(session: Session) -> str:
     if frame_mistake(session) is None:
         start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)
         minutes = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() // 60)
-        line += f" ({in_words(minutes)}{', until the next day' if end.date() > session.date else ''})"
+        length = in_words(minutes)
+        line += f" ({_('{length}, until the next day', length=length) if end.date() > session.date else length})"
     if frame.lunch_start is None or not frame.lunch_minutes:
         return _("{line}, no lunch break", line=line)
     lunch = lunch_start(session)

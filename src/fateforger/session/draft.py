@@ -51,6 +51,8 @@ from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import block_notes
 from fateforger.session.zones import local_time
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
 ALWAYS = (Offer(way="defer"), Offer(way="drop"))
@@ -348,22 +350,22 @@ def option_words(before: Session, after: Session) -> tuple[str, ...]:
     return (
         *_frame_words(before.day.frame, after.day.frame),
         *(line for task in after.day.inputs.tasks if task.id in tasks for line in _task_words(tasks[task.id], task)),
-        *(f"“{task.title}” is off your list." for task in tasks.values() if task.id not in stay),
+        *(_("“{title}” is off your list.", title=task.title) for task in tasks.values() if task.id not in stay),
     )
 
 
 def _frame_words(before: FrameFacts, after: FrameFacts) -> Iterator[str]:
     if after.day_start != before.day_start:
-        yield f"Your day starts at {after.day_start:%H:%M} now."
+        yield _("Your day starts at {clock} now.", clock=f"{after.day_start:%H:%M}")
     if after.day_end != before.day_end:
-        yield f"Your day ends at {after.day_end:%H:%M} now."
+        yield _("Your day ends at {clock} now.", clock=f"{after.day_end:%H:%M}")
 
 
 def _task_words(before: Task, after: Task) -> Iterator[str]:
     if after.minutes is not None and after.minutes != before.minutes:
-        yield f"“{after.title}” takes {in_words(after.minutes)} now."
+        yield _("“{title}” takes {minutes} now.", title=after.title, minutes=in_words(after.minutes))
     if after.details.splittable and not before.details.splittable:
-        yield f"“{after.title}” may be done in pieces now."
+        yield _("“{title}” may be done in pieces now.", title=after.title)
 
 
 def room_words(over: TBPlan, session: Session) -> tuple[str, ...]:
@@ -371,8 +373,16 @@ def room_words(over: TBPlan, session: Session) -> tuple[str, ...]:
     tasks = {task.id: task.title for task in session.day.inputs.tasks}
     was, now = _placed_tasks(over, tasks), _placed_tasks(session.planning.plan, tasks)
     return (
-        *(f"“{title}” has a place now." for task, title in tasks.items() if task in now and task not in was),
-        *(f"“{title}” has no place any more." for task, title in tasks.items() if task in was and task not in now),
+        *(
+            _("“{title}” has a place now.", title=title)
+            for task, title in tasks.items()
+            if task in now and task not in was
+        ),
+        *(
+            _("“{title}” has no place any more.", title=title)
+            for task, title in tasks.items()
+            if task in was and task not in now
+        ),
     )
 
 
@@ -381,7 +391,7 @@ def _placed_tasks(plan: TBPlan | None, tasks: Iterable[str]) -> set[str]:
     return {task for task in found if task is not None}
 
 
-STALE_FIX = (
+STALE_FIX = mark_message(
     "That suggestion was for the plan as it was before, so I changed nothing."
     " What would help now is on the newest card."
 )
@@ -411,7 +421,7 @@ def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
         offered = find_fixes(_from_now(session, at), session.planning.plan, unplaced_items(session), most=_ALL_FIXES)
     patch = next((each.patch for each in offered if each.id == fix), None)
     if patch is None:
-        raise BadInput(STALE_FIX)
+        raise BadInput(_(STALE_FIX))
     return patch
 
 

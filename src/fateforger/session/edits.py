@@ -30,6 +30,8 @@ from fateforger.session.placement import (
     summarize_differences,
 )
 from fateforger.session.recall import followed_constraints, musts
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
 STEPS = 1_500
@@ -163,7 +165,7 @@ def _with_immovables(day: Instance, stuck: Iterable[Resolved]) -> Instance:
     return replace(day, immovables=(*day.immovables, *standing))
 
 
-NOW_IT_WOULD = "Now it would do this:"
+NOW_IT_WOULD = mark_message("Now it would do this:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,13 @@ def _require_approved(approved: ApprovedChange, before: TBPlan, after: TBPlan) -
     """Raise :class:`PatchInvalid` if the patch would now do something else than was approved."""
     if changed_blocks(approved.before, approved.after) != changed_blocks(before, after):
         would = summarize_differences(before, after)
-        raise PatchInvalid(f"Your plan has changed since that was proposed, so I did nothing. {NOW_IT_WOULD} {would}")
+        raise PatchInvalid(
+            _(
+                "Your plan has changed since that was proposed, so I did nothing. {now} {would}",
+                now=_(NOW_IT_WOULD),
+                would=would,
+            )
+        )
 
 
 OKAY = 2

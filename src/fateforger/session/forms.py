@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.session.cards import Choice, Controls, Divider, Note, Prose
+from fateforger.text import mark_message
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
@@ -143,7 +144,7 @@ class Form(BaseModel):
     target: str = ""
     title: str
     submit: str | None
-    close: str = "Cancel"
+    close: str = mark_message("Cancel")
     fields: tuple[FormField, ...]
     size: int = 0
     more: str | None = None

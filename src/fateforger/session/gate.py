@@ -22,7 +22,8 @@ from fateforger.session.day import day_words, frame_mistake, frame_words, on_cal
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
-from fateforger.text import format_count
+from fateforger.text import format_count, mark_message
+from fateforger.text import gettext as _
 from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, suggest_remedy
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.rules import Rule, RuleKind, Vocabulary, names_in
@@ -55,23 +56,31 @@ class Refusal(NamedTuple):
     @property
     def notice(self) -> Notice:
         """Notice of the refusal."""
-        return Notice(lines=(self.sentence, *self.more), refused=self.warns, code=self.id)
+        return Notice(lines=(_(self.sentence), *self.more), refused=self.warns, code=self.id)
 
 
 NO_MODEL = Refusal(
     "no-model",
-    "There is no language model connected, so I cannot read messages here;"
-    " the buttons and forms on this card do everything.",
+    mark_message(
+        "There is no language model connected, so I cannot read messages here;"
+        " the buttons and forms on this card do everything."
+    ),
     warns=False,
 )
-OUT_OF_DATE = Refusal("out-of-date", "That card was out of date, so I did nothing. This is where we are.", warns=False)
-OTHER_FORM = Refusal("other-form", "That form belongs to another step; please use the newest card in this thread.")
+OUT_OF_DATE = Refusal(
+    "out-of-date", mark_message("That card was out of date, so I did nothing. This is where we are."), warns=False
+)
+OTHER_FORM = Refusal(
+    "other-form", mark_message("That form belongs to another step; please use the newest card in this thread.")
+)
 _NOT_HERE = {
     Move.PROCEED: Refusal(
-        "last-step", "This plan is on its way already; there is no further step. Back returns to Refine."
+        "last-step", mark_message("This plan is on its way already; there is no further step. Back returns to Refine.")
     ),
-    Move.BACK: Refusal("first-step", "This is the first step, so there is nothing to go back to."),
-    Move.UNDO_SYNC: Refusal("undo-later", "Undo works in Refine and on the committed plan; go on to Refine first."),
+    Move.BACK: Refusal("first-step", mark_message("This is the first step, so there is nothing to go back to.")),
+    Move.UNDO_SYNC: Refusal(
+        "undo-later", mark_message("Undo works in Refine and on the committed plan; go on to Refine first.")
+    ),
 }
 """Refusals of moves that the table of transitions does not list; the others are refused by the rule of their action."""
 
@@ -82,7 +91,7 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
     A type of commands asks for the form that makes them.
     """
     if session.status is SessionStatus.CANCELLED:
-        words = f"The session for {day_words(session.date)} has ended, so there is nothing to change here."
+        words = _("The session for {day} has ended, so there is nothing to change here.", day=day_words(session.date))
         return Refusal("session-ended", words)
     if isinstance(asked, type):
         shown = PLANNED if asked.home is TimeboxingStage.REFINE else {asked.home}
@@ -137,9 +146,9 @@ def move_token(session: Session, move: Move) -> str:
 
 def _refuse_elsewhere(stage: TimeboxingStage, home: TimeboxingStage) -> Refusal:
     if home.number < stage.number:
-        words = f"That belongs to the step “{home.heading}”, which we have left; Back leads there."
+        words = _("That belongs to the step “{heading}”, which we have left; Back leads there.", heading=home.heading)
         return Refusal("earlier-step", words)
-    return Refusal("later-step", f"That belongs to the step “{home.heading}”, which comes later.")
+    return Refusal("later-step", _("That belongs to the step “{heading}”, which comes later.", heading=home.heading))
 
 
 def _refuse_move(session: Session, move: Move) -> Refusal | None:
@@ -342,21 +351,21 @@ def _collect(session: Session) -> _Words:
     summary, mistake = (frame_words(session), calendar_words(session)), frame_mistake(session)
     if mistake is None:
         return _Words(summary)
-    return _Words(summary, (mistake,), "When does your day start, and when does it end?")
+    return _Words(summary, (mistake,), _("When does your day start, and when does it end?"))
 
 
 def _capture(session: Session) -> _Words:
     count = len(session.day.inputs.tasks)
     if not count:
         return _Words(
-            ("Nothing to do yet",),
-            ("There is nothing on your list yet, so there is nothing to plan.",),
-            f"What do you want to get done on {day_words(session.date)}?",
+            (_("Nothing to do yet"),),
+            (_("There is nothing on your list yet, so there is nothing to plan."),),
+            _("What do you want to get done on {day}?", day=day_words(session.date)),
         )
     one = next((t for t in session.day.inputs.tasks if t.one_thing), None)
     summary = [format_count(count, "task")]
     if one is not None:
-        summary.append(f"The one thing: {one.title}")
+        summary.append(_("The one thing: {title}", title=one.title))
     mistake = frame_mistake(session)
     return _Words(tuple(summary), () if mistake is None else (mistake,))
 
@@ -364,11 +373,13 @@ def _capture(session: Session) -> _Words:
 def _skeleton(session: Session) -> _Words:
     if session.planning.plan is None:
         return _Words(
-            ("No draft yet",), ("There is no draft of this day yet.",), "Shall I draft it again? Redo step does that."
+            (_("No draft yet"),),
+            (_("There is no draft of this day yet."),),
+            _("Shall I draft it again? Redo step does that."),
         )
     summary = [block_words(session)]
     if session.planning.unplaced:
-        summary.append(f"{len(session.planning.unplaced)} did not fit")
+        summary.append(_("{count} did not fit", count=len(session.planning.unplaced)))
     return _Words(tuple(summary))
 
 
@@ -376,9 +387,9 @@ def _refine(session: Session) -> _Words:
     if session.planning.plan is not None and (session.planning.plan.events or session.sync.written):
         return _Words((block_words(session),))
     return _Words(
-        ("No blocks",),
-        ("The plan has no blocks, so there is nothing to put on your calendar.",),
-        "Which block shall I add first?",
+        (_("No blocks"),),
+        (_("The plan has no blocks, so there is nothing to put on your calendar."),),
+        _("Which block shall I add first?"),
     )
 
 
@@ -390,11 +401,11 @@ def block_words(session: Session) -> str:
 def calendar_words(session: Session) -> str:
     """Describe the state of the calendar in a few words."""
     if session.day.snapshot_error is not None and session.day.snapshot is None:
-        return "Calendar not read"
+        return _("Calendar not read")
     if session.day.snapshot is None:
-        return "Calendar still loading"
+        return _("Calendar still loading")
     count = len(on_calendar(session).timed)
-    return format_count(count, "meeting") if count else "No meetings"
+    return format_count(count, "meeting") if count else _("No meetings")
 
 
 def _counts(session: Session) -> str:

@@ -37,10 +37,11 @@ from fateforger.memory.vocabulary import Action, Scope, Status
 from fateforger.session.commands.rules import ConstraintVerdict
 from fateforger.session.day import local_today
 from fateforger.session.memory import MemoryQuestion
-from fateforger.text import format_date, join_words, quote_title
+from fateforger.text import format_date, join_words, mark_message, quote_title
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
-UNKNOWN_CONSTRAINT = "I don't know that constraint any more, so I did nothing."
+UNKNOWN_CONSTRAINT = mark_message("I don't know that constraint any more, so I did nothing.")
 _TICK = timedelta(microseconds=1)
 
 
@@ -74,7 +75,7 @@ class Memory:
         """
         version = self.newest.get(uid)
         if version is None:
-            raise BadInput(UNKNOWN_CONSTRAINT)
+            raise BadInput(_(UNKNOWN_CONSTRAINT))
         return version
 
     def next(self, uid: str, record: ConstraintRecord, event: Event) -> Version:
@@ -129,7 +130,7 @@ def _uids(taken: MemoryChange) -> set[str]:
     return {version.uid for version in taken.versions}
 
 
-COUNTS_AGAIN = "{} counts again."
+COUNTS_AGAIN = mark_message("{name} counts again.")
 
 
 def resolve_conflicts(taken: MemoryChange, uid: str) -> MemoryChange:
@@ -178,14 +179,14 @@ def restore_displaced(taken: MemoryChange, uid: str) -> MemoryChange:
         was = _previous_version(taken.memory, change.version) or change.version
         record = _remaining_record(was, taken.memory)
         if record is not None:
-            line = COUNTS_AGAIN.format(quote_title(record.name))
+            line = _(COUNTS_AGAIN, name=quote_title(record.name))
             taken = taken.with_version(taken.memory.next(change.version.uid, record, change.event), line)
     for version in list(taken.memory.newest.values()):
         before = _previous_version(taken.memory, version)
         if version.retired or before is None or version.event.reason != build_narrowed_by(uid):
             continue
         event = Event(action=Action.UPDATE, reason=f"no longer narrowed by {uid}")
-        line = f"{quote_title(before.record.name)} is as it was before that."
+        line = _("{name} is as it was before that.", name=quote_title(before.record.name))
         taken = taken.with_version(taken.memory.next(version.uid, before.record, event), line)
     return taken
 
@@ -221,8 +222,13 @@ def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
 
 def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
     """Return the sentence that one constraint takes the place of another."""
-    when = "from now on" if since is None else f"from {format_date(since)} on"
-    return f"{quote_title(new.name)} takes the place of {quote_title(old.name)} {when}."
+    when = _("from now on") if since is None else _("from {since} on", since=format_date(since))
+    return _(
+        "{new} takes the place of {old} {when}.",
+        new=quote_title(new.name),
+        old=quote_title(old.name),
+        when=when,
+    )
 
 
 def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
@@ -261,7 +267,7 @@ def _override_for_day(taken: MemoryChange, version: Version) -> MemoryChange:
         if finding.follows is None:
             taken = _add_questions(taken, [finding])
             continue
-        line = f"For this day it takes the place of {quote_title(older.record.name)}."
+        line = _("For this day it takes the place of {name}.", name=quote_title(older.record.name))
         taken = replace(taken, put_aside=(*taken.put_aside, older.uid)).with_lines(line)
     return taken
 
@@ -302,7 +308,7 @@ def remember_constraint(
         said = merge_restated(known.record, record)
         confirmed = known.record.status is Status.LOCKED
         if confirmed and _is_same(known.record, said) and not replacers(memory, uid):
-            return taken.with_lines(f"I know that already: {quote_title(known.record.name)}.")
+            return taken.with_lines(_("I know that already: {name}.", name=quote_title(known.record.name)))
         record, event = said, Event(action=Action.UPDATE, reason="said again")
     else:
         event = Event(action=Action.UPSERT)
@@ -335,9 +341,12 @@ def noted_sentence(record: ConstraintRecord) -> str:
     if wish := confirm_wish(record):
         return wish
     if record.scope is Scope.SESSION:
-        return f"Noted for this day: {quote_title(record.name)}."
+        return _("Noted for this day: {name}.", name=quote_title(record.name))
     end = record.applicability.end_date
-    return f"I'll remember {quote_title(record.name)}{'' if end is None else f', until {format_date(end)}'}."
+    name = quote_title(record.name)
+    if end is None:
+        return _("I'll remember {name}.", name=name)
+    return _("I'll remember {name}, until {end}.", name=name, end=format_date(end))
 
 
 def _is_same(known: ConstraintRecord, again: ConstraintRecord) -> bool:
@@ -357,10 +366,10 @@ def find_alike(memory: Memory, record: ConstraintRecord) -> Version | None:
     return min(same, key=lambda version: (version.retired, version.uid), default=None)
 
 
-CHANGED = "That constraint has changed since this card was made, so I did nothing. This is how it is now."
+CHANGED = mark_message("That constraint has changed since this card was made, so I did nothing. This is how it is now.")
 TAKEN_BACK = "taken back"
 AS_SAID = "as you said"
-CHANGED_SINCE = "{} was changed since, so I left it as it is."
+CHANGED_SINCE = mark_message("{name} was changed since, so I left it as it is.")
 
 
 def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, seen: int | None) -> MemoryChange:
@@ -374,17 +383,18 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
         raise BadInput(REFUSED)
     record = record.with_uid(uid)
     if record == before.record:
-        return taken.with_lines(f"{quote_title(record.name)} stays as it is.")
+        return taken.with_lines(_("{name} stays as it is.", name=quote_title(record.name)))
     declined = record.status is Status.DECLINED
     event = Event(action=Action.DECLINE if declined else Action.UPDATE)
-    said = f"{quote_title(record.name)} is {'declined' if declined else 'changed'}."
+    name = quote_title(record.name)
+    said = _("{name} is declined.", name=name) if declined else _("{name} is changed.", name=name)
     if not declined and (wish := confirm_wish(record)):
         said = wish
     taken = taken.with_version(taken.memory.next(uid, record, event), said)
     return restore_displaced(taken, uid) if declined else resolve_conflicts(taken, uid)
 
 
-NOTHING_CHANGED = "Your days are planned as before."
+NOTHING_CHANGED = mark_message("Your days are planned as before.")
 
 
 def set_policy(taken: MemoryChange, records: Sequence[ConstraintRecord], withdrawn: Sequence[str]) -> MemoryChange:
@@ -394,7 +404,7 @@ def set_policy(taken: MemoryChange, records: Sequence[ConstraintRecord], withdra
         taken = remember_constraint(taken, record) if uid is None else revise_constraint(taken, uid, record, None)
     for uid in withdrawn:
         taken = judge_constraint(taken, uid, "archive", None, None)
-    return taken if records or withdrawn else taken.with_lines(NOTHING_CHANGED)
+    return taken if records or withdrawn else taken.with_lines(_(NOTHING_CHANGED))
 
 
 def judge_constraint(
@@ -409,13 +419,13 @@ def judge_constraint(
     match verdict:
         case "accept":
             if version.record.status is Status.LOCKED:
-                return taken.with_lines(f"{name} is confirmed already.")
+                return taken.with_lines(_("{name} is confirmed already.", name=name))
             return _with_status(
                 taken, version, Status.LOCKED, Event(action=Action.UPDATE, reason=reason or "confirmed"), name
             )
         case "restore":
             if not version.retired:
-                return taken.with_lines(f"{name} is in force already.")
+                return taken.with_lines(_("{name} is in force already.", name=name))
             event = Event(action=Action.UPDATE, reason=reason or "restored")
             # Constraints it had replaced may be in force again, so they are compared once more.
             bare = replace(version, record=without_superseding(version.record))
@@ -424,15 +434,15 @@ def judge_constraint(
             )
         case "decline" | "archive":
             if version.retired:
-                return taken.with_lines(f"{name} is out of force already.")
+                return taken.with_lines(_("{name} is out of force already.", name=name))
             taken = _with_status(
                 taken, version, Status.DECLINED, Event(action=Action(verdict), reason=reason or AS_SAID), name
             )
             return restore_displaced(taken, uid)
         case "set_aside":
-            return replace(taken, put_aside=(uid,)).with_lines(f"{name} does not count for this day.")
+            return replace(taken, put_aside=(uid,)).with_lines(_("{name} does not count for this day.", name=name))
         case "use_again":
-            return replace(taken, taken_up=(uid,)).with_lines(COUNTS_AGAIN.format(name))
+            return replace(taken, taken_up=(uid,)).with_lines(_(COUNTS_AGAIN, name=name))
         case _:
             assert_never(verdict)
 
@@ -445,22 +455,36 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
     memory = taken.memory
     one, other = (memory.find_version(uid) for uid in uids)
     if one.retired or other.retired:
-        raise BadInput("One of the two is out of force already, so there is nothing left to decide.")
+        raise BadInput(_("One of the two is out of force already, so there is nothing left to decide."))
     circle = one.uid in other.flat.supersedes and other.uid in one.flat.supersedes
     if keep is None:
         if circle:
-            raise BadInput("Each of the two replaces the other, so only one of them can count. Which one?")
-        return taken.with_lines(f"Both stay: {quote_title(one.record.name)} and {quote_title(other.record.name)}.")
+            raise BadInput(_("Each of the two replaces the other, so only one of them can count. Which one?"))
+        return taken.with_lines(
+            _(
+                "Both stay: {one} and {other}.",
+                one=quote_title(one.record.name),
+                other=quote_title(other.record.name),
+            )
+        )
     kept, loser = (one, other) if keep == one.uid else (other, one)
     if keep != kept.uid:
-        raise BadInput(UNKNOWN_CONSTRAINT)
+        raise BadInput(_(UNKNOWN_CONSTRAINT))
     if kept.flat.session_only and not loser.flat.session_only:
-        line = f"For this day {quote_title(kept.record.name)} counts instead of {quote_title(loser.record.name)}."
+        line = _(
+            "For this day {kept} counts instead of {other}.",
+            kept=quote_title(kept.record.name),
+            other=quote_title(loser.record.name),
+        )
         return replace(taken, put_aside=(loser.uid,)).with_lines(line)
     if circle or loser.flat.session_only or compute_rule_key(kept.record) == compute_rule_key(loser.record):
         gone = replace(loser.record, status=Status.DECLINED)
         event = Event(action=Action.ARCHIVE, reason=f"the same as {kept.uid}")
-        line = f"{quote_title(kept.record.name)} stays, {quote_title(loser.record.name)} is put away."
+        line = _(
+            "{kept} stays, {other} is put away.",
+            kept=quote_title(kept.record.name),
+            other=quote_title(loser.record.name),
+        )
         return taken.with_version(memory.next(loser.uid, without_superseded(gone, kept.uid), event), line)
     if kept.uid in loser.flat.supersedes:
         let_go = Event(action=Action.UPDATE, reason=f"no longer supersedes {kept.uid}")
@@ -482,7 +506,7 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
         memory = taken.memory
         now, was = memory.find_version(uid), before.get(uid)
         if now.updated_at != version.updated_at:
-            taken = taken.with_lines(CHANGED_SINCE.format(quote_title(now.record.name)))
+            taken = taken.with_lines(_(CHANGED_SINCE, name=quote_title(now.record.name)))
         elif was is None:
             gone = replace(version.record, status=Status.DECLINED)
             taken = taken.with_version(memory.next(uid, gone, Event(action=Action.ARCHIVE, reason=TAKEN_BACK)))
@@ -493,22 +517,25 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
     back = {version.uid for version in taken.versions}
     names = [quote_title(version.record.name) for uid, version in last.items() if uid in back and not version.retired]
     again = [quote_title(version.record.name) for uid, version in last.items() if uid in back and version.retired]
-    lines = ((names, f"Taken back: {', '.join(names)}."), (again, COUNTS_AGAIN.format(join_words(again or [""]))))
+    lines = (
+        (names, _("Taken back: {names}.", names=", ".join(names))),
+        (again, _(COUNTS_AGAIN, name=join_words(again or [""]))),
+    )
     return taken.with_lines(*(line for those, line in lines if those))
 
 
 def _require_seen(memory: Memory, uid: str, seen: int | None) -> Version:
     version = memory.find_version(uid)
     if seen is not None and version.seq != seen:
-        raise BadInput(CHANGED)
+        raise BadInput(_(CHANGED))
     return version
 
 
 def _with_status(taken: MemoryChange, version: Version, status: Status, event: Event, name: str) -> MemoryChange:
     words = {
-        Action.UPDATE: f"{name} is {'restored' if version.retired else 'confirmed'}.",
-        Action.DECLINE: f"{name} is declined; I won't use it any more.",
-        Action.ARCHIVE: f"{name} is put away; I won't use it any more.",
+        Action.UPDATE: _("{name} is restored.", name=name) if version.retired else _("{name} is confirmed.", name=name),
+        Action.DECLINE: _("{name} is declined; I won't use it any more.", name=name),
+        Action.ARCHIVE: _("{name} is put away; I won't use it any more.", name=name),
     }
     sure = 1.0 if status is Status.LOCKED and version.record.confidence is not None else version.record.confidence
     record = replace(version.record, status=status, confidence=sure)

@@ -26,6 +26,7 @@ from fateforger.session.placement import by_time
 from fateforger.session.replanning import rest_of_task, task_id_of
 from fateforger.session.tasks import keep_for_later, with_tasks
 from fateforger.tasks.task import NORMAL, Do, OutsideTask, QueuedTask, read_task_id
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 
@@ -69,7 +70,7 @@ def undo_catch_up(session: Session) -> Session:
     """
     step = session.open_work.caught_up
     if step is None:
-        raise BadInput("That is taken back already; please look at the newest card.")
+        raise BadInput(_("That is taken back already; please look at the newest card."))
     ids = {each.task.id for each in step.things}
     kept = tuple(task for task in session.day.inputs.tasks if task.id not in ids)
     waits = {task.id for task in session.open_work.deferred}
@@ -181,8 +182,8 @@ def _urgency(task: OutsideTask, day: date) -> tuple[bool, int, date]:
 
 
 def _to_task(task: OutsideTask) -> Task:
-    due = "" if task.due is None else f", due on {day_words(task.due)}"
-    notes = f"From TickTick{due}." + (f"\n\n{task.notes}" if task.notes else "")
+    notes = _("From TickTick.") if task.due is None else _("From TickTick, due on {due}.", due=day_words(task.due))
+    notes += f"\n\n{task.notes}" if task.notes else ""
     return Task(id=task.id, title=task.title, notes=notes)
 
 
@@ -249,7 +250,7 @@ def bring_tasks(session: Session, task_ids: Sequence[str], settled: Sequence[str
     wanted = tuple(task_ids) or (() if settled else tuple(there))
     there |= {task.id: task for task in session.open_work.deferred}
     if not (wanted or settled) or any(task_id not in there for task_id in (*wanted, *settled)):
-        raise BadInput("That is not open any more; please look at the newest card.")
+        raise BadInput(_("That is not open any more; please look at the newest card."))
     tasks = [there[task_id] for task_id in wanted]
     return session.with_day(inputs=with_tasks(session.day.inputs, tasks)).with_open_work(
         offered=tuple(each for each in session.open_work.offered if each.task.id not in {*wanted, *settled}),

@@ -183,7 +183,7 @@ def explain_block(session: Session, key: str, placement: Sequence[Reason] = ()) 
     blocks = by_time(session.planning.plan) if session.planning.plan is not None else ()
     block = next((each for each in blocks if each.key == key), None)
     if block is None:
-        raise PatchInvalid(GONE)
+        raise PatchInvalid(_(GONE))
     shown = {reason.uid for reason in placement if reason.uid is not None}
     rules = find_reasons(block, followed_constraints(session).applicable, blocks)
     broken = tuple(reason for reason in rules if reason.stand == "broken")

@@ -104,7 +104,7 @@ class PendingKind(StrEnum):
     """A choice between the person's change and the plan's."""
     RULES = "rules"
     """A choice between rules."""
-    RULES_NOTED = "rules noted"
+    RULES_NOTED = mark_message("rules noted")
     """The same, where the card only refers to *Your rules*."""
     MISSED = "missed"
     """The open work of missed days."""

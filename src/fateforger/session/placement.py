@@ -15,9 +15,11 @@ from fateforger.planning.timing import FixedStart, is_anchored
 from fateforger.planning.validation import first_mistake
 from fateforger.session.day import busy_meetings, day_window
 from fateforger.session.model import Session
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
-GONE = "That block is not in the plan any more."
-_REMEDY = "Move one of them first, make one shorter, or let them trade places."
+GONE = mark_message("That block is not in the plan any more.")
+_REMEDY = mark_message("Move one of them first, make one shorter, or let them trade places.")
 
 
 def apply_patch(plan: TBPlan, patch: Patch) -> TBPlan:
@@ -29,7 +31,7 @@ def apply_patch(plan: TBPlan, patch: Patch) -> TBPlan:
     known = {(a.key, b.key) for a, b in overlaps(resolve(plan))}
     for first, second in overlaps(resolve(after)):
         if (first.key, second.key) not in known and (second.key, first.key) not in known:
-            raise PlanInvalid(f"{overlap_sentence(first, second)} {_REMEDY}", events=(first.index, second.index))
+            raise PlanInvalid(f"{overlap_sentence(first, second)} {_(_REMEDY)}", events=(first.index, second.index))
     return after
 
 
@@ -68,7 +70,7 @@ def resolved_block(plan: TBPlan, key: str) -> Resolved:
     for block in resolve(plan):
         if block.key == key:
             return block
-    raise PatchInvalid(GONE)
+    raise PatchInvalid(_(GONE))
 
 
 def fixed_start(session: Session, start: datetime, minutes: int) -> FixedStart:
@@ -78,7 +80,7 @@ def fixed_start(session: Session, start: datetime, minutes: int) -> FixedStart:
     """
     first, last = day_window(session.date, session.tz)
     if not first.astimezone(UTC) <= start.astimezone(UTC) < last.astimezone(UTC):
-        raise BadInput("That would leave the day you are planning; choose a time on it or in the night after it.")
+        raise BadInput(_("That would leave the day you are planning; choose a time on it or in the night after it."))
     try:
         return FixedStart(start=clock_at(start, session.date, session.tz), duration=timedelta(minutes=minutes))
     except ValidationError as error:
@@ -143,15 +145,19 @@ def summarize_differences(before: TBPlan, after: TBPlan, aside: AbstractSet[str]
 
     Blocks in ``aside`` were moved to make the rest fit.
     """
-    return " ".join(list_differences(before, after, aside)) or "That changes nothing; the plan stays as it is."
+    return " ".join(list_differences(before, after, aside)) or _("That changes nothing; the plan stays as it is.")
 
 
 def list_differences(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> tuple[str, ...]:
     """Return a sentence for each block that changed."""
     was = {b.key: b for b in resolve(before)}
     now = {b.key: b for b in by_time(after)}
-    parts = [f"“{b.event.name}” is out of the plan." for k, b in was.items() if k not in now]
-    parts += [f"“{b.event.name}” is in, {span(b.start, b.end)}." for k, b in now.items() if k not in was]
+    parts = [_("“{name}” is out of the plan.", name=b.event.name) for k, b in was.items() if k not in now]
+    parts += [
+        _("“{name}” is in, {hours}.", name=b.event.name, hours=span(b.start, b.end))
+        for k, b in now.items()
+        if k not in was
+    ]
     changed = [(was[k], b) for k, b in now.items() if k in was and _differs(was[k], b)]
     parts += [_describe_change(old, new) for old, new in changed if new.key not in aside]
     parts += [_describe_made_room(old, new) for old, new in changed if new.key in aside]
@@ -169,15 +175,29 @@ def _differs(old: Resolved, new: Resolved) -> bool:
 
 def _describe_change(old: Resolved, new: Resolved) -> str:
     if (old.start, old.end) != (new.start, new.end):
-        named = f"“{new.event.name}”" if old.event.name == new.event.name else f"“{new.event.name}” (new title)"
-        return f"{named} is now {span(new.start, new.end)} (was {span(old.start, old.end)})."
+        named = (
+            f"“{new.event.name}”"
+            if old.event.name == new.event.name
+            else _("“{name}” (new title)", name=new.event.name)
+        )
+        return _(
+            "{named} is now {hours} (was {before}).",
+            named=named,
+            hours=span(new.start, new.end),
+            before=span(old.start, old.end),
+        )
     if old.event.name != new.event.name:
-        return f"“{old.event.name}” is now called “{new.event.name}”."
-    return f"“{new.event.name}” has new notes."
+        return _("“{name}” is now called “{title}”.", name=old.event.name, title=new.event.name)
+    return _("“{name}” has new notes.", name=new.event.name)
 
 
 def _describe_made_room(old: Resolved, new: Resolved) -> str:
-    return f"To make it fit, “{new.event.name}” moves to {span(new.start, new.end)} (was {span(old.start, old.end)})."
+    return _(
+        "To make it fit, “{name}” moves to {hours} (was {before}).",
+        name=new.event.name,
+        hours=span(new.start, new.end),
+        before=span(old.start, old.end),
+    )
 
 
 def span(start: datetime, end: datetime) -> str:

@@ -19,7 +19,8 @@ from fateforger.session.memory_changes import Memory, MemoryChange, noted_senten
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.placement import changed_blocks, span
 from fateforger.session.rulebook import rows_of, unsaved_session
-from fateforger.text import quote_title
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, quote_title
 from fateforger.values import replace
 
 MOST_LINES = 24
@@ -35,16 +36,18 @@ def preview_patch(
     Raises ``UserError`` when it cannot be applied, changes nothing, or differs from ``approved``.
     """
     if session.status is SessionStatus.CANCELLED:
-        raise BadInput("That session has ended; a plan is changed while its session is open.")
+        raise BadInput(_("That session has ended; a plan is changed while its session is open."))
     if find_refusal(session, ApplyPatch) is not None:
         heading = session.stage.heading
-        raise BadInput(f"The session is at the step “{heading}”; its plan can be changed from Refine on.")
+        raise BadInput(
+            _("The session is at the step “{heading}”; its plan can be changed from Refine on.", heading=heading)
+        )
     command = ApplyPatch(
         command_id="", user_id=session.user_id, at=at, session_id=session.id, patch=patch, approved=approved
     )
     result = apply_edit(session, command)
     if not changed_blocks(result.before, result.after):
-        raise BadInput("That changes nothing; the plan is like that already.")
+        raise BadInput(_("That changes nothing; the plan is like that already."))
     return result
 
 
@@ -59,31 +62,55 @@ def describe_patch(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
     pairs.sort(key=lambda pair: [(b.start.astimezone(UTC), b.key) for b in pair if b is not None][-1])
     lines = tuple(line for old, new in pairs for line in _describe_change(old, new))
     if len(lines) > MOST_LINES:
-        raise BadInput(f"That is too much to say yes to at once ({len(lines)} changes); propose fewer.", where="patch")
+        raise BadInput(
+            _("That is too much to say yes to at once ({count} changes); propose fewer.", count=len(lines)),
+            where="patch",
+        )
     return lines
 
 
 def _describe_change(old: Resolved | None, new: Resolved | None) -> Iterator[str]:
     if new is None:
         if old is not None:
-            yield f"{quote_title(old.event.name)}, {span(old.start, old.end)}, goes out of the plan."
+            yield _(
+                "{name}, {hours}, goes out of the plan.",
+                name=quote_title(old.event.name),
+                hours=span(old.start, old.end),
+            )
         return
     name, event = quote_title(new.event.name), new.event
     if old is None:
-        yield f"{name} comes in, {span(new.start, new.end)}, as {event.type.words}."
+        yield _(
+            "{name} comes in, {hours}, as {words}.", name=name, hours=span(new.start, new.end), words=event.type.words
+        )
     elif (old.start, old.end) != (new.start, new.end):
-        yield f"{quote_title(old.event.name)} moves to {span(new.start, new.end)} (now {span(old.start, old.end)})."
+        yield _(
+            "{name} moves to {hours} (now {before}).",
+            name=quote_title(old.event.name),
+            hours=span(new.start, new.end),
+            before=span(old.start, old.end),
+        )
     if old is not None and old.event.name != event.name:
-        yield f"{quote_title(old.event.name)} gets the title {name}."
+        yield _("{name} gets the title {title}.", name=quote_title(old.event.name), title=name)
     if old is not None and old.event.type is not event.type:
-        yield f"{name} counts as {event.type.words} (now {old.event.type.words})."
+        yield _(
+            "{name} counts as {words} (now {before}).", name=name, words=event.type.words, before=old.event.type.words
+        )
     if event.description != ("" if old is None else old.event.description):
         notes = event.description
         if len(notes) > LONGEST_NOTES:
             raise BadInput(
-                f"Notes of more than {LONGEST_NOTES} characters cannot be looked through; shorten them.", where="patch"
+                _(
+                    "Notes of more than {longest_notes} characters cannot be looked through; shorten them.",
+                    longest_notes=LONGEST_NOTES,
+                ),
+                where="patch",
             )
-        yield f"{name} gets these notes: “{notes}”" if notes else f"{name} loses its notes."
+        yield (
+            _("{name} gets these notes: “{notes}”", name=name, notes=notes)
+            if notes
+            else _("{name} loses its notes.", name=name)
+        )
 
 
 def prepare_record(record: ConstraintRecord) -> ConstraintRecord:
@@ -95,16 +122,18 @@ def prepare_record(record: ConstraintRecord) -> ConstraintRecord:
         record = replace(record, scope=Scope.PROFILE)
     if record.scope is Scope.SESSION:
         raise BadInput(
-            "A constraint for one session only belongs into its thread; give it the scope profile or datespan.",
+            _("A constraint for one session only belongs into its thread; give it the scope profile or datespan."),
             where="constraint_record.scope",
         )
     if record.lifecycle.uid is not None or record.lifecycle.supersedes_uids:
         raise BadInput(
-            "Leave out uid and supersedes_uids; to put it in the place of another one, name that in replaces.",
+            _("Leave out uid and supersedes_uids; to put it in the place of another one, name that in replaces."),
             where="constraint_record.lifecycle",
         )
     if record.status is Status.DECLINED:
-        raise BadInput("It would be declined from the start; leave out its status.", where="constraint_record.status")
+        raise BadInput(
+            _("It would be declined from the start; leave out its status."), where="constraint_record.status"
+        )
     return replace(record, status=Status.LOCKED, confidence=None)
 
 
@@ -124,10 +153,10 @@ def preview_constraint(
     """
     memory = Memory(user_id=user_id, session_id=None, day=local_today(at, tz), at=at, versions=versions, tz=tz)
     if replaces is not None and memory.find_version(replaces).retired:
-        raise BadInput("What it is to replace is out of force already; leave that out.", where="replaces")
+        raise BadInput(_("What it is to replace is out of force already; leave that out."), where="replaces")
     taken = remember_constraint(MemoryChange(memory), record, supersedes=replaces)
     if not taken.versions:
-        raise BadInput("That changes nothing; the person told me that already.")
+        raise BadInput(_("That changes nothing; the person told me that already."))
     return taken
 
 
@@ -138,9 +167,14 @@ def describe_constraint(taken: MemoryChange) -> tuple[str, ...]:
     row = next(row for row in rows_of(person, memory.versions, retired=True) if row.uid == taken.versions[0].uid)
     words = row.words
     if len(words) > LONGEST_WORDS:
-        raise BadInput(f"More than {LONGEST_WORDS} characters cannot be looked through; say it shorter.")
-    when = f"on {row.when}" if row.when else "always"
-    facts = " · ".join(text for text in (_BINDING[row.necessity], when, row.times) if text)
+        raise BadInput(
+            _(
+                "More than {longest_words} characters cannot be looked through; say it shorter.",
+                longest_words=LONGEST_WORDS,
+            )
+        )
+    when = _("on {when}", when=row.when) if row.when else _("always")
+    facts = " · ".join(text for text in (_(_BINDING[row.necessity]), when, row.times) if text)
     said = (f"“{words}”",) if words != row.name else ()
     noted = noted_sentence(taken.versions[0].record)
     others = (*(line for line in taken.lines if line != noted), *(question.sentence for question in taken.questions))
@@ -148,7 +182,7 @@ def describe_constraint(taken: MemoryChange) -> tuple[str, ...]:
 
 
 _BINDING = {
-    Necessity.MUST: "it must be kept",
-    Necessity.SHOULD: "it should be kept",
-    Necessity.PREFER: "it is kept if possible",
+    Necessity.MUST: mark_message("it must be kept"),
+    Necessity.SHOULD: mark_message("it should be kept"),
+    Necessity.PREFER: mark_message("it is kept if possible"),
 }

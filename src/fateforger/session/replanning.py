@@ -68,7 +68,7 @@ def apply_delay(
         return _with_rest(day, plan, under_way, rest), late, late.previous or plan
     following = next((b for b in by_time(plan) if b.start.astimezone(UTC) >= at and _is_movable(b)), None)
     if following is None:
-        raise BadInput("Nothing is left on your plan that could be late.")
+        raise BadInput(_("Nothing is left on your plan that could be late."))
     start = following.start.astimezone(UTC) + timedelta(minutes=minutes)
     return day, instance, start_at(plan, following.key, start)
 
@@ -147,7 +147,7 @@ def _with_rest(session: Session, plan: TBPlan, block: Resolved, minutes: int) ->
     )
     key = next(key for n in range(2, 1000) if (key := f"{stem}-{n}") not in used)
     task = replace(task_from_block(block, minutes), id=key)
-    rest = Unplaced(task_id=key, title=task.title, reason="the day is full", task=task)
+    rest = Unplaced(task_id=key, title=task.title, reason=_("the day is full"), task=task)
     return session.with_planning(unplaced=(*session.planning.unplaced, rest))
 
 
@@ -168,11 +168,11 @@ ListCommand = TakeBack | ReceiveTasks | ReturnTasks | PutTogether | TakeApart
 """Commands that put tasks on the list or take them off, while the plan is refined."""
 OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask | TickItems | ListCommand
 """Commands for an item that found no place, for tasks of other days and for boxes, while the plan is refined."""
-OVER = "That day is over, so there is nothing left of it to replan."
+OVER = mark_message("That day is over, so there is nothing left of it to replan.")
 MOVED = mark_message("Your plan moved to {day}, with {tasks}; see its thread.")
-NO_PLAN = "There is no plan to refit yet."
-GONE = "That is not open any more; please look at the newest card."
-STANDS = "Nothing has to move; the rest of your day stays as it is."
+NO_PLAN = mark_message("There is no plan to refit yet.")
+GONE = mark_message("That is not open any more; please look at the newest card.")
+STANDS = mark_message("Nothing has to move; the rest of your day stays as it is.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +223,10 @@ def replan_day(session: Session, command: Replan, now: datetime) -> Refit:
         title = resolved_block(session.planning.plan or plan, key).event.name if rest is None else rest.title
         if key in command.not_today and rest is not None:
             day = day.with_open_work(deferred=(*day.open_work.deferred, keep_for_later(rest)))
-            said.append(WAITS.format(title=title))
+            said.append(_(WAITS).format(title=title))
         elif key in command.done:
             day = day.with_open_work(settled=tuple(dict.fromkeys((*day.open_work.settled, task))))
-            said.append(f"“{title}” is done.")
+            said.append(_("“{title}” is done.", title=title))
         day = _without_task(day, task)
     plan = move_missed(plan, command, at)
     if command.late:
@@ -254,7 +254,7 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
         return _defer_placed(session, command, plan, now)
     task = None if each is None else _task_of(session, each)
     if each is None or task is None:
-        raise BadInput(GONE)
+        raise BadInput(_(GONE))
     said: list[str] = []
     match command:
         case ResizeTask(minutes=minutes):
@@ -266,7 +266,7 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
             said = [command.describe(session, task)]
         case _:
             day = _without_task(session, each.task_id)
-            said = [f"“{task.title}” is off your list."]
+            said = [_("“{title}” is off your list.", title=task.title)]
     return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), said)
 
 
@@ -274,7 +274,7 @@ def _with_ticks(session: Session, command: TickItems) -> Refit:
     """Return the day with the lists of its boxes as they are now; nothing moves."""
     plan = session.planning.plan
     if plan is None:
-        raise BadInput(NO_PLAN)
+        raise BadInput(_(NO_PLAN))
     day = command.apply_to(session.with_thread(notice=None))
     lines, day = day.notice_lines, day.with_thread(notice=session.thread.notice)
     return Refit(carry_basis(session, day), with_ticks(plan, session, day), lines)
@@ -312,10 +312,10 @@ def with_safe_undo(before: Session, after: Session, command: OptionCommand) -> S
 def _defer_placed(session: Session, command: DeferTask, plan: TBPlan, now: datetime) -> Refit:
     """Refit the day without a task that has its blocks in the plan; what is left of it goes to another day."""
     if not any(task_of(event.block_key, [command.task_id]) for event in plan.events):
-        raise BadInput(GONE)
+        raise BadInput(_(GONE))
     task = rest_of_task(session, plan, command.task_id, now.astimezone(UTC), whole=True)
     if task is None:
-        raise BadInput(GONE)
+        raise BadInput(_(GONE))
     day = command.defer(session, task)
     return _fit_without(session, day, plan, [task.id], now, [command.describe(session, task)])
 
@@ -392,11 +392,15 @@ def move_from_past(session: Session, now: datetime) -> Refit | None:
     if not late:
         return None
     if is_over(session, now):
-        raise BadInput(OVER)
+        raise BadInput(_(OVER))
     known = session.with_planning(unplaced=tuple(u for u in session.planning.unplaced if u.task_id not in set(late)))
     refit = _fit(session, known, start_from(plan, late, at), instance_in(session), at, [])
     titles = join_words([f"“{resolved_block(plan, key).event.name}”" for key in late])
-    line = f"{titles} would have begun before now, so I replanned the rest of your day from {_clock(session, at)} on."
+    line = _(
+        "{titles} would have begun before now, so I replanned the rest of your day from {clock} on.",
+        titles=titles,
+        clock=_clock(session, at),
+    )
     return replace(refit, lines=(line, *refit.lines))
 
 
@@ -434,9 +438,9 @@ def _clock(session: Session, at: datetime) -> str:
 
 def _current_plan(session: Session, now: datetime) -> TBPlan:
     if session.planning.plan is None:
-        raise BadInput(NO_PLAN)
+        raise BadInput(_(NO_PLAN))
     if day_window(session.date, session.tz)[1].astimezone(UTC) <= now.astimezone(UTC):
-        raise BadInput(OVER)
+        raise BadInput(_(OVER))
     return session.planning.plan
 
 
@@ -452,7 +456,7 @@ def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: da
     lines = (*said, *list_differences(before.planning.plan or plan, result.plan))
     if result.conflict is not None:
         lines = (*lines, result.conflict.sentence)
-    return Refit(day, result.plan, lines or (STANDS,))
+    return Refit(day, result.plan, lines or (_(STANDS),))
 
 
 def _task_of(session: Session, unplaced: Unplaced) -> Task | None:

@@ -19,6 +19,8 @@ from fateforger.planning.timing import zone
 from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView
 from fateforger.session.model import Session
 from fateforger.session.views import FIRST_LISTED
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
 OFFERED = frozenset({Kind.NEAR_DUPLICATE, Kind.CIRCLE})
@@ -151,8 +153,8 @@ def _row(session: Session, item: Applicable) -> MemoryRow:
     )
 
 
-GONE = "I can't find that rule any more; please look at the list again."
-NOT_ALL = "I cannot look up all of your rules just now; these are the ones I know from this session."
+GONE = mark_message("I can't find that rule any more; please look at the list again.")
+NOT_ALL = mark_message("I cannot look up all of your rules just now; these are the ones I know from this session.")
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,7 @@ class RuleBook:
         """
         row = next((row for row in self.rows if row.uid == uid), None)
         if row is None:
-            raise BadInput(GONE)
+            raise BadInput(_(GONE))
         return row, self.newest[uid]
 
 

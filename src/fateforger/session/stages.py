@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
+
 
 class TimeboxingStage(StrEnum):
     """Stage of a planning session."""
@@ -26,16 +29,16 @@ class TimeboxingStage(StrEnum):
     @property
     def heading(self) -> str:
         """Name of the stage as shown to people."""
-        return _HEADINGS[self]
+        return _(_HEADINGS[self])
 
 
 _HEADINGS = {
-    TimeboxingStage.DATE: "Date",
-    TimeboxingStage.COLLECT_CONSTRAINTS: "Your day's frame",
-    TimeboxingStage.CAPTURE_INPUTS: "What to do",
-    TimeboxingStage.SKELETON: "Skeleton",
-    TimeboxingStage.REFINE: "Refine",
-    TimeboxingStage.REVIEW_COMMIT: "Committed",
+    TimeboxingStage.DATE: mark_message("Date"),
+    TimeboxingStage.COLLECT_CONSTRAINTS: mark_message("Your day's frame"),
+    TimeboxingStage.CAPTURE_INPUTS: mark_message("What to do"),
+    TimeboxingStage.SKELETON: mark_message("Skeleton"),
+    TimeboxingStage.REFINE: mark_message("Refine"),
+    TimeboxingStage.REVIEW_COMMIT: mark_message("Committed"),
 }
 
 

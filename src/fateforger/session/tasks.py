@@ -22,10 +22,12 @@ def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
     """
     added = tuple(added)
     if len(inputs.tasks) + len(added) > MAX_TASKS:
-        raise BadInput(f"That would be more than {MAX_TASKS} tasks for one day; leave some for another day.")
+        raise BadInput(
+            _("That would be more than {max_tasks} tasks for one day; leave some for another day.", max_tasks=MAX_TASKS)
+        )
     known = {t.id for t in inputs.tasks}
     if any(t.id in known for t in added):
-        raise BadInput("One of these tasks is on the list already.")
+        raise BadInput(_("One of these tasks is on the list already."))
     return _without_circle(_with_one_thing_last_named(inputs.tasks, added))
 
 
@@ -109,10 +111,10 @@ def _place(inputs: InputFacts, task_id: str) -> int:
     for place, task in enumerate(inputs.tasks):
         if task.id == task_id:
             return place
-    raise BadInput("That task is not on the list any more.")
+    raise BadInput(_("That task is not on the list any more."))
 
 
 def block_notes(task: Task) -> str:
     """Return the notes for a task's blocks: the list of a box, its notes, and its success criteria."""
-    criteria = f"Done when: {'; '.join(task.done_when)}" if task.done_when else ""
+    criteria = _("Done when: {done_when}", done_when="; ".join(task.done_when)) if task.done_when else ""
     return "\n\n".join(filter(None, (format_items(task.details.items), task.notes, criteria)))

@@ -14,6 +14,7 @@ from fateforger.slack import phrases
 from fateforger.slack.addresses import COMMAND_NAME
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.payloads import Place
+from fateforger.text import gettext as _
 from fateforger.workers.people import is_code
 
 log = logging.getLogger(__name__)
@@ -115,24 +116,24 @@ async def calendar_refusal(door: CoordinatorPort, user_id: str, *, in_card: bool
         return None
     if owner.person is not None:
         return phrases.not_your_calendar(None if in_card else owner.person)
-    return phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR
+    return phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
 
 
 async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> str:
     """Try to claim the calendar with a code, and return the answer for the person."""
     match await door.claim_calendar(user_id, code):
         case Claim.CLAIMED:
-            return phrases.CLAIMED
+            return phrases.name_commands(phrases.CLAIMED)
         case Claim.ALREADY_YOURS:
-            return phrases.ALREADY_YOURS
+            return phrases.name_commands(phrases.ALREADY_YOURS)
         case Claim.WRONG | Claim.WRONG_FOR_THE_LAST_TIME:
-            return phrases.WRONG_CODE
+            return _(phrases.WRONG_CODE)
         case Claim.TOO_SOON:
-            return phrases.CODE_TOO_SOON
+            return _(phrases.CODE_TOO_SOON)
         case Claim.NO_CODE:
-            return phrases.NO_CODE
+            return _(phrases.NO_CODE)
         case Claim.TAKEN:
-            return await calendar_refusal(door, user_id) or phrases.ALREADY_YOURS
+            return await calendar_refusal(door, user_id) or phrases.name_commands(phrases.ALREADY_YOURS)
 
 
 def parse_typed_code(typed: str) -> str | None:

@@ -27,7 +27,8 @@ from fateforger.session.cards import (
 )
 from fateforger.slack.addresses import ACTION_MARK, FEEDBACK, Address, ControlAction, Vote
 from fateforger.slack.mrkdwn import split, strip_marks, to_mrkdwn
-from fateforger.text import format_count, truncate
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, ngettext, truncate
 from fateforger.ui.picture_words import describe
 from fateforger.values import replace
 
@@ -82,7 +83,11 @@ def describe_left_out(control: Control) -> str | None:
     choices = control.choices if isinstance(control, Select | Menu) else ()
     if len(choices) <= MAX_OPTIONS:
         return None
-    return f"Slack lists {MAX_OPTIONS} choices at most, so {len(choices) - MAX_OPTIONS} are not in this list."
+    return _(
+        "Slack lists {most} choices at most, so {count} are not in this list.",
+        most=MAX_OPTIONS,
+        count=len(choices) - MAX_OPTIONS,
+    )
 
 
 def option(choice: Choice, value: str | None = None) -> Element:
@@ -102,10 +107,10 @@ def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element
         made["style"] = button.style
     if button.confirm is not None:
         made["confirm"] = {
-            "title": plain_text("Are you sure?"),
+            "title": plain_text(_("Are you sure?")),
             "text": plain_text(button.confirm, MAX_CONFIRM),
-            "confirm": plain_text("Yes"),
-            "deny": plain_text("No"),
+            "confirm": plain_text(_("Yes")),
+            "deny": plain_text(_("No")),
         }
     return made
 
@@ -150,7 +155,7 @@ def _action_id(action: str, numbers: Iterator[int]) -> str:
     return f"{action}{ACTION_MARK}{next(numbers)}"
 
 
-UP, DOWN = "This helped", "This did not help"
+UP, DOWN = mark_message("This helped"), mark_message("This did not help")
 
 
 def feedback_block(part: Feedback, address: Address, numbers: Iterator[int], *, thumbs: bool) -> dict[str, Any]:
@@ -164,8 +169,8 @@ def feedback_block(part: Feedback, address: Address, numbers: Iterator[int], *, 
         element = {
             "type": "feedback_buttons",
             "action_id": f"{FEEDBACK}{ACTION_MARK}{next(numbers)}",
-            "positive_button": _thumb(UP, values[True]),
-            "negative_button": _thumb(DOWN, values[False]),
+            "positive_button": _thumb(_(UP), values[True]),
+            "negative_button": _thumb(_(DOWN), values[False]),
         }
         return {"type": "context_actions", "block_id": block_id, "elements": [element]}
     buttons = [
@@ -176,7 +181,7 @@ def feedback_block(part: Feedback, address: Address, numbers: Iterator[int], *, 
             "accessibility_label": words,
             "value": values[helpful],
         }
-        for label, words, helpful in (("👍", UP, True), ("👎", DOWN, False))
+        for label, words, helpful in (("👍", _(UP), True), ("👎", _(DOWN), False))
     ]
     return {"type": "actions", "block_id": block_id, "elements": buttons}
 
@@ -258,8 +263,11 @@ def _cut(pieces: Sequence[Piece], max_blocks: int, max_characters: int, note: Ca
 
 
 def _sentence(missed: int) -> str:
-    lines = format_count(missed, "more line is", "more lines are")
-    return f"… {lines} left out here: a Slack message has no room for more."
+    return ngettext(
+        "… {count} more line is left out here: a Slack message has no room for more.",
+        "… {count} more lines are left out here: a Slack message has no room for more.",
+        missed,
+    )
 
 
 FileOf = Callable[[Picture], str | None]

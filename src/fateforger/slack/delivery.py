@@ -34,6 +34,7 @@ from fateforger.slack.client import (
 )
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
+from fateforger.text import gettext as _
 from fateforger.ui.session_cards import root_card
 from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, TryLater, ignore
 from fateforger.workers.supervisor import BackgroundTasks, Repeated, wait_for
@@ -60,8 +61,11 @@ PUT_SECONDS = 3.0
 
 ROOT = "root"
 MAX_THREADS = 5_000
-MOVED = Card(text=phrases.MOVED, parts=(Prose(text=phrases.MOVED),))
-"""Text that replaces messages in places that others can read."""
+
+
+def moved_card() -> Card:
+    """Return what replaces a message in a place that others can read."""
+    return Card(text=_(phrases.MOVED), parts=(Prose(text=_(phrases.MOVED)),))
 
 
 @dataclass(slots=True)
@@ -134,7 +138,7 @@ class Delivery:
         self._forget(item)
         session = await self.sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
-            words = phrases.CANNOT_POST if refused else phrases.NOT_STARTED
+            words = phrases.name_commands(phrases.CANNOT_POST if refused else phrases.NOT_STARTED)
             await self.people.send_ephemeral(session.user_id, Place(None), words)
 
     async def _before(self, item: Outgoing, place: Place) -> Sent | None:
@@ -229,7 +233,9 @@ class Delivery:
     async def _leave(self, session_id: str, slot: str, where: Sent) -> None:
         """Replace a message that others can read by a note that the session continues in direct messages."""
         try:
-            await self.poster.change(where, MOVED, session=session_id, v=f"{session_id}:{slot}:left", for_all=True)
+            await self.poster.change(
+                where, moved_card(), session=session_id, v=f"{session_id}:{slot}:left", for_all=True
+            )
         except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s stays behind as it was: %s", slot, trouble)
 

@@ -41,11 +41,13 @@ from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.mrkdwn import escape, split, to_mrkdwn
 from fateforger.slack.payloads import OpenForm, Place
 from fateforger.slack.progress import Timing
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
 MAX_BLOCKS = 100
-NO_ROOM = "There is no room for more fields here. Send these, then open it again."
+NO_ROOM = mark_message("There is no room for more fields here. Send these, then open it again.")
 MAX_TITLE = 24
 MAX_WORDS = 2000
 MAX_TYPED = 3000
@@ -71,7 +73,7 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
     if len(blocks) > room:
         blocks = [
             *blocks[: room - 1],
-            build_section(NO_ROOM),
+            build_section(_(NO_ROOM)),
         ]
     elif form.more is not None:
         more = {"type": "button", "action_id": f"{MORE}{ACTION_MARK}0", "text": plain_text(form.more)}
@@ -123,9 +125,14 @@ def _hint(field: Input) -> str:
     """Return the hint of a field, and what of it does not fit."""
     hint = "" if isinstance(field, DateField | FlagField) else field.hint
     if isinstance(field, TextField) and len(field.value) > _longest(field):
-        return f"{hint} This is longer than fits here; only its beginning is shown.".strip()
+        return _("{hint} This is longer than fits here; only its beginning is shown.", hint=hint).strip()
     if isinstance(field, ChoiceField) and len(field.choices) > MAX_OPTIONS:
-        return f"{hint} These are the first {MAX_OPTIONS} of {len(field.choices)} choices.".strip()
+        return _(
+            "{hint} These are the first {shown} of {count} choices.",
+            hint=hint,
+            shown=MAX_OPTIONS,
+            count=len(field.choices),
+        ).strip()
     return hint
 
 
@@ -151,7 +158,7 @@ def _element(field: Input) -> Block:
             clock = {} if field.value is None else {"initial_time": field.value.strftime("%H:%M")}
             return {"type": "timepicker"} | clock
         case FlagField():
-            tick = option(Choice(label="Yes", value=YES))
+            tick = option(Choice(label=_("Yes"), value=YES))
             return {"type": "checkboxes", "options": [tick]} | ({"initial_options": [tick]} if field.value else {})
         case _:
             assert_never(field)
@@ -268,10 +275,10 @@ class FormHandler:
                 show = self.client.views_open if below is None else self.client.views_push
                 await call_slack(show(trigger_id=trigger_id, view=view))
         except TimeoutError:
-            raise BadInput(phrases.FORM_TOO_LATE) from None
+            raise BadInput(_(phrases.FORM_TOO_LATE)) from None
         except SlackCallError as trouble:
             log.warning("the form %s did not open: %s", request.form, trouble)
-            raise BadInput(phrases.FORM_FAILED) from trouble
+            raise BadInput(_(phrases.FORM_FAILED)) from trouble
 
     async def _show_when_done(self, command: Command, forms: Sequence[OpenForm]) -> None:
         """Refresh open forms once a command was carried out.
@@ -301,7 +308,7 @@ class FormHandler:
             try:
                 form = await self.door.open_form(shown.build_request(command.user_id, done=command.command_id))
                 if waiting:
-                    form = replace(form, fields=(Prose(text=phrases.FORM_WAITS), *form.fields))
+                    form = replace(form, fields=(Prose(text=_(phrases.FORM_WAITS)), *form.fields))
                 await self._show(form, shown)
             except (UserError, StoreError) as error:
                 log.info("the form %s was not shown again: %s", shown.address.form, error.message)

@@ -52,6 +52,7 @@ from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import parse_command
 from fateforger.tasks.task import read_task_id
+from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.lanes import ERASING, STOP_TURN, PersonalDataRequest, StopTurn
 from fateforger.workers.supervisor import BackgroundTasks
@@ -82,7 +83,7 @@ def build_command_handler(door: CoordinatorPort, jobs: Jobs, people: People, hom
             await jobs.enqueue(greeting_job(command), now=clock.now())
         elif command.is_moved and command.addressed:
             # At the top of the channel: Slack may not show an ephemeral message in a thread without replies.
-            await people.send_ephemeral(command.user_id, Place(command.heard_channel), phrases.ANSWERED_ELSEWHERE)
+            await people.send_ephemeral(command.user_id, Place(command.heard_channel), _(phrases.ANSWERED_ELSEWHERE))
 
     return handle
 
@@ -119,13 +120,13 @@ class RequestHandler:
         try:
             day = date.fromisoformat(said) if said else None
         except ValueError:
-            return phrases.NOT_A_DATE
+            return phrases.name_commands(phrases.NOT_A_DATE)
         refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
             return refusal
         known = await self._find_zone_and_place(user_id, asked)
         if known is None:
-            return phrases.NO_ZONE
+            return _(phrases.NO_ZONE)
         zone, place = known
         command = Start(
             command_id=command_id,
@@ -142,7 +143,7 @@ class RequestHandler:
         if welcome_ts is not None:
             where = Sent(asked.channel, welcome_ts)
             self.background.start(retire_welcome(self.poster, self.door, where), name="a used welcome")
-        return None if place == asked else phrases.PLANNED_ELSEWHERE
+        return None if place == asked else _(phrases.PLANNED_ELSEWHERE)
 
     async def press_start(self, command_id: str, user_id: str, asked: Place, *, welcome_ts: str | None = None) -> None:
         """Begin a session by a button or a shortcut, which have no answer, so words are sent separately."""
@@ -273,20 +274,20 @@ class RequestHandler:
                 return NOT_A_WEEK
             zone = await self.people.zone(user_id)
             if zone is None:
-                return phrases.NO_ZONE
+                return _(phrases.NO_ZONE)
             command: QueueCommand = PlanWeek.model_validate({**about, "span": span, "tz": zone})
         elif name != PULL_COMMAND:
             command = ShowTasks.model_validate(about)
         elif said and task_id is None:
-            return phrases.NOT_A_TASK
+            return phrases.name_commands(phrases.NOT_A_TASK)
         else:
             command = PullTask.model_validate({**about, "task_id": task_id})
         try:
             direct = await self.people.direct_channel(user_id)
         except SlackCallError:
-            return phrases.NO_ZONE
+            return _(phrases.NO_ZONE)
         await self.record(command)
-        return None if asked.channel == direct else phrases.ANSWERED_ELSEWHERE
+        return None if asked.channel == direct else _(phrases.ANSWERED_ELSEWHERE)
 
     async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
@@ -313,7 +314,7 @@ class RequestHandler:
             session_id = await self.door.session_in_thread(str(place.channel), place.thread_ts)
         with self.tell_refusal(user_id, place):
             if session_id is None:
-                raise BadInput(phrases.STOP_TOO_LATE)
+                raise BadInput(_(phrases.STOP_TOO_LATE))
             await self._check_owner(session_id, user_id)
             now = self.clock.now()
             payload = StopTurn(
@@ -342,7 +343,7 @@ class RequestHandler:
         with self.tell_refusal(rating.user_id, place):
             await self._check_owner(rating.session_id, rating.user_id)
             await self.feedbacks.rate(rating)
-            self.send_ephemeral(rating.user_id, place, phrases.THANKS)
+            self.send_ephemeral(rating.user_id, place, _(phrases.THANKS))
 
     async def check_access(self, session_id: str, user_id: str) -> None:
         """Check that this person may use this session and may plan at all. Raises ``BadInput`` with the reason.
@@ -356,7 +357,7 @@ class RequestHandler:
 
     async def _check_owner(self, session_id: str, user_id: str) -> None:
         if session_id and (owner := await self.door.owner(session_id)) != user_id:
-            raise BadInput(phrases.SESSION_LOST if owner is None else phrases.not_yours(owner))
+            raise BadInput(phrases.name_commands(phrases.SESSION_LOST) if owner is None else phrases.not_yours(owner))
 
     async def record(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
         """Record a command, once."""

@@ -26,6 +26,7 @@ from fateforger.slack.client import (
 )
 from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
+from fateforger.text import gettext as _
 from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
 from fateforger.workers.lanes import PersonalDataRequest, TryLater
 from fateforger.workers.people import PersonalData
@@ -96,7 +97,7 @@ class PersonalDataHandler:
     async def given_up(self, job: Job, _error: str) -> None:
         """Tell the person that the request failed, if possible."""
         try:
-            await self._say(str(job.payload["user_id"]), phrases.ABOUT_FAILED, job)
+            await self._say(str(job.payload["user_id"]), _(phrases.ABOUT_FAILED), job)
         except SlackCallError as trouble:
             log.warning("nobody could be told: %s", trouble)
 
@@ -104,7 +105,7 @@ class PersonalDataHandler:
         document = await self.dossiers.export(user_id)
         entries = sum(map(len, document["held"].values()))
         if not entries:
-            await self._say(user_id, phrases.NOTHING_KNOWN, job)
+            await self._say(user_id, _(phrases.NOTHING_KNOWN), job)
             return
         words = phrases.all_i_know(entries)
         try:
@@ -125,10 +126,12 @@ class PersonalDataHandler:
         except CalendarBusy as busy:
             if job.attempts < BUSY_TRIES:
                 raise TryLater(busy.message, 1.0) from busy
-            await self._say(user_id, phrases.NOT_FORGOTTEN, job)
+            await self._say(user_id, _(phrases.NOT_FORGOTTEN), job)
             return
         closed = (await self.dossiers.ownership.owner()).closed
-        await self._say(user_id, f"{phrases.FORGOTTEN} {phrases.CLOSED_NOW if closed else phrases.AFRESH}", job)
+        await self._say(
+            user_id, f"{_(phrases.FORGOTTEN)} {_(phrases.CLOSED_NOW) if closed else _(phrases.AFRESH)}", job
+        )
         # The job names the person as well, so it is finished before the files are scrubbed.
         await self.jobs.finish(job)
         await self.dossiers.people.scrub()

@@ -66,6 +66,7 @@ from fateforger.slack.payloads import (
     read_chosen,
     read_value,
 )
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 CLOSE_SECONDS = 3.0
@@ -284,12 +285,12 @@ class Listeners:
         entries = list_entries(view)
         values: dict[str, FormValue] = {}
         unreadable: dict[str, str] = {}
-        for name, (_, entry) in entries.items():
+        for name, (_block, entry) in entries.items():
             try:
                 values[name] = read_value(entry)
             except ValueError:
                 values[name] = None
-                unreadable[name] = NOT_A_NUMBER
+                unreadable[name] = _(NOT_A_NUMBER)
         submission = FormSubmission(
             form=form.address.form,
             session_id=form.address.session,

@@ -25,9 +25,11 @@ from fateforger.slack.client import (
     TransientSlackError,
     call_slack,
 )
-from fateforger.slack.delivery import MOVED
+from fateforger.slack.delivery import moved_card
 from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import Poster
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.values import replace
 from fateforger.workers.lanes import (
@@ -42,7 +44,11 @@ from fateforger.workers.lanes import (
     TryLater,
 )
 
-FIRST_WORDS = ("Plan the rest of today", "Plan tomorrow", "Plan tomorrow, 8 to 16:30")
+FIRST_WORDS = (
+    mark_message("Plan the rest of today"),
+    mark_message("Plan tomorrow"),
+    mark_message("Plan tomorrow, 8 to 16:30"),
+)
 """Suggested first messages to a model. They stay visible, so they must be valid at any hour."""
 
 log = logging.getLogger(__name__)
@@ -103,7 +109,7 @@ def welcome(door: CoordinatorPort) -> Card:
     card = door.welcome()
     if not door.reads_words:
         return card
-    words = Controls(items=tuple(Button(label=text, action=SAY, target=text) for text in FIRST_WORDS))
+    words = Controls(items=tuple(Button(label=text, action=SAY, target=text) for text in map(_, FIRST_WORDS)))
     return replace(card, parts=(*card.parts, words))
 
 
@@ -112,10 +118,12 @@ async def suggest(client: AsyncWebClient, channel: str) -> None:
 
     If Slack does not support that, the welcome card has them.
     """
-    prompts = [{"title": text, "message": text} for text in FIRST_WORDS]
+    prompts = [{"title": text, "message": text} for text in map(_, FIRST_WORDS)]
     try:
         await call_slack(
-            client.assistant_threads_setSuggestedPrompts(channel_id=channel, prompts=prompts, title=phrases.SUGGESTIONS)
+            client.assistant_threads_setSuggestedPrompts(
+                channel_id=channel, prompts=prompts, title=_(phrases.SUGGESTIONS)
+            )
         )
     except SlackCallError as trouble:
         log.info("nothing is suggested in %s: %s", channel, trouble)
@@ -183,7 +191,7 @@ async def _show_proposal(
     if proposal.place is not None:
         where = Sent(*proposal.place)
         public = not is_private(where.channel)
-        shown = MOVED if public else card
+        shown = moved_card() if public else card
         try:
             await poster.change(where, shown, session=session, v=v, beside=True, for_all=public)
         except MessageGone as gone:

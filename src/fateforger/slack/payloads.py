@@ -26,9 +26,10 @@ from fateforger.slack.addresses import (
     unpack,
 )
 from fateforger.slack.mrkdwn import parse_typed
+from fateforger.text import mark_message
 from fateforger.values import replace
 
-NOT_A_NUMBER = "Please write a whole number here."
+NOT_A_NUMBER = mark_message("Please write a whole number here.")
 
 Json = Mapping[str, Any]
 

@@ -6,91 +6,114 @@ from typing import assert_never
 
 from fateforger.session.cards import Activity, Progress
 from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND
-from fateforger.text import format_count
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, ngettext
+
+
+def name_commands(message: str) -> str:
+    """Return a message in the person's language, with the names of the commands filled in."""
+    return _(message, command=COMMAND_NAME, pull=PULL_COMMAND, tasks=TASKS_COMMAND)
 
 
 def not_yours(owner: str) -> str:
-    return f"This plan belongs to <@{owner}>, so only they can change it."
+    return _("This plan belongs to <@{owner}>, so only they can change it.", owner=owner)
 
 
 def not_your_calendar(owner: str | None) -> str:
-    whose = "another person's calendar" if owner is None else f"the calendar of <@{owner}>"
-    return f"I plan on {whose}, and I keep to one person's calendar. For yours, run a fateforger of your own."
+    if owner is None:
+        return _("I plan on another person's calendar, and I keep to one. For yours, run a fateforger of your own.")
+    return _(
+        "I plan on the calendar of <@{owner}>, and I keep to one. For yours, run a fateforger of your own.", owner=owner
+    )
 
 
-_CLAIM = f"send me `{COMMAND_NAME} claim` with the code that `fateforger up` prints"
-NOBODYS_CALENDAR = f"I am not connected to anyone's calendar yet. If you run me, {_CLAIM}."
-CALENDAR_CLOSED = (
-    f"The calendar is closed, because its owner asked me to forget them. If you run me, start me again and {_CLAIM}."
+NOBODYS_CALENDAR = mark_message(
+    "I am not connected to anyone's calendar yet. If you run me, send me `{command} claim` with the code that"
+    " `fateforger up` prints."
 )
-CLAIMED = f"Thank you. The calendar is yours now, and I plan only with you. Type `{COMMAND_NAME}` to begin."
-ALREADY_YOURS = f"The calendar is yours already. Type `{COMMAND_NAME}` to begin."
-WRONG_CODE = "That is not the code. Please look at what `fateforger up` printed last, and try again in ten seconds."
-CODE_TOO_SOON = "I didn't look at that code, because one was wrong just before. Please send it again in ten seconds."
-NO_CODE = "There is no code just now. If you run me, start me again: `fateforger up` prints a new one."
-
-SESSION_LOST = f"I can't find this plan any more. Type `{COMMAND_NAME}` to start a new one."
-
-NO_ZONE = "Slack didn't tell me your time zone just now. Please try again in a moment."
-
-NOT_A_DATE = (
-    f"I can read a date like this: `{COMMAND_NAME} 2026-03-05`. "
-    f"With just `{COMMAND_NAME}` we start with today, and you can still change the day."
+CALENDAR_CLOSED = mark_message(
+    "The calendar is closed, because its owner asked me to forget them. If you run me, start me again and send me"
+    " `{command} claim` with the code that `fateforger up` prints."
 )
-
-NOT_A_TASK = (
-    f"I can read a task's id like this: `{PULL_COMMAND} ff-4k7w9c`. "
-    f"With just `{PULL_COMMAND}` I take what comes first; `{TASKS_COMMAND}` lists what there is."
+CLAIMED = mark_message("Thank you. The calendar is yours now, and I plan only with you. Type `{command}` to begin.")
+ALREADY_YOURS = mark_message("The calendar is yours already. Type `{command}` to begin.")
+WRONG_CODE = mark_message(
+    "That is not the code. Please look at what `fateforger up` printed last, and try again in ten seconds."
 )
-
-PLANNED_ELSEWHERE = "I'll plan this with you in a direct message."
-MOVED = "This goes on in a direct message."
-ANSWERED_ELSEWHERE = "I answered in our direct messages, where only you can read it."
-
-FORM_TOO_LATE = "That form took too long to open. Please press the button once more."
-
-FORM_WAITS = "That waits its turn behind something longer. I'll show it here as soon as it is done."
-
-FORM_FAILED = "Slack wouldn't open that form. Please press the button once more."
-
-NOT_STARTED = (
-    f"I'm sorry, something went wrong on my side and your plan didn't start. Please type `{COMMAND_NAME}` again."
+CODE_TOO_SOON = mark_message(
+    "I didn't look at that code, because one was wrong just before. Please send it again in ten seconds."
 )
-CANNOT_POST = (
-    f"Slack didn't let me begin your plan in our direct messages. Please open them and type `{COMMAND_NAME}` there."
+NO_CODE = mark_message("There is no code just now. If you run me, start me again: `fateforger up` prints a new one.")
+
+SESSION_LOST = mark_message("I can't find this plan any more. Type `{command}` to start a new one.")
+
+NO_ZONE = mark_message("Slack didn't tell me your time zone just now. Please try again in a moment.")
+
+NOT_A_DATE = mark_message(
+    "I can read a date like this: `{command} 2026-03-05`. "
+    "With just `{command}` we start with today, and you can still change the day."
 )
 
-STOP_LABEL = "Stop"
-STOP_TOO_LATE = "That was done before Stop reached me, so there was nothing to stop."
-SUGGESTIONS = "Say it in your own words, for example:"
-THANKS = "Thank you, noted."
+NOT_A_TASK = mark_message(
+    "I can read a task's id like this: `{pull} ff-4k7w9c`. "
+    "With just `{pull}` I take what comes first; `{tasks}` lists what there is."
+)
 
-NOTHING_KNOWN = "I know nothing about you: nothing you told me is kept here."
-FORGOTTEN = (
+PLANNED_ELSEWHERE = mark_message("I'll plan this with you in a direct message.")
+MOVED = mark_message("This goes on in a direct message.")
+ANSWERED_ELSEWHERE = mark_message("I answered in our direct messages, where only you can read it.")
+
+FORM_TOO_LATE = mark_message("That form took too long to open. Please press the button once more.")
+
+FORM_WAITS = mark_message("That waits its turn behind something longer. I'll show it here as soon as it is done.")
+
+FORM_FAILED = mark_message("Slack wouldn't open that form. Please press the button once more.")
+
+NOT_STARTED = mark_message(
+    "I'm sorry, something went wrong on my side and your plan didn't start. Please type `{command}` again."
+)
+CANNOT_POST = mark_message(
+    "Slack didn't let me begin your plan in our direct messages. Please open them and type `{command}` there."
+)
+
+STOP_LABEL = mark_message("Stop")
+STOP_TOO_LATE = mark_message("That was done before Stop reached me, so there was nothing to stop.")
+SUGGESTIONS = mark_message("Say it in your own words, for example:")
+THANKS = mark_message("Thank you, noted.")
+
+NOTHING_KNOWN = mark_message("I know nothing about you: nothing you told me is kept here.")
+FORGOTTEN = mark_message(
     "I have forgotten you: nothing you told me is kept here any more. What is on your calendar stays there, and so do"
     " our messages in Slack; you can delete both where they are."
 )
-AFRESH = "Whenever you like, we start afresh."
-CLOSED_NOW = (
+AFRESH = mark_message("Whenever you like, we start afresh.")
+CLOSED_NOW = mark_message(
     "The calendar is closed now, and nobody inherits it. To start afresh, start me again and send me the new code that"
     " `fateforger up` prints."
 )
-NOT_FORGOTTEN = (
+NOT_FORGOTTEN = mark_message(
     "I haven't forgotten you yet: a change to your calendar is not finished, and I would not leave it half done. Please"
     " finish or undo it in its thread, and then press *Forget me* once more."
 )
-ABOUT_FAILED = "I'm sorry, something went wrong on my side and I couldn't do that. Please press the button once more."
+ABOUT_FAILED = mark_message(
+    "I'm sorry, something went wrong on my side and I couldn't do that. Please press the button once more."
+)
 
 
 def all_i_know(entries: int) -> str:
     """Return the comment on the exported file."""
-    return f"This is everything I keep about you: one file with {format_count(entries, 'entry', 'entries')}."
+    return ngettext(
+        "This is everything I keep about you: one file with {count} entry.",
+        "This is everything I keep about you: one file with {count} entries.",
+        entries,
+    )
 
 
 def no_file(user_id: str) -> str:
-    return (
-        "Slack doesn't let me send you the file. Whoever runs me can make it with"
-        f" `fateforger person export {user_id} --to FILE`."
+    return _(
+        "Slack doesn't let me send you the file. Whoever runs me can make it with `fateforger"
+        " person export {user_id} --to FILE`.",
+        user_id=user_id,
     )
 
 
@@ -100,16 +123,27 @@ def describe_progress(progress: Progress | None) -> str:
         return "thinking…"
     match progress.doing:
         case Activity.LOOKING:
-            return "looking at your calendar…"
+            return _("looking at your calendar…")
         case Activity.READING:
-            return "reading your message…"
+            return _("reading your message…")
         case Activity.DRAFTING:
-            return "drafting your day…"
+            return _("drafting your day…")
         case Activity.CHANGING:
-            return "working out that change…"
+            return _("working out that change…")
         case Activity.WRITING:
-            counted = f" {progress.done} of {progress.of} done" if progress.done and progress.of > 1 else ""
-            waiting = f" waiting {progress.waits} s for your calendar" if progress.waits > 1 else ""
-            return f"writing to your calendar…{counted}{',' if counted and waiting else ''}{waiting}"
-        case _:
-            assert_never(progress.doing)
+            counted = progress.done and progress.of > 1
+            waits = progress.waits > 1
+            if counted and waits:
+                return _(
+                    "writing to your calendar… {done} of {of} done, waiting {waits} s for your calendar",
+                    done=progress.done,
+                    of=progress.of,
+                    waits=progress.waits,
+                )
+            if counted:
+                return _("writing to your calendar… {done} of {of} done", done=progress.done, of=progress.of)
+            if waits:
+                return _("writing to your calendar… waiting {waits} s for your calendar", waits=progress.waits)
+            return _("writing to your calendar…")
+        case unknown:
+            assert_never(unknown)

@@ -27,6 +27,7 @@ from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSl
 from fateforger.slack.notices import get_heard_place
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
+from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
 from fateforger.workers.supervisor import BackgroundTasks, wait_for
@@ -111,7 +112,7 @@ class StatusLines:
         line.under = shown
         parts = (*shown.card.parts, Note(text=f"_{words[:1].capitalize()}{words[1:]}_"))
         if stops is not None:
-            parts = (*parts, Controls(items=(Button(label=phrases.STOP_LABEL, action=STOP, target=stops),)))
+            parts = (*parts, Controls(items=(Button(label=_(phrases.STOP_LABEL), action=STOP, target=stops),)))
         await self._change(shown, replace(shown.card, parts=parts))
 
     async def _off_the_card(self, line: Line, under: Outgoing) -> None:
@@ -322,6 +323,6 @@ def build_stop_handler(door: CoordinatorPort, people: People) -> JobHandler:
         if job.attempts < STOP_TRIES:
             raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
         place = Place(wanted.channel, wanted.thread_ts)
-        await people.send_ephemeral(wanted.user_id, place, phrases.STOP_TOO_LATE)
+        await people.send_ephemeral(wanted.user_id, place, _(phrases.STOP_TOO_LATE))
 
     return STOP_TURN.handle(perform)

@@ -323,7 +323,7 @@ def committed_card(session: Session) -> Card:
     }[report.status]
     done = report.status in {"changed", "unchanged"}
     order = (
-        *(() if done else ((Move.RETRY, GO_AHEAD if session.sync.brakes else None),)),
+        *(() if done else ((Move.RETRY, _(GO_AHEAD) if session.sync.brakes else None),)),
         (Move.UNDO_SYNC, None),
         (Move.BACK, _("Back to refine")),
         (Move.REDO, None),

@@ -20,6 +20,8 @@ from difflib import get_close_matches
 from typing import Literal, assert_never
 
 from fateforger.planning.plan import ET
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 from fateforger.workflow.rules import And, Atom, AtomKind, Expression, Not, Or, Rule, RuleKind, names_in
 
@@ -146,17 +148,17 @@ def suggest_day_remedy(rule: Rule, *, ours: bool) -> str:
     ``ours`` is true if a block of the plan is among them.
     """
     if not ours:
-        return "It is about what your calendar holds, so only you can move it there."
-    return _REMEDIES[rule.kind]
+        return _("It is about what your calendar holds, so only you can move it there.")
+    return _(_REMEDIES[rule.kind])
 
 
 _REMEDIES: Mapping[RuleKind, str] = {
-    RuleKind.NEVER: "Move it, shorten it, or leave it out.",
-    RuleKind.BEFORE: "Put what it waits for before it, or move it back.",
-    RuleKind.AFTER: "Put what has to follow behind it.",
-    RuleKind.ON: "Put what has to follow behind it.",
-    RuleKind.ALWAYS: "Change it, or leave it out.",
-    RuleKind.IF: "Change it, or leave it out.",
+    RuleKind.NEVER: mark_message("Move it, shorten it, or leave it out."),
+    RuleKind.BEFORE: mark_message("Put what it waits for before it, or move it back."),
+    RuleKind.AFTER: mark_message("Put what has to follow behind it."),
+    RuleKind.ON: mark_message("Put what has to follow behind it."),
+    RuleKind.ALWAYS: mark_message("Change it, or leave it out."),
+    RuleKind.IF: mark_message("Change it, or leave it out."),
 }
 
 

@@ -172,7 +172,7 @@ async def defer(anna: Person) -> None:
         (
             LEFT[3],
             "09:00-10:00",
-            "I redrafted your day, because your rules have changed.\n“Mail” has a place now.",
+            "Your rules have changed. So I redrafted your day.\n“Mail” has a place now.",
         ),
     ],
 )

@@ -25,7 +25,7 @@ from fateforger.session.stages import TimeboxingStage
 Stage = TimeboxingStage
 EARLY = {"kind": "avoid_window", "necessity": "must", "words": "Nothing before eleven", "times": "0-11"}
 ALL_DAY = {"kind": "avoid_window", "necessity": "must", "words": "Nothing today", "times": "0-20"}
-TOLD = "because you told me: “Nothing before eleven”"
+TOLD = "You told me: “Nothing before eleven”"
 
 
 async def times(anna: Person) -> dict[str, str]:
@@ -57,7 +57,7 @@ async def test_a_must_by_form_redrafts_the_day_that_is_on_the_card(anna: Person,
     await anna.to_skeleton("Report")
     assert too_early(await times(anna)) == ["Report"]
     await told(anna, **EARLY)
-    assert f"I redrafted your day, {TOLD}." in anna.words
+    assert f"{TOLD}. So I redrafted your day." in anna.words
     assert too_early(await times(anna)) == []
     await anna.press("Refine")
     await anna.press("Commit to calendar")
@@ -73,7 +73,7 @@ async def test_a_must_that_was_told_elsewhere_is_compared_before_going_on(anna: 
     await told(elsewhere, **EARLY)
     await anna.press("Refine")
     assert (await anna.session()).stage is Stage.SKELETON
-    assert f"I redrafted your day, {TOLD}." in anna.words
+    assert f"{TOLD}. So I redrafted your day." in anna.words
     await anna.press("Refine")
     assert (await anna.session()).stage is Stage.REFINE
     assert too_early(await times(anna)) == []
@@ -85,7 +85,7 @@ async def test_a_meeting_that_comes_with_the_click_is_drafted_around_first(anna:
     meeting(house, "Dentist", "09:00", "10:30")
     await anna.press("Refine")
     assert (await anna.session()).stage is Stage.SKELETON
-    assert "I redrafted your day, because this is on your calendar now: “Dentist, 09:00–10:30”." in anna.words
+    assert "This is on your calendar now: “Dentist, 09:00–10:30”. So I redrafted your day." in anna.words
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     assert house.on_calendar() | {"Lunch": ""} == {"Dentist": "09:00-10:30", "Report": "10:30-11:30", "Lunch": ""}
@@ -111,7 +111,7 @@ async def test_a_must_by_form_mends_the_plan_by_few_moves(anna: Person, house: H
     after = await times(anna)
     assert too_early(after) == []
     assert after["Lunch"] == before["Lunch"]
-    assert f"I changed your plan, {TOLD}." in anna.words
+    assert f"{TOLD}. So I changed your plan." in anna.words
     assert "“Report” is now " in anna.words
     assert house.on_calendar() == {}
     assert len((await anna.session()).sync.refine_undo) == 1
@@ -139,7 +139,7 @@ async def test_a_meeting_in_the_background_mends_the_plan(anna: Person, house: H
     await anna.to_refine("Report", "Mail")
     meeting(house, "Dentist", "09:30", "10:00")
     await look(anna)
-    assert "I changed your plan, because this is on your calendar now: “Dentist, 09:30–10:00”." in anna.words
+    assert "This is on your calendar now: “Dentist, 09:30–10:00”. So I changed your plan." in anna.words
     shown = await times(anna)
     assert all(when <= "09:00-09:30" or when >= "10:00" for when in shown.values())
     await anna.press("Commit to calendar")
@@ -167,7 +167,7 @@ async def test_what_cannot_be_mended_is_said_and_asked_once(anna: Person, house:
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", "commit")
     await told(anna, **ALL_DAY)
-    assert "Your plan does not fit any more, because you told me: “Nothing today”. In the way: “Report”" in anna.words
+    assert "Your plan does not fit any more. You told me: “Nothing today”. In the way: “Report”" in anna.words
     await anna.press("Commit to calendar")
     session = await anna.session()
     assert (session.stage, house.on_calendar()) == (Stage.REFINE, {})
@@ -364,7 +364,7 @@ async def test_a_rule_that_is_read_late_still_changes_the_plan(tmp_path: Path, s
     await anna.read()
     assert too_early(await times(anna)) == []
     verb = "changed your plan" if stage is Stage.REFINE else "redrafted your day"
-    assert f"I {verb}, {TOLD}." in anna.words
+    assert f"{TOLD}. So I {verb}." in anna.words
     if stage is Stage.SKELETON:
         await anna.press("Refine")
     await anna.press("Commit to calendar")

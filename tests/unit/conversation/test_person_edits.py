@@ -73,7 +73,7 @@ async def test_a_new_meeting_is_seen_before_the_next_change(house: House, anna: 
     meeting(house, "Fire drill", "09:30", "10:30")
     await anna.choose("Report", "15 min later")
     assert "“Report” is now 09:15–10:15 (was 09:00–10:00)." in anna.words
-    assert "I changed your plan, because this is on your calendar now: “Fire drill, 09:30–10:30”." in anna.words
+    assert "This is on your calendar now: “Fire drill, 09:30–10:30”. So I changed your plan." in anna.words
     assert "Meetings: 09:30–10:30 Fire drill" in anna.words
     assert house.on_calendar()["Report"] == "10:30-11:30"
     await anna.press("Undo last update")

@@ -355,7 +355,7 @@ async def test_meetings_come_change_and_go_in_every_stage(watch: Watch, anna: Pe
     store.user_edit(standup, start=before.start + by, end=before.end + by)
     assert await watch.after() == 1
     assert "“Standup” is now 14:30–15:00 (was 09:30–10:00)." in anna.words
-    assert ("I redrafted your day, because this is on your calendar now" in anna.words) == (stage == "skeleton")
+    assert ("So I redrafted your day." in anna.words) == (stage == "skeleton")
     store.user_edit(standup, summary="Retro")
     assert await watch.after() == 1
     assert "“Standup” is now called “Retro”." in anna.words
@@ -372,7 +372,7 @@ async def test_the_draft_is_made_again_around_a_new_meeting(watch: Watch, anna: 
     await anna.to_skeleton("Report")
     meeting(watch.house, "Fire drill", "09:00", "10:00")
     assert await watch.after() == 1
-    assert "I redrafted your day, because this is on your calendar now: “Fire drill, 09:00–10:00”." in anna.words
+    assert "This is on your calendar now: “Fire drill, 09:00–10:00”. So I redrafted your day." in anna.words
     assert "- **09:00–10:00** Fire drill\n- **10:00–11:00** Report ⭐" in anna.words
 
 

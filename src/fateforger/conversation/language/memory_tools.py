@@ -40,6 +40,8 @@ from fateforger.session.commands.rules import (
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.recall import followed_constraints
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
@@ -296,9 +298,9 @@ def _json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
-        raise BadInput("That is no JSON, so nothing was changed.") from None
+        raise BadInput(_("That is no JSON, so nothing was changed.")) from None
     if not isinstance(value, dict):
-        raise BadInput("That is no JSON object, so nothing was changed.")
+        raise BadInput(_("That is no JSON object, so nothing was changed."))
     return value
 
 
@@ -309,7 +311,7 @@ def _return_one(
 
 
 def _report_missing(tool: MemoryTool) -> CallOutcome:
-    return _report_trouble(tool, "not_found", "There is no such constraint (any more), so I did nothing.")
+    return _report_trouble(tool, "not_found", _("There is no such constraint (any more), so I did nothing."))
 
 
 def _report_trouble(
@@ -336,9 +338,9 @@ _SAID = {
 }
 
 
-WHICH = "Which of them do you mean? Say it in its own words, or use the buttons beside it."
-NO_WRITE = "Nothing was written into memory here that could be taken back."
-NO_QUESTION = "There is no question open about that, so there is nothing to decide."
+WHICH = mark_message("Which of them do you mean? Say it in its own words, or use the buttons beside it.")
+NO_WRITE = mark_message("Nothing was written into memory here that could be taken back.")
+NO_QUESTION = mark_message("There is no question open about that, so there is nothing to decide.")
 _VERDICTS: Mapping[MemoryWish, ConstraintVerdict] = {
     MemoryWish.ACCEPT: "accept",
     MemoryWish.DECLINE: "decline",
@@ -399,7 +401,7 @@ def _remember(head: Mapping[str, Any], listed: Sequence[Version], record: Constr
 def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
     """Return the record of a rule that was stated explicitly, and is therefore confirmed. Raises ``BadInput``."""
     if rule is None or rule.description is None:
-        raise BadInput("I did not understand what to remember; please say the rule once more.")
+        raise BadInput(_("I did not understand what to remember; please say the rule once more."))
     document = {
         "name": rule.description[:80],
         "necessity": "should",
@@ -436,7 +438,7 @@ def _call_tool(
         arguments["reason"] = words.reason
     else:
         if words.rule is None:
-            raise BadInput("I did not understand how that rule shall be; please say it once more.")
+            raise BadInput(_("I did not understand how that rule shall be; please say it once more."))
         changes = changes_of(words.rule)
         if words.wish is MemoryWish.UPDATE:
             arguments["patch"] = json.dumps(changes)
@@ -445,13 +447,13 @@ def _call_tool(
     called = call_tool(MemoryTool(words.wish.value), arguments, known, head)
     if called.command is None:
         trouble = called.result.trouble
-        raise BadInput(WHICH if trouble is None else trouble.message)
+        raise BadInput(_(WHICH) if trouble is None else trouble.message)
     return called.command
 
 
 def _find_meant(listed: Sequence[Version], words: MemoryWords) -> Sequence[Version]:
     if not words.numbers:
-        raise BadInput(words.question or WHICH)
+        raise BadInput(words.question or _(WHICH))
     return [get_numbered(listed, number) for number in dict.fromkeys(words.numbers)]
 
 
@@ -460,14 +462,14 @@ def _settle(session: Session, meant: Sequence[Version], head: Mapping[str, Any])
     uids = {version.uid for version in meant}
     question = next((each for each in session.rules.memory_questions if uids <= set(each.uids)), None)
     if question is None:
-        raise BadInput(NO_QUESTION)
+        raise BadInput(_(NO_QUESTION))
     keep = None if uids == set(question.uids) else meant[0].uid
     return SettleConstraints(**head, uids=question.uids, keep=keep)
 
 
 def _last_write(session: Session) -> str:
     if not session.rules.memory_writes:
-        raise BadInput(NO_WRITE)
+        raise BadInput(_(NO_WRITE))
     return session.rules.memory_writes[-1].cause
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from fateforger.conversation.language.answers import (
     DayWords,
@@ -68,6 +68,8 @@ from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_button, sole_question
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
 INTENT_MOVES = {
@@ -155,7 +157,7 @@ def frame_commands(
     if not lunch:
         return (AdjustFrame(**command_fields(reply), **ends),) if ends else ()
     if not 0 <= lunch.get("lunch_minutes", 0) <= 240:
-        raise BadInput("A lunch break lasts between 0 and 240 minutes.")
+        raise BadInput(_("A lunch break lasts between 0 and 240 minutes."))
     known = frame_in_force(session)
     if "lunch_minutes" in lunch and known.lunch_start is None:
         lunch.setdefault("lunch_start", FrameFacts().lunch_start)
@@ -254,13 +256,15 @@ def _details(
 def _id_of_title(title: str, ids: Mapping[str, str]) -> str:
     found = ids.get(title.casefold())
     if found is None:
-        raise BadInput(f"There is no task “{title}” on the list to come after; please name it as the list does.")
+        raise BadInput(
+            _("There is no task “{title}” on the list to come after; please name it as the list does.", title=title)
+        )
     return found
 
 
 def _minutes(minutes: int | None) -> int | None:
     if minutes is not None and not 1 <= minutes <= 24 * 60:
-        raise BadInput(f"A task takes between 1 minute and 24 hours, not {minutes} minutes.")
+        raise BadInput(_("A task takes between 1 minute and 24 hours, not {minutes} minutes.", minutes=minutes))
     return minutes
 
 
@@ -268,17 +272,21 @@ def get_numbered(items: Sequence[T], number: int) -> T:
     """Return a row of a list that was shown with numbers from 1. Raises ``BadInput``."""
     if not 1 <= number <= len(items):
         there = f"1 to {len(items)}" if items else "none, the list is empty"
-        raise BadInput(f"There is no number {number} in the list; the numbers are {there}.")
+        raise BadInput(
+            _("There is no number {number} in the list; the numbers are {there}.", number=number, there=there)
+        )
     return items[number - 1]
 
 
-NOTHING_PENDING = "Nothing here waits for a yes or a no just now, so I changed nothing."
-WHICH_QUESTION = "More than one thing waits for your answer. Which one do you mean?"
-WHICH_OPTION = "A yes does not say which one. Please name it: {options}."
-ONE_BY_ONE = "Please say which of these you still want to do on this day, and what is done or not wanted any more."
-FIRST = "Please answer this first, with yes or no. Until then I do not go on."
-LEFT = "All right, I left it as it is."
-STAYS_OPEN = "All right, I left it open. Nothing changes until you choose."
+NOTHING_PENDING = mark_message("Nothing here waits for a yes or a no just now, so I changed nothing.")
+WHICH_QUESTION = mark_message("More than one thing waits for your answer. Which one do you mean?")
+WHICH_OPTION = mark_message("A yes does not say which one. Please name it: {options}.")
+ONE_BY_ONE = mark_message(
+    "Please say which of these you still want to do on this day, and what is done or not wanted any more."
+)
+FIRST = mark_message("Please answer this first, with yes or no. Until then I do not go on.")
+LEFT = mark_message("All right, I left it as it is.")
+STAYS_OPEN = mark_message("All right, I left it open. Nothing changes until you choose.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +306,10 @@ class PendingAnswer:
 def answer_pending(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], decision: Decision) -> PendingAnswer:
     """Return the meaning of a yes or a no. Raises ``BadInput`` for a row that does not exist."""
     if not waiting:
-        return PendingAnswer(lines=(NOTHING_PENDING,))
+        return PendingAnswer(lines=(_(NOTHING_PENDING),))
     question = sole_question(waiting) if decision.number is None else get_numbered(waiting, decision.number)
     if question is None:
-        return PendingAnswer(lines=(WHICH_QUESTION, *list_questions(waiting)), asks_back=True)
+        return PendingAnswer(lines=(_(WHICH_QUESTION), *list_questions(waiting)), asks_back=True)
     if decision.intent is Intent.REFUSE_PENDING:
         return _refuse(reply, question)
     return _accept(reply, question)
@@ -316,14 +324,14 @@ def find_unanswered(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple
             unanswered = [question for question in waiting if question.kind is PendingKind.BRAKE]
         case _:
             unanswered = []
-    return (FIRST, *(question.sentence for question in unanswered)) if unanswered else ()
+    return (_(FIRST), *(question.sentence for question in unanswered)) if unanswered else ()
 
 
 def row_of(waiting: Sequence[PendingQuestion], number: int, kind: PendingKind) -> PendingQuestion:
     """Return the row with this number. Raises ``BadInput`` if there is none, or if it has another kind."""
     question = get_numbered(waiting, number)
     if question.kind is not kind:
-        raise BadInput(f"Number {number} is another question: {question.sentence}")
+        raise BadInput(_("Number {number} is another question: {sentence}", number=number, sentence=question.sentence))
     return question
 
 
@@ -337,16 +345,16 @@ def _accept(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAns
         return PendingAnswer(press(question.yes, reply))
     if question.which:
         options = " / ".join(option.label for option in question.which)
-        return PendingAnswer(lines=(question.sentence, WHICH_OPTION.format(options=options)), asks_back=True)
+        return PendingAnswer(lines=(question.sentence, _(WHICH_OPTION, options=options)), asks_back=True)
     if question.kind in {PendingKind.WORDS, PendingKind.SAID}:
         return PendingAnswer(in_words=True)
-    return PendingAnswer(lines=(question.sentence, ONE_BY_ONE), asks_back=True)
+    return PendingAnswer(lines=(question.sentence, _(ONE_BY_ONE)), asks_back=True)
 
 
 def _refuse(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAnswer:
     if question.no is not None:
         return PendingAnswer(press(question.no, reply))
-    return PendingAnswer(lines=(STAYS_OPEN if question.which else LEFT,))
+    return PendingAnswer(lines=(_(STAYS_OPEN) if question.which else _(LEFT),))
 
 
 LONGEST = 12 * 60
@@ -359,7 +367,9 @@ def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanW
     """
     head = command_fields(reply)
     if words.late is not None and not 0 <= words.late <= LONGEST:
-        raise BadInput(f"A day can be up to {LONGEST // 60} hours late, not {words.late} minutes.")
+        raise BadInput(
+            _("A day can be up to {most} hours late, not {late} minutes.", most=LONGEST // 60, late=words.late)
+        )
     if words.move_to is not None:
         return (MovePlan(**head, day=words.move_to, join=words.join),)
     boxes = _box_commands(reply, session, words)
@@ -400,7 +410,7 @@ def _keys(session: Session, positions: Sequence[int]) -> tuple[str, ...]:
 def _key(session: Session, at: int) -> str:
     events = () if session.planning.plan is None else session.planning.plan.events
     if not 0 <= at < len(events):
-        raise BadInput("I could not tell which block you mean; please choose it on the card.")
+        raise BadInput(_("I could not tell which block you mean; please choose it on the card."))
     return events[at].block_key
 
 
@@ -416,7 +426,7 @@ def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords,
         case None if words.minutes is not None and 1 <= words.minutes <= 24 * 60:
             return ResizeTask(**head, task_id=task_id, minutes=words.minutes)
         case None:
-            raise BadInput("I could not tell what shall become of it; please use the buttons on the card.")
+            raise BadInput(_("I could not tell what shall become of it; please use the buttons on the card."))
 
 
 _PLAIN: Mapping[Intent, tuple[type[SessionCommandBase], Mapping[str, Any]]] = {
@@ -442,11 +452,11 @@ def read_aside(
     """
     intent = decision.intent
     if intent is Intent.CLOSE_HISTORY and session.thread.history is None:
-        _not_open("history")
+        raise BadInput(_("The history is not open, so there is nothing to close."))
     if intent is Intent.CLOSE_PREVIEW and session.thread.preview is None:
-        _not_open("preview")
+        raise BadInput(_("The preview is not open, so there is nothing to close."))
     if intent is Intent.CLOSE_MEMORY and session.thread.memory is None:
-        _not_open("list of what I know")
+        raise BadInput(_("The list of what I know is not open, so there is nothing to close."))
     if intent in _PLAIN:
         kind, values = _PLAIN[intent]
         return kind(**command_fields(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only
@@ -459,10 +469,6 @@ def read_aside(
     return None
 
 
-def _not_open(what: str) -> NoReturn:
-    raise BadInput(f"The {what} is not open, so there is nothing to close.")
-
-
 def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Decision) -> SessionCommand:
     """Return the command of a row's button.
 
@@ -473,10 +479,15 @@ def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Deci
         return ShowHistory(**head)
     row = get_numbered(view.rows, decision.number)
     if row.button is None:
-        raise BadInput("That write is taken back already or wrote nothing, so there is nothing to do about it.")
+        raise BadInput(_("That write is taken back already or wrote nothing, so there is nothing to do about it."))
     kind = UndoWrite if row.button == "undo" else RedoWrite
     if (row.button == "undo") != (decision.intent is Intent.UNDO_WRITE):
-        raise BadInput(f"What can be done about that write is {row.button.capitalize()}, so I did nothing.")
+        raise BadInput(
+            _(
+                "What can be done about that write is {word}, so I did nothing.",
+                word=row.button.capitalize(),
+            )
+        )
     return kind(**head, transaction=row.transaction, newest=view.newest)
 
 
@@ -485,7 +496,7 @@ def _find_suggestion(
 ) -> SessionCommand:
     """Return the command of a suggestion. The first suggestion helps most and is the default."""
     if not session.planning.fixes:
-        raise BadInput("I have no change to suggest just now; say what you would like to be different.")
+        raise BadInput(_("I have no change to suggest just now; say what you would like to be different."))
     if number is None:
         return press(fix_button(session.planning.fixes[0]), reply)
     (fix,) = row_of(waiting, number, PendingKind.FIX).answers

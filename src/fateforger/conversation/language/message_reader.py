@@ -86,7 +86,8 @@ from fateforger.tasks.task import (
     TaskSpec,
     Work,
 )
-from fateforger.text import shorten
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, shorten
 from fateforger.values import replace
 from fateforger.workflow.definition import list_shipped, load_shipped
 
@@ -239,10 +240,12 @@ PURPOSES = {
     Stage.REFINE: "the plan, block by block: add, move, resize, rename, remove. Proceeding puts it on the calendar.",
     Stage.REVIEW_COMMIT: "the plan is on the calendar. Changes are still possible.",
 }
-NOTHING = "I found nothing in that to change here. Say it another way, or use the buttons and forms on this card."
+NOTHING = mark_message(
+    "I found nothing in that to change here. Say it another way, or use the buttons and forms on this card."
+)
 NOTHING_FOUND = "nothing-found"
-ONE_AT_A_TIME = "One thing at a time: I took the first part of that; please say the rest once more."
-REMEDY = "The buttons and forms on this card do the same."
+ONE_AT_A_TIME = mark_message("One thing at a time: I took the first part of that; please say the rest once more.")
+REMEDY = mark_message("The buttons and forms on this card do the same.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,14 +287,14 @@ async def read_message(
     except (ModelTimedOut, ModelUnusable):
         decision = Decision(intent=Intent.ANSWER, number=None, also=False)
     except ModelError as error:
-        return MessageReading(trouble=(error.message, REMEDY))
+        return MessageReading(trouble=(error.message, _(REMEDY)))
     try:
         heard = await _follow_decision(ear, decision)
     except ModelError as error:
-        return MessageReading(trouble=(error.message, REMEDY))
+        return MessageReading(trouble=(error.message, _(REMEDY)))
     except UserError as error:
         return MessageReading(trouble=(error.message,), spoken=error.message, asks=False)
-    return heard if heard.commands or heard.lines else MessageReading(lines=(NOTHING,), code=NOTHING_FOUND)
+    return heard if heard.commands or heard.lines else MessageReading(lines=(_(NOTHING),), code=NOTHING_FOUND)
 
 
 async def _follow_decision(ear: _MessageReader, decision: Decision) -> MessageReading:
@@ -316,7 +319,7 @@ async def _follow_decision(ear: _MessageReader, decision: Decision) -> MessageRe
         case _:
             aside = read_aside(ear.reply, ear.session, decision, ear.waiting)
             command = aside or move_of(ear.reply, ear.session, decision.intent)
-            return MessageReading((command,), (ONE_AT_A_TIME,) if decision.also else ())
+            return MessageReading((command,), (_(ONE_AT_A_TIME),) if decision.also else ())
 
 
 class _MessageReader:
@@ -370,7 +373,7 @@ class _MessageReader:
         answer = answer_pending(self.reply, self.waiting, decision)
         if answer.in_words:
             return await self.read_stage_values()
-        more = (ONE_AT_A_TIME,) if decision.also else ()
+        more = (_(ONE_AT_A_TIME),) if decision.also else ()
         return MessageReading(
             () if answer.command is None else (answer.command,), (*answer.lines, *more), asks_back=answer.asks_back
         )
@@ -410,7 +413,7 @@ class _MessageReader:
         )
         wanted = memory_commands(self.reply, self.session, self._nameable, words)
         return MessageReading(
-            wanted, (*_to_lines(words.question), *((ONE_AT_A_TIME,) if also else ())), spoken=words.question
+            wanted, (*_to_lines(words.question), *((_(ONE_AT_A_TIME),) if also else ())), spoken=words.question
         )
 
     async def read_progress(self, *, also: bool) -> MessageReading:
@@ -428,7 +431,7 @@ class _MessageReader:
             ),
             words=self._step(),
         )
-        lines = (*_to_lines(words.question), *((ONE_AT_A_TIME,) if also else ()))
+        lines = (*_to_lines(words.question), *((_(ONE_AT_A_TIME),) if also else ()))
         return MessageReading(course_commands(self.reply, self.session, words), lines, spoken=words.question)
 
     async def read_stage_values(self) -> MessageReading:

@@ -58,7 +58,8 @@ from fateforger.session.recall import constraints_for_draft, count_left_out, fol
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.parts import COARSE, Parts
 from fateforger.tasks.task import TaskSpec
-from fateforger.text import shorten
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, shorten
 from fateforger.values import replace
 
 SECONDS = 45.0
@@ -192,8 +193,10 @@ def _recognize_events(plan: TBPlan, events: Iterable[TBEvent]) -> tuple[TBEvent,
     return tuple(known)
 
 
-TOO_SLOW = "The language model took too long, so I drafted this day by my own rules; Redo step asks it again."
-NO_USE = (
+TOO_SLOW = mark_message(
+    "The language model took too long, so I drafted this day by my own rules; Redo step asks it again."
+)
+NO_USE = mark_message(
     "The language model gave me no draft that works, so I drafted this day by my own rules; Redo step asks it again."
 )
 LONGEST_TITLE = 80
@@ -244,7 +247,7 @@ async def sketch_day(
     result = build_draft(asked.value)
     whole = _repair(day, musts, result.plan)
     if whole is None or _find_broken_order(session, order, whole.plan) is not None:
-        return Sketch(basis=basis_of(session) or "", trouble=NO_USE)
+        return Sketch(basis=basis_of(session) or "", trouble=_(NO_USE))
     return Sketch(
         basis=basis_of(session) or "",
         plan=whole.plan,
@@ -255,7 +258,7 @@ async def sketch_day(
 
 def without_sketch(session: Session, error: ModelError | BadInput) -> Sketch:
     """Return a sketch without a draft, with the reason."""
-    return Sketch(basis=basis_of(session) or "", trouble=TOO_SLOW if isinstance(error, ModelTimedOut) else NO_USE)
+    return Sketch(basis=basis_of(session) or "", trouble=_(TOO_SLOW) if isinstance(error, ModelTimedOut) else _(NO_USE))
 
 
 def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPlan | None) -> Iterator[Table]:
@@ -324,8 +327,8 @@ def _repair(day: Day, musts: Sequence[Told], plan: TBPlan) -> RevisedPlan | None
 
 
 def _moved_words(moved: BlockMove) -> str:
-    when = f"from {moved.before:%H:%M} to {moved.after:%H:%M}"
-    return f"To keep your rules, I moved “{moved.title}” {when} in the model's draft."
+    when = _("from {before} to {after}", before=f"{moved.before:%H:%M}", after=f"{moved.after:%H:%M}")
+    return _("To keep your rules, I moved “{title}” {when} in the model's draft.", title=moved.title, when=when)
 
 
 def _clean(title: str) -> str:

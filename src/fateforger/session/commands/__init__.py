@@ -23,6 +23,8 @@ from fateforger.session.commands.plan import PlanCommand
 from fateforger.session.commands.rules import AddExtracted, RuleCommand
 from fateforger.session.commands.thread import EndAbandoned, Opening, Start, ThreadCommand
 from fateforger.session.queue_commands import QueueCommand
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
 SessionCommand = ThreadCommand | DayCommand | PlanCommand | CalendarCommand | RuleCommand
 Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
@@ -43,16 +45,16 @@ FORM_COMMANDS: Mapping[str, type[SessionCommand]] = {
     form: kind for kind in get_args(SessionCommand) for form in kind.forms
 }
 """The command that each form of a session gives."""
-UNKNOWN = "I don't know that button any more; please use the newest card in this thread."
+UNKNOWN = mark_message("I don't know that button any more; please use the newest card in this thread.")
 
 
 def read_click(click: Click) -> SessionCommand | QueueCommand:
     """Return the command of a control. Raises :class:`BadInput` for an unknown or unreadable one."""
     if click.action not in ACTIONS:
-        raise BadInput(UNKNOWN, where=click.action)
+        raise BadInput(_(UNKNOWN), where=click.action)
     kind, action = ACTIONS[click.action]
     envelope = {"command_id", "user_id", "at", "session_id"} & kind.model_fields.keys()
     try:
         return kind.model_validate({**click.model_dump(include=envelope), **action.read(click)})
     except ValidationError:
-        raise BadInput(UNKNOWN, where=click.action) from None
+        raise BadInput(_(UNKNOWN), where=click.action) from None

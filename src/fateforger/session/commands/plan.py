@@ -27,6 +27,7 @@ from fateforger.session.draft import pick_fix
 from fateforger.session.model import Session
 from fateforger.session.placement import GONE, by_time, fixed_start, resolved_block
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import gettext as _
 
 
 class PlanCommandBase(SessionCommandBase):
@@ -141,11 +142,13 @@ class SwapBlock(BlockCommand):
         chain = by_time(plan)
         place = next((i for i, b in enumerate(chain) if b.key == self.key), None)
         if place is None:
-            raise PatchInvalid(GONE)
+            raise PatchInvalid(_(GONE))
         if not 0 <= place + self.direction < len(chain):
             which = "first" if self.direction < 0 else "last"
             name = chain[place].event.name
-            raise BadInput(f"“{name}” is the {which} block of the day, so there is none to swap with.")
+            raise BadInput(
+                _("“{name}” is the {which} block of the day, so there is none to swap with.", name=name, which=which)
+            )
         pair = (chain[place], chain[place + self.direction])
         early, late = sorted(pair, key=lambda b: (b.start.astimezone(UTC), b.index))
         late_start = late.end.astimezone(UTC) - early.duration

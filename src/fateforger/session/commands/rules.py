@@ -18,6 +18,7 @@ from fateforger.session.card_actions import (
     read_target,
 )
 from fateforger.session.commands.base import SessionCommandBase
+from fateforger.text import gettext as _
 from fateforger.text import mark_message
 
 ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_aside", "use_again"]
@@ -75,9 +76,9 @@ def format_rule_target(seq: int, uid: str) -> str:
 
 def parse_rule_target(target: str) -> tuple[int, str]:
     """Return the version and the rule of a control's target. Raises :class:`BadInput`."""
-    seq, _, uid = target.partition(" ")
+    seq, _blank, uid = target.partition(" ")
     if not seq.isdecimal() or not uid:
-        raise BadInput("I don't know that rule any more; please look at the list again.")
+        raise BadInput(_("I don't know that rule any more; please look at the list again."))
     return int(seq), uid
 
 
@@ -115,7 +116,7 @@ def _read_settled(click: Click) -> Fields:
     try:
         return RuleChoice.model_validate_json(click.target).model_dump()
     except ValidationError:
-        raise BadInput("I can't tell any more which rules that was about; please open your rules again.") from None
+        raise BadInput(_("I can't tell any more which rules that was about; please open your rules again.")) from None
 
 
 class SettleConstraints(SessionCommandBase):
