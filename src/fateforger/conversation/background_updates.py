@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -51,12 +52,19 @@ class Improver:
     optimize: Optimize | None = None
 
     async def find_better(self, session: Session) -> Draft | None:
-        """Return a materially better draft than the first plan of the session, or that one with its options tried."""
-        found = await asyncio.to_thread(search_again, session)
-        if found is None:
-            return None
-        optimum = None if self.optimize is None else await self.optimize(found.best)
-        return await asyncio.to_thread(found.to_draft, optimum)
+        """Return a materially better draft than the first plan of the session, or that one with its options tried.
+
+        The search ends soon when this task is cancelled, so that the program stops without it.
+        """
+        given_up = threading.Event()
+        try:
+            found = await asyncio.to_thread(search_again, session, given_up.is_set)
+            if found is None:
+                return None
+            optimum = None if self.optimize is None else await self.optimize(found.best)
+            return await asyncio.to_thread(found.to_draft, optimum)
+        finally:
+            given_up.set()
 
 
 class BackgroundUpdates:

@@ -32,7 +32,15 @@ from fateforger.drafting.instance import (
 from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft, UnplacedItem
 from fateforger.drafting.routines import with_routines
-from fateforger.drafting.solver import STEPS, Optimum, Solution, is_materially_better, solve_context, with_optimum
+from fateforger.drafting.solver import (
+    STEPS,
+    Optimum,
+    ShouldStop,
+    Solution,
+    is_materially_better,
+    solve_context,
+    with_optimum,
+)
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.drafting.task_fields import TaskDay, with_details
 from fateforger.memory.vocabulary import Necessity
@@ -201,8 +209,10 @@ class Day:
         instance = bare.instance(told)
         return draft_of(_solve(replace(instance, policy=replace(instance.policy, shutdown=0)), TRIAL_STEPS))
 
-    def search_again(self, told: Sequence[Told], plan: TBPlan) -> LongSearch | None:
+    def search_again(self, told: Sequence[Told], plan: TBPlan, stop: ShouldStop | None = None) -> LongSearch | None:
         """Return a long search for the day whose plan was found by a short one. Takes about a second.
+
+        ``stop`` is polled to end it early, and whatever follows from it.
 
         Returns ``None`` if a short search finds another plan, which then was made otherwise.
         """
@@ -211,7 +221,7 @@ class Day:
         for steps in (FIRST_STEPS, STEPS):
             first = _solve(self.instance(told), steps)
             if draft_of(first).plan == plan:
-                return LongSearch(first, _solve(self.instance(told), LONG_STEPS))
+                return LongSearch(first, _solve(self.instance(told), LONG_STEPS, stop), stop)
         return None
 
 
@@ -221,6 +231,7 @@ class LongSearch:
 
     first: Solution
     best: Solution
+    stop: ShouldStop | None = None
 
     def to_draft(self, optimum: Optimum | None = None) -> Draft:
         """Return the draft of the better solution, or of an optimizer's, if it is materially better than the first.
@@ -228,7 +239,9 @@ class LongSearch:
         Otherwise it is the first one again. Its options are tried by the search that taking one leads to.
         """
         best = self.best if optimum is None else with_optimum(self.best, optimum)
-        return draft_of(best if is_materially_better(best, self.first) else self.first, trial_steps=STEPS)
+        return draft_of(
+            best if is_materially_better(best, self.first) else self.first, trial_steps=STEPS, stop=self.stop
+        )
 
 
 def lunch_stretch(frame: Stretch, taken: Sequence[Stretch], wish: LunchWish) -> Stretch | None:
@@ -258,12 +271,12 @@ def _starts(gap: Stretch, minutes: int, wish: int) -> tuple[int, ...]:
     return (min(max(wish, gap.start), latest - (latest - gap.start) % GRID),)
 
 
-def _solve(instance: Instance, steps: int) -> Solution:
+def _solve(instance: Instance, steps: int, stop: ShouldStop | None = None) -> Solution:
     """Solve a day; if a pinned lunch or routine conflicts with the rules, solve it without that pin."""
-    result = solve_context(build_context(instance), steps=steps)
+    result = solve_context(build_context(instance), steps=steps, stop=stop)
     if result.conflict is not None and any(pin.key in result.conflict.ids for pin in instance.pinned):
         pinned = tuple(pin for pin in instance.pinned if pin.key not in result.conflict.ids)
-        result = solve_context(build_context(replace(instance, pinned=pinned)), steps=steps)
+        result = solve_context(build_context(replace(instance, pinned=pinned)), steps=steps, stop=stop)
     return result
 
 

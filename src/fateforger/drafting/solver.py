@@ -262,8 +262,13 @@ def _find_feasible(problem: Problem, nodes: int = NODES) -> Placement | None:
     return placement
 
 
-def to_draft(result: Solution, *, reasons: bool = False, trial_steps: int | None = None) -> Draft:
-    """Return the draft for a solved problem; without ``trial_steps``, no option that promises a place is offered."""
+def to_draft(
+    result: Solution, *, reasons: bool = False, trial_steps: int | None = None, stop: ShouldStop | None = None
+) -> Draft:
+    """Return the draft for a solved problem; without ``trial_steps``, no option that promises a place is offered.
+
+    ``stop`` is polled to end the trials of options early.
+    """
     context, problem, placed = result.context, result.problem, result.placed
     blocks = blocks_of(context, problem, placed)
     plans = plans_of(context, problem, blocks)
@@ -271,7 +276,7 @@ def to_draft(result: Solution, *, reasons: bool = False, trial_steps: int | None
     worth = sum(item.reward for item in problem.items)
     return Draft(
         plan=plans[0],
-        unplaced=_find_unplaced(result, trial_steps),
+        unplaced=_find_unplaced(result, trial_steps, stop),
         later=plans[1:],
         placed=blocks,
         conflict=result.conflict,
@@ -293,7 +298,9 @@ def _broken_rules(result: Solution, blocks: Sequence[Block]) -> tuple[Violation,
     return tuple(each for each in check_blocks(result.context, blocks) if each.rule not in result.relaxed)
 
 
-def _find_unplaced(result: Solution, trial_steps: int | None) -> tuple[UnplacedItem, ...]:
+def _find_unplaced(
+    result: Solution, trial_steps: int | None, stop: ShouldStop | None = None
+) -> tuple[UnplacedItem, ...]:
     """Return what found no place; each option that promises one is tried with that many steps."""
     looser = RelaxedProblems(result.context, result.problem, result.placed)
     left = find_left_out(looser)
@@ -306,7 +313,7 @@ def _find_unplaced(result: Solution, trial_steps: int | None) -> tuple[UnplacedI
             context = build_context(apply_option(result.context.instance, task, option))
         except BadInput:  # the frame would be longer than any day is
             return None
-        return _outcome(solve_context(replace(context, mending=result.context.mending), steps=steps))
+        return _outcome(solve_context(replace(context, mending=result.context.mending), steps=steps, stop=stop))
 
     left = tuple(replace(each, choices=(*each.choices, *more.get(each.id, ()))) for each in left)
     return try_options(left, _outcome(result), trial, trial_steps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fateforger.drafting.day_draft import LongSearch
 from fateforger.drafting.instance import LUNCH_TITLE
@@ -28,10 +28,13 @@ def awaits_better_draft(session: Session) -> bool:
     )
 
 
-def search_again(session: Session) -> LongSearch | None:
-    """Return a longer search for the session's plan, unless that is not what a short search found any more."""
+def search_again(session: Session, stop: Callable[[], bool] | None = None) -> LongSearch | None:
+    """Return a longer search for the session's plan, unless that is not what a short search found any more.
+
+    ``stop`` is polled to end it early, and whatever follows from it.
+    """
     plan = session.planning.plan
-    return None if plan is None else day_of(session).search_again(draft_constraints(session), plan)
+    return None if plan is None else day_of(session).search_again(draft_constraints(session), plan, stop)
 
 
 def apply_better_draft(session: Session, draft: Draft | None) -> Session:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
+import pytest
 from tests.factories.tasks import DEEP, SHALLOW
 from tests.unit.conversation.person import House, Person
 
+from fateforger.conversation import background_updates
 from fateforger.conversation.background_updates import Improver
-from fateforger.drafting.day_draft import FIRST_STEPS, Work
-from fateforger.drafting.solver import Optimum, Solution
+from fateforger.drafting import day_draft
+from fateforger.drafting.day_draft import FIRST_STEPS, Day, LongSearch, Work
+from fateforger.drafting.solver import Optimum, ShouldStop, Solution
 from fateforger.planning.plan import TBPlan
+from fateforger.session.better_draft import search_again
 from fateforger.session.draft import day_of
+from fateforger.session.model import Session
 from fateforger.values import replace
 
 BETTER = "A better order was found"
 FULL_DAYS = (
-    ((120, False), (180, True), (30, True), (90, True)),
     ((30, True), (180, True), (180, False), (60, True)),
+    ((120, False), (180, True), (30, True), (90, True)),
     ((120, True), (150, True), (90, False), (180, False)),
     ((150, True), (180, True), (150, True), (120, False), (60, False)),
     ((180, True), (180, False), (90, True), (60, True)),
@@ -38,22 +46,29 @@ class Gate:
         return None
 
 
+@cache
+def drafts_of(day: Day) -> tuple[TBPlan, TBPlan]:
+    """Return the first and the best plan of a day."""
+    first = day.draft(steps=FIRST_STEPS).plan
+    found = day.search_again((), first)
+    return first, first if found is None else found.to_draft().plan
+
+
 async def full_day(anna: Person) -> tuple[TBPlan, TBPlan]:
     """Draft a day whose first plan is worse than its best one; return both."""
     await anna.to_tasks()
     day = day_of(await anna.session())
     for works in FULL_DAYS:
-        tried = replace(
-            day,
-            works=tuple(
-                Work(str(n), f"Task {n}", m, DEEP if deep else SHALLOW, first=n == 1)
-                for n, (m, deep) in enumerate(works, 1)
-            ),
+        first, best = drafts_of(
+            replace(
+                day,
+                works=tuple(
+                    Work(str(n), f"Task {n}", m, DEEP if deep else SHALLOW, first=n == 1)
+                    for n, (m, deep) in enumerate(works, 1)
+                ),
+            )
         )
-        first = tried.draft(steps=FIRST_STEPS).plan
-        found = tried.search_again((), first)
-        best = None if found is None else found.to_draft()
-        if best is not None and best.plan != first:
+        if best != first:
             break
     else:
         raise AssertionError("every first plan is as good as the best one; add a harder day")
@@ -65,7 +80,7 @@ async def full_day(anna: Person) -> tuple[TBPlan, TBPlan]:
             f"kind_{row}": "deep" if deep else "shallow",
         }
     await anna.fill("tasks", size=len(works), one_thing="1", **values)
-    return first, best.plan
+    return first, best
 
 
 def starts(plan: TBPlan | None) -> list[tuple[str, Any]]:
@@ -159,3 +174,25 @@ async def test_what_the_optimizer_finds_is_the_plan(house: House, anna: Person) 
     await improved(house, anna)
     assert len(asked) == 1
     assert starts((await anna.session()).planning.plan) == starts(best)
+
+
+async def test_a_program_that_stops_does_not_wait_for_the_search(
+    house: House, anna: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search has one thread here, which is free again although it had a billion steps to go."""
+    await anna.to_skeleton("Write report", "Mail", "Call the bank", "Tax return")
+    session = await anna.session()
+    thread = ThreadPoolExecutor(1)
+    asyncio.get_running_loop().set_default_executor(thread)
+    begun = threading.Event()
+
+    def search(session: Session, stop: ShouldStop) -> LongSearch | None:
+        begun.set()
+        return search_again(session, stop)
+
+    monkeypatch.setattr(background_updates, "search_again", search)
+    monkeypatch.setattr(day_draft, "LONG_STEPS", 1_000_000_000)
+    looking = asyncio.create_task(Improver().find_better(session.with_planning(plan=day_of(session).draft().plan)))
+    await asyncio.get_running_loop().run_in_executor(ThreadPoolExecutor(1), begun.wait)
+    looking.cancel()
+    assert await asyncio.to_thread(str, "free") == "free"
