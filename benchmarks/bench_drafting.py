@@ -269,7 +269,8 @@ def exact(family: str, number: int) -> dict[str, Any]:
             if found.least == best:
                 gaps[name].append((cost_of_it - best) / max(1, whole - best))
         proved += found.least == best
-        print(json.dumps({"day": f"{family}-{seed}", **reached, "best": best, "least": found.least}), file=sys.stderr)
+        row = {"day": f"{family}-{seed}", **reached, "best": best, "least": found.least, "whole": whole}
+        print(json.dumps(row | {f"{name} ms": round(took[-1]) for name, took in times.items()}), file=sys.stderr)
     return {
         "days": number,
         "proved": proved,

@@ -56,7 +56,7 @@ def judge_musts(day: Day) -> Findings:
         for fault in checker_of(day).broken({**rule, "payload": full}, pieces_of(day, rule["tasks"])):
             yield f"must “{rule['words']}”: {fault}"
     for one, two in pairwise(sorted([*day.blocks, *day.events], key=lambda span: span.start)):
-        if two.start < one.end and {one, two} & set(day.blocks):
+        if two.start < min(one.end, two.end) and {one, two} & set(day.blocks):
             yield f"“{one.title}” and “{two.title}” overlap at {day.clock(two.start)}"
     for task in day.tasks.values():
         pieces = day.pieces(task["id"])
@@ -217,7 +217,7 @@ def judge_order(day: Day) -> Findings:
     for batch in batches(day):
         start, end = batch[0].start, batch[-1].end
         done = sum(block.minutes for block in day.blocks if block.type == "DW" and block.end <= start)
-        movable = [block for block in batch if not _belongs_here(day, block)]
+        movable = [block for block in batch if not (_belongs_here(day, block) or _is_one(day, block))]
         if done >= ENOUGH_DEEP or not movable:
             continue
         stretch = next((run for run in morning if start in run), range(0))

@@ -431,12 +431,21 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     end = frozenset(i.index for i in items if i.source.id.startswith(f"{SHUTDOWN}-"))
     orders = [("shutdown", one | deep | shallow, end, weights.WORK_END, days)]
     if policy.one_thing_early:
-        orders.append(("one_thing_early", one, deep - needed, weights.ONE_FIRST, days))
+        pieces = sum(_sittings(items[i], policy) for i in one)
+        for i in sorted(deep - needed):
+            points = min(weights.ONE_FIRST, items[i].reward // (1 + pieces * _sittings(items[i], policy)))
+            orders.append(("one_thing_early", one, frozenset({i}), points, days))
         long = tuple(day & ~short for day in days)
         orders.append(("deep_first", one | deep, shallow, weights.DEEP_FIRST, long))
     for name, first, then, points, on in orders:
         if first and then:
             yield Order(name, first, then, on, points)
+
+
+def _sittings(item: Item, policy: Policy) -> int:
+    """Return the number of pieces that an item takes if each is as long as the person holds."""
+    longest = policy.longest_focus or item.slots * GRID
+    return min(item.bounds.most, -(-item.slots * GRID // longest))
 
 
 def _members_of(rule: SlotRule, items: Sequence[Item]) -> frozenset[int]:

@@ -502,5 +502,5 @@ def _macro(placement: Placement) -> int:
         if policy.deep_blocks is not None and deep:
             members = problem.groups[problem.deep]
             blocks = sum(day.slots >> s & 1 for m in members for s, _ in placement.placed[m])
-            total += weights.DEEP_BLOCK * max(0, blocks - policy.deep_blocks)
+            total += problem.deep_block * max(0, blocks - policy.deep_blocks)
     return total

@@ -332,6 +332,11 @@ class Problem:
     slack: tuple[tuple[int, int], ...] = ()
     """Open slots of each day with the number of them that may be taken before slack is."""
 
+    @property
+    def deep_block(self) -> int:
+        """Points for each block of deep work beyond the number that a day holds; more where the person set it."""
+        return weights.DEEP_BLOCK_SAID if "deep_blocks" in self.policy.model_fields_set else weights.DEEP_BLOCK
+
     def __post_init__(self, late: Mapping[int, int]) -> None:
         self.avoiding = [self._group(b.avoiding) for b in self.soft_gaps]
         self.orders = tuple(replace(o, groups=(self._group(o.first), self._group(o.then))) for o in self.orders)

@@ -70,15 +70,17 @@ FOCUS_RUN_SLOT = 240
 """For each slot of focus without a pause beyond what the person holds."""
 BREAK_SLOT = 160
 ONE_FIRST = 2_000
-"""For each pair of other deep work and a later piece of the one thing."""
-WORK_END = 2_400
-"""For each piece of work after the shutdown."""
+"""For each pair of other deep work and a later piece of the one thing, but never so much that it costs the work."""
+WORK_END = 3_600
+"""For each piece of work after the shutdown: more than the shutdown is worth, which then lies later or nowhere."""
 DEEP_FIRST = 20
 """For each pair of shallow work and a later piece of deep work."""
 SHALLOW_SLOT = 5
 """For each slot of shallow work beyond its share of the day."""
 DEEP_BLOCK = 60
 """For each block of deep work beyond the number that a day holds."""
+DEEP_BLOCK_SAID = 1_600
+"""The same where the person set the number: as much as any should."""
 
 # Costs of a violated rule: once, and for each slot.
 SHOULD = 1_600

@@ -278,7 +278,7 @@ class Translation:
                 )
             if policy.deep_blocks is not None and deep:
                 blocks = self._by_slot(problem.groups[problem.deep], day.slots, _start).values()
-                over = model.integer(problem.axis.slots, weights.DEEP_BLOCK)
+                over = model.integer(problem.axis.slots, problem.deep_block)
                 model.raise_to(over, [(x, 1) for literals in blocks for x in literals], policy.deep_blocks)
 
     def _charge_slack(self) -> None:
