@@ -1,0 +1,49 @@
+"""Which wish gives way to which, by days that a person can check by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fateforger.drafting.instance import read_instance
+from fateforger.drafting.model import Draft
+from fateforger.drafting.solver import draft_instance
+from fateforger.planning.plan import resolve
+
+Document = dict[str, Any]
+
+
+def task(name: str, minutes: int, **more: object) -> Document:
+    return {"id": name.lower(), "title": name, "type": "DW", "minutes": minutes, **more}
+
+
+def drafted(*tasks: Document, start: str = "09:00", end: str = "17:00", **policy: object) -> Draft:
+    frame = {"start": start, "end": end}
+    document = {"date": "2026-03-02", "tz": "Europe/Amsterdam", "frame": frame, "tasks": list(tasks), "policy": policy}
+    return draft_instance(read_instance(document))
+
+
+def names(draft: Draft) -> list[str]:
+    return [block.event.name for block in resolve(draft.plan)]
+
+
+def test_work_before_a_one_thing_that_comes_late_is_not_left_out() -> None:
+    """S206: the one thing has its own hour, so the morning is free for what matters less."""
+    late = task("Talk", 120, one_thing=True, start="14:00")
+    draft = drafted(late, task("Notes", 30, priority=5), task("Essay", 60, priority=4))
+    assert draft.unplaced == ()
+    assert {"Notes", "Essay", "Talk"} <= set(names(draft))
+
+
+def test_the_shutdown_never_comes_before_work() -> None:
+    """S208: where the last work ends with the day there is none, rather than one with work after it."""
+    shown = names(drafted(task("Talk", 120, one_thing=True, start="15:00"), task("Report", 60)))
+    assert {"Report", "Talk"} <= set(shown)
+    assert "Shut down" not in shown
+
+
+def test_the_number_of_deep_blocks_is_kept_where_the_person_set_it() -> None:
+    """S251"""
+    work = [task(name, 60) for name in ("Report", "Essay", "Talk", "Code")]
+    assert len([name for name in names(drafted(*work)) if name in {"Report", "Essay", "Talk", "Code"}]) == 4
+    said = drafted(*work, deep_blocks=2)
+    assert len([name for name in names(said) if name in {"Report", "Essay", "Talk", "Code"}]) == 2
