@@ -47,7 +47,8 @@ def solve(problem: Problem, hint: Placed, work: float) -> Optimum:
         return Optimum(hint, 0)
     placed = translation.read(response.solution)
     reached = points(Placement(problem, placed))
-    if round(response.objective_value) != reached:
+    # Costs that items share are only bounded from below, so a solution that was not polished may count more.
+    if round(response.objective_value) < reached:
         raise AssertionError(f"the program counts {response.objective_value} points, and the placement {reached}")
     # A bound is a floating-point number; all points are whole.
     return Optimum(placed, min(reached, ceil(response.best_objective_bound - 1e-6)))
