@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import reduce
-from itertools import combinations, pairwise
+from itertools import pairwise
 from operator import or_
 from typing import Any
 
@@ -15,17 +15,17 @@ from fateforger.drafting.axis import (
     PlannedDay,
     longest_run,
     slot_range,
+    spread,
     stretches,
     wall_instant,
 )
 from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, must_ids
 from fateforger.drafting.instance import Between, Pin, Policy, Task
+from fateforger.drafting.orders import build_orders, members_of, soft_points
 from fateforger.drafting.problem import (
     REST,
-    SITTING,
     Cap,
     Item,
-    Order,
     PieceBounds,
     Preferences,
     Price,
@@ -35,8 +35,7 @@ from fateforger.drafting.problem import (
 )
 from fateforger.drafting.routines import open_hours
 from fateforger.errors import BadInput
-from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
+from fateforger.planning.block_times import LUNCH, SHUTDOWN, WAY, WAY_FROM, task_of
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK, Resolved
 from fateforger.planning.timing import zone
@@ -76,7 +75,8 @@ class _Items:
         for task in self.instance.tasks:
             self._task(task, ranks[task.id], pinned)
         for block in self.context.previous:
-            if task_of(block.key, self.ids) is None and block.key not in pinned and not _is_generated(block):
+            own = not _is_generated(block) or self._leads_home(block)
+            if task_of(block.key, self.ids) is None and block.key not in pinned and own:
                 self._add_own(block)
         self._meals()
         return self.items
@@ -100,10 +100,12 @@ class _Items:
             start, minutes = was.start, pin.minutes or was.minutes
         else:
             raise BadInput(f"The pinned block “{pin.key}” is not in the previous plan; give its start and minutes.")
-        mask = self.axis.slots_touching(start, start + timedelta(minutes=minutes))
-        length = mask.bit_count()
         name = pin.task or task_of(pin.key, self.ids)
         task = next((t for t in self.instance.tasks if t.id == name), None)
+        way = 0 if task is None else -(-task.travel // GRID)
+        around = timedelta(minutes=way * GRID)
+        mask = self.axis.slots_touching(start - around, start + timedelta(minutes=minutes) + around)
+        length = mask.bit_count()
         source = Source(
             pin.key,
             name,
@@ -112,7 +114,9 @@ class _Items:
             key=pin.key,
             notes=was.event.description if was else "",
             over=length * GRID - minutes,
+            one=task is not None and task.one_thing,
             pinned=True,
+            way=way,
         )
         self._add(
             source,
@@ -131,9 +135,12 @@ class _Items:
         minutes = task.length(self.policy) - done
         if minutes <= 0:
             return
-        slots = -(-minutes // GRID)
+        way = -(-task.travel // GRID)
+        slots = -(-minutes // GRID) + 2 * way
         split = task.splittable
-        if split is None:
+        if way:
+            split = False
+        elif split is None:
             split = task.type is ET.DEEP_WORK and task.length(self.policy) >= _SPLITTABLE
         was = [b for b in self.context.previous if task_of(b.key, self.ids) == task.id and b.key not in pinned]
         reward, slot = weights.PLACED, weights.PLACED_SLOT[task.priority]
@@ -143,17 +150,18 @@ class _Items:
             reward += weights.MEAL if task.type is ET.REGENERATION else weights.HABIT
         if task.one_thing:
             reward, slot = weights.ONE_THING, weights.ONE_THING_SLOT
-        firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)))
+        firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)) - way)
         bounds = PieceBounds(task.max_pieces if split else 1, -(-task.min_chunk // GRID), _FULL_DAY)
         if split and self.policy.longest_focus and task.type is ET.DEEP_WORK:
             bounds.comfort = self.policy.longest_focus // GRID
         over = slots * GRID - minutes
         item = self._add(
-            Source(task.id, task.id, task.title, task.type, notes=task.notes, over=over, one=task.one_thing),
+            Source(task.id, task.id, task.title, task.type, notes=task.notes, over=over, one=task.one_thing, way=way),
             lengths=((slots, 0),),
-            reward=reward + slot * slots,
+            reward=reward + slot * (slots - 2 * way),
             rank=rank,
-            domain=(self.context.free | _open_at_start(self.context, task, slots)) & self.context.limits(task),
+            domain=(self.context.free | _open_at_start(self.context, task, slots))
+            & spread(self.context.limits(task) >> way, 2 * way + 1),
             firm=firm,
             required=task.required and task.id not in self.relaxed,
             bounds=bounds,
@@ -163,6 +171,11 @@ class _Items:
         self._set_previous(item, was)
         if self.context.mending:
             self._hold_in_place(item)
+
+    def _leads_home(self, block: Resolved) -> bool:
+        """Check whether the block is the way back from a task that was done before the plan is made."""
+        task = block.key.removeprefix(WAY_FROM)
+        return task != block.key and any(task_of(b.key, self.ids) == task for b in self.context.past)
 
     def _hold_in_place(self, item: Item) -> None:
         """Make a block of a plan in use keep its slots: only the place of such a block is worth more than a move."""
@@ -190,7 +203,8 @@ class _Items:
 
     def _set_previous(self, item: Item, blocks: Sequence[Resolved]) -> None:
         """Record the place of an item in the previous plan."""
-        masks = [(self.axis.slots_touching(b.start, b.end), b.key) for b in blocks]
+        way = timedelta(minutes=item.source.way * GRID)
+        masks = [(self.axis.slots_touching(b.start - way, b.end + way), b.key) for b in blocks]
         there = sorted((next(stretches(mask)), key) for mask, key in masks if mask)
         item.preferences.previous = tuple(piece for piece, _ in there)
         item.preferences.previous_keys = tuple(key for _, key in there)
@@ -263,17 +277,10 @@ class _Items:
 
 def _is_generated(block: Resolved) -> bool:
     """Check whether a draft generates the block itself: lunch, shutdown, and commutes."""
-    return block.key.startswith((f"{LUNCH}-", f"{SHUTDOWN}-", "way-")) or block.event.type in {
+    return block.key.startswith((f"{LUNCH}-", f"{SHUTDOWN}-", WAY)) or block.event.type in {
         ET.BACKGROUND,
         ET.COMMUTE,
     }
-
-
-def soft_points(rule: SlotRule) -> tuple[int, int]:
-    """Return the points for each slot, and the points charged once."""
-    if rule.necessity is Necessity.SHOULD:
-        return weights.SHOULD_SLOT, weights.SHOULD
-    return weights.PREFER_SLOT, weights.PREFER
 
 
 @dataclass(frozen=True)
@@ -377,14 +384,14 @@ def _soft_gaps(policy: Policy, rules: Sequence[SlotRule], items: Sequence[Item])
     for rule in rules:
         if rule.gap and not rule.must:
             slot, base = soft_points(rule)
-            yield SoftGap(_members_of(rule, items), everyone, rule.gap, slot, rule.id, base=base)
+            yield SoftGap(members_of(rule, items), everyone, rule.gap, slot, rule.id, base=base)
 
 
 def _caps(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[Cap]:
     for rule in rules:
         if rule.daily == DailyLimits():
             continue
-        members = _members_of(rule, items)
+        members = members_of(rule, items)
         if not rule.types:
             members = frozenset(i for i in members if items[i].source.kind not in {ET.REGENERATION, ET.BUFFER})
         days = tuple(day.slots & rule.on for day in context.days)
@@ -400,56 +407,6 @@ def _caps(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item
             None if rule.must else slot,
             base,
         )
-
-
-def _orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[Order]:
-    yield from _policy_orders(context, items)
-    for rule in rules:
-        days = tuple(day.slots & rule.on for day in context.days)
-        points = None if rule.must else soft_points(rule)[1]
-        of_kind = {
-            kind: frozenset(i for i in _members_of(rule, items) if items[i].source.kind is kind) for kind in rule.order
-        }
-        of_task = {task: frozenset(i.index for i in items if i.source.task == task) for task in rule.task_order}
-        for first, then in combinations(rule.order, 2):
-            yield Order(rule.id, of_kind[first], of_kind[then], days, points)
-        for task, later in combinations(rule.task_order, 2):
-            yield Order(rule.id, of_task[task], of_task[later], (sum(days),), points)
-
-
-def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Order]:
-    """Yield the orders of a good day: the one thing, other deep work, shallow work, and the end of work.
-
-    Where time is too short for a sitting, shallow work keeps deep work from nothing.
-    """
-    policy, days = context.instance.policy, tuple(day.slots for day in context.days)
-    short = reduce(or_, (slot_range(at, at + n) for at, n in stretches(context.free) if n < SITTING), 0)
-    one = frozenset(i.index for i in items if i.source.one)
-    needed = {n for i in one for n in items[i].precedence.needs}
-    deep = frozenset(i.index for i in items if i.deep and not i.source.one)
-    shallow = frozenset(i.index for i in items if i.work and not i.deep and not i.source.one)
-    end = frozenset(i.index for i in items if i.source.id.startswith(f"{SHUTDOWN}-"))
-    orders = [("shutdown", one | deep | shallow, end, weights.WORK_END, days)]
-    if policy.one_thing_early:
-        pieces = sum(_sittings(items[i], policy) for i in one)
-        for i in sorted(deep - needed):
-            points = min(weights.ONE_FIRST, items[i].reward // (1 + pieces * _sittings(items[i], policy)))
-            orders.append(("one_thing_early", one, frozenset({i}), points, days))
-        long = tuple(day & ~short for day in days)
-        orders.append(("deep_first", one | deep, shallow, weights.DEEP_FIRST, long))
-    for name, first, then, points, on in orders:
-        if first and then:
-            yield Order(name, first, then, on, points)
-
-
-def _sittings(item: Item, policy: Policy) -> int:
-    """Return the number of pieces that an item takes if each is as long as the person holds."""
-    longest = policy.longest_focus or item.slots * GRID
-    return min(item.bounds.most, -(-item.slots * GRID // longest))
-
-
-def _members_of(rule: SlotRule, items: Sequence[Item]) -> frozenset[int]:
-    return frozenset(i.index for i in items if rule.applies_to(i.source.kind, i.source.task))
 
 
 def _usage_of(context: DraftContext, rule: SlotRule, on: int) -> tuple[int, int]:
@@ -487,7 +444,7 @@ def compile_problem(context: DraftContext, relaxed: frozenset[str] = frozenset()
         items=items,
         soft_gaps=tuple(_soft_gaps(context.instance.policy, rules, items)),
         caps=tuple(_caps(context, rules, items)),
-        orders=tuple(_orders(context, rules, items)),
+        orders=tuple(build_orders(context, rules, items)),
         in_force=in_force,
         late=_late_starts(context, items) if context.instance.policy.one_thing_early else {},
         restless=_restless_slots(context),
@@ -509,7 +466,7 @@ def _open_at_start(context: DraftContext, task: Task, slots: int) -> int:
     start = None if task.start is None else context.instant(task.start)
     if start is None or (context.now is not None and start < context.now):
         return 0
-    first = max(0, context.axis.slot(start))
+    first = max(0, context.axis.slot(start) + task.travel // -GRID)
     return slot_range(first, max(first, min(first + slots, context.axis.slots))) & ~context.busy
 
 

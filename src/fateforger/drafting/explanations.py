@@ -14,10 +14,10 @@ from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.model import Block, Reason
-from fateforger.drafting.placement import Placement
+from fateforger.drafting.placement import Placement, cost
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem
 from fateforger.drafting.routines import find_routine
-from fateforger.planning.block_times import is_shutdown, task_of
+from fateforger.planning.block_times import WAY, is_shutdown, task_of
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.text import format_date, quote_title
@@ -86,11 +86,15 @@ class _Why:
             return (Reason("rule", f"It is here because of your rule {words}.", cause=routine.id),)
         if any(p.key == block.key for p in self.context.instance.pinned):
             return (Reason("pinned", "You pinned it, so it stays.", cause=block.key),)
-        if block.type is ET.COMMUTE and block.key.startswith("way-"):
-            return (Reason("way", "It is as long as the way takes, right beside the event."),)
+        if block.type is ET.COMMUTE and block.key.startswith(WAY):
+            return (Reason("way", "It is as long as the way takes, right before or after what it leads to."),)
         start = self.problem.axis.slot(block.start)
-        item = next(i for i in self.problem.items if any(p[0] == start for p in self.placed[i.index]))
-        piece = next(p for p in self.placed[item.index] if p[0] == start)
+        item, piece = next(
+            (item, piece)
+            for item in self.problem.items
+            for piece in self.placed[item.index]
+            if piece[0] + item.source.way == start
+        )
         return self._moves(item, piece)
 
     def _moves(self, item: Item, piece: Piece) -> tuple[Reason, ...]:
@@ -99,7 +103,7 @@ class _Why:
         if _best_start(alone, item, piece[1]) == piece[0]:
             for variant in self.variants:
                 other = variant.problem.items[item.index]
-                instead = _best_start(self._without(variant.problem, item, piece), other, piece[1])
+                instead = _start_instead(self._without(variant.problem, item, piece), other, piece)
                 known = any(reason.cause in _EITHER.get(variant.cause, ()) for reason in found)
                 if instead != piece[0] and not known:
                     found.append(self._reason(variant, item, instead))
@@ -179,7 +183,7 @@ class _Why:
         for event in self.context.events:
             if event.mask & near:
                 freed = self._without_event(event.id)
-                slot = _best_start(self._without(freed, item, piece), freed.items[item.index], piece[1])
+                slot = _start_instead(self._without(freed, item, piece), freed.items[item.index], piece)
                 where = "after" if event.mask.bit_length() <= start else "before"
                 yield from self._neighbor_reason(
                     slot, piece, Reason("event", f"{where} {quote_title(event.title)}", event.id)
@@ -189,7 +193,7 @@ class _Why:
                 if other is not item and (near >> s & 1 or near >> (s + n) & 1):
                     trial = self._without(self.problem, item, piece).placed
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
-                    slot = _best_start(Placement(self.problem, trial), item, piece[1])
+                    slot = _start_instead(Placement(self.problem, trial), item, piece)
                     where = "after" if s < start else "before"
                     key, title = self.names.get(s, (other.source.key or other.source.id, other.source.title))
                     yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_title(title)}", key))
@@ -229,6 +233,23 @@ def _best_start(placement: Placement, item: Item, length: int) -> int | None:
         return None if whole is None else whole[1][0]
     spot = placement.find_best(item, length)
     return None if spot is None else spot[1]
+
+
+def _start_instead(placement: Placement, item: Item, piece: Piece) -> int | None:
+    """Return the slot at which a piece is cheapest without it; its own if no other is cheaper.
+
+    The search for the cheapest slot estimates some costs that items share, so the two are compared exactly.
+    """
+    start, length = piece
+    instead = _best_start(placement, item, length)
+    if instead is None or instead == start or len(item.lengths) > 1:
+        return instead
+    costs = []
+    for at in (instead, start):
+        trial = placement.copy()
+        trial.take(item, tuple(sorted((*trial.placed[item.index], (at, length)))))
+        costs.append(cost(trial))
+    return instead if costs[0] < costs[1] else start
 
 
 _FITS = "best"

@@ -170,7 +170,8 @@ class Task(BaseModel):
     """Something to do. Without ``minutes`` it takes ``blocks`` of the policy's length, or else the usual time.
 
     ``priority`` 1 comes first, 5 last. A ``required`` task has to be on the plan; ``after`` names tasks that have to be
-    done before it. ``energy`` is when it is best done. Pieces of a split task are ``min_chunk`` minutes or longer, and
+    done before it. ``energy`` is when it is best done. ``travel`` are the minutes of the way there, and of the
+    way back, which are blocks of their own. Pieces of a split task are ``min_chunk`` minutes or longer, and
     ``max_pieces`` at most; ``splittable`` left open means deep work of an hour or more. ``details`` are what a person
     says of a task, the same as in the queue; they count before the other fields.
     """
@@ -192,6 +193,7 @@ class Task(BaseModel):
     deadline: ClockField | None = None
     energy: tuple[Between, ...] = ()
     after: tuple[Id, ...] = ()
+    travel: Annotated[int, Field(ge=0, le=240)] = 0
     notes: str = Field("", max_length=8_000)
     details: TaskDetails | None = None
 

@@ -44,7 +44,8 @@ class Price:
 class Source:
     """Purpose of an item: a task, a pinned block, the person's own block, lunch, or the shutdown.
 
-    ``over`` are the minutes by which its slots exceed its length. ``one`` marks the one thing.
+    ``over`` are the minutes by which its slots exceed its length. ``one`` marks the one thing. ``way`` are the
+    slots of the way there, and of the way back, which the item takes as well.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Source:
     over: int = 0
     one: bool = False
     pinned: bool = False
+    way: int = 0
 
 
 @dataclass(slots=True)

@@ -5,9 +5,9 @@ A repair makes the fewest moves, and the smallest of those, or explains why none
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, build_context, must_ids
@@ -24,15 +24,16 @@ from fateforger.drafting.neighborhood_search import (
 )
 from fateforger.drafting.options import Outcome, apply_option, find_options, outcome_of, try_options
 from fateforger.drafting.placement import Placement, points
-from fateforger.drafting.problem import Item, Placed, Problem
+from fateforger.drafting.problem import Item, Placed, Problem, Source
 from fateforger.drafting.routines import keep_hours, with_routines
 from fateforger.drafting.task_fields import apply_details
 from fateforger.drafting.violations import check_blocks
 from fateforger.errors import BadInput
-from fateforger.planning.block_times import BlockPlace, is_shutdown, task_of, to_timing
+from fateforger.planning.block_times import WAY_FROM, WAY_TO, BlockPlace, is_shutdown, task_of, to_timing
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import zone
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 
@@ -75,14 +76,18 @@ def _pieces(problem: Problem, item: Item, placed: Placed, used: set[str]) -> Ite
         used.add(key)
         start, length = piece
         minutes = length * GRID - (item.source.over if number == len(pieces) else 0)
-        yield Block(
-            item.source.task or item.source.id,
-            key,
-            item.source.title,
-            item.source.kind,
-            problem.axis.when(start),
-            minutes,
-        )
+        begin = problem.axis.when(start + item.source.way)
+        yield Block(item.source.task or item.source.id, key, item.source.title, item.source.kind, begin, minutes)
+        if item.source.way:
+            yield from _ways(item.source, problem.axis.when(start), begin + timedelta(minutes=minutes))
+
+
+def _ways(source: Source, leave: datetime, back: datetime) -> Iterator[Block]:
+    """Yield the way to a task and the way from it, which begin at these times."""
+    there, home = _("Way to {title}", title=source.title), _("Way from {title}", title=source.title)
+    for prefix, title, start in ((WAY_TO, there, leave), (WAY_FROM, home, back)):
+        key = f"{prefix}{source.task}"[:64]
+        yield Block(key, key, title[:MAX_NAME], ET.COMMUTE, start, source.way * GRID)
 
 
 def _free_keys(item: Item, used: set[str]) -> Iterator[str]:
@@ -363,9 +368,15 @@ def repair_plan(plan: TBPlan, instance: Instance, *, steps: int = REPAIR_STEPS) 
     """
     blocks = {b.key: b for b in resolve(plan)}
     movable = [b for b in blocks.values() if b.event.type is not ET.BACKGROUND]
-    pinned = {pin.key for pin in instance.pinned}
-    tasks = tuple(replace(Task.of_block(b), required=b.key not in pinned) for b in movable)
-    result = _solve_again(plan, instance, tasks, instance.pinned, steps)
+    trips = _find_trips(blocks)
+    pins = tuple(pin for pin in instance.pinned if trips.get(pin.key, 1))
+    pinned = {pin.key for pin in pins}
+    tasks = tuple(
+        replace(Task.of_block(b), required=b.key not in pinned, travel=trips.get(b.key, 0))
+        for b in movable
+        if trips.get(b.key, 1)
+    )
+    result = _solve_again(plan, instance, tasks, pins, steps)
     if result.conflict is not None:
         return RevisedPlan(plan, conflict=result.conflict)
     starts = {b.key: b.start for b in blocks_of(result.context, result.problem, result.placed)}
@@ -378,6 +389,19 @@ def repair_plan(plan: TBPlan, instance: Instance, *, steps: int = REPAIR_STEPS) 
     after = {each.key: each.after for each in moved}
     timed = ((b.event, after.get(b.key, b.start), b.duration) for b in blocks.values())
     return RevisedPlan(_with_times(plan, timed), moved) if moved else RevisedPlan(plan)
+
+
+def _find_trips(blocks: Mapping[str, Resolved]) -> dict[str, int]:
+    """Return the minutes of the way to and from each block that has its ways next to it, and 0 for the ways."""
+    trips: dict[str, int] = {}
+    for key, block in blocks.items():
+        there, home = blocks.get(f"{WAY_TO}{key}"), blocks.get(f"{WAY_FROM}{key}")
+        if there is None or home is None or there.minutes != home.minutes:
+            continue
+        ends = [each.astimezone(UTC) for each in (there.end, block.end)]
+        if ends == [each.astimezone(UTC) for each in (block.start, home.start)]:
+            trips |= {key: there.minutes, there.key: 0, home.key: 0}
+    return trips
 
 
 _USUAL = 3
@@ -399,12 +423,19 @@ def refit_plan(
     movable = {b.key: b for b in blocks if b.event.type is not ET.BACKGROUND}
     pins = {pin.key: pin for pin in instance.pinned if pin.key in movable}
     pins |= {key: Pin(key=key) for key, b in movable.items() if b.event.type is ET.MEETING}
-    tasks = tuple(keep_hours(instance, t) for t in (*(_with_priority(b, instance) for b in movable.values()), *more))
+    trips = _find_trips(movable)
+    pins = {key: pin for key, pin in pins.items() if trips.get(key, 1)}
+    there = (
+        replace(_with_priority(b, instance), travel=trips.get(b.key, 0))
+        for b in movable.values()
+        if trips.get(b.key, 1)
+    )
+    tasks = tuple(keep_hours(instance, t) for t in (*there, *more))
     result = _solve_again(plan, instance, tasks, tuple(pins.values()), steps)
     unplaced = _find_unplaced(result, steps)
     after = {b.key: b for b in blocks_of(result.context, result.problem, result.placed)}
     stay = _unmoved_keys(result) | {b.key for b in result.context.past} | set(pins)
-    gone = {left.id for left in unplaced}
+    gone = {key for left in unplaced for key in (left.id, f"{WAY_TO}{left.id}", f"{WAY_FROM}{left.id}")}
     notes = {task.id: task.notes for task in more}
     timed = [
         (b.event, b.start if b.key in stay or b.key not in after else after[b.key].start, b.duration)

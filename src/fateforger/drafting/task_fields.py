@@ -64,6 +64,8 @@ def task_fields(details: TaskDetails, day: TaskDay, known: Collection[str]) -> d
         fields["deadline"] = deadline
     if (earliest := _earliest(details, day)) is not None:
         fields["not_before"] = earliest
+    if details.travel is not None:
+        fields["travel"] = details.travel.minutes
     if details.splittable is not None:
         fields["splittable"] = details.splittable
     if details.priority is not None:

@@ -10,6 +10,7 @@ from itertools import combinations
 from fateforger.drafting.context import MARGIN, DraftContext, SlotRule, build_context
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.model import Block, Violation
+from fateforger.planning.block_times import WAY
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved
 from fateforger.planning.timing import zone
@@ -59,7 +60,7 @@ class _Check:
 
     def _fact(self, block: Block) -> bool:
         """Check whether the block follows from the calendar alone, such as travel to a meeting."""
-        return block.type is ET.COMMUTE and block.key.startswith("way-")
+        return block.type is ET.COMMUTE and block.key.startswith(WAY)
 
     def _mask(self, block: Block) -> int:
         return self.context.axis.slots_touching(block.start, block.start + timedelta(minutes=block.minutes))

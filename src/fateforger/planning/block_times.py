@@ -8,13 +8,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fateforger.planning.grid import ceil, clock_at, instant, on_grid
-from fateforger.planning.patch import UpdateBlock
+from fateforger.planning.patch import UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import FixedStart, is_anchored, zone
 from fateforger.values import replace
 
 LUNCH = "lunch"
 SHUTDOWN = "shutdown"
+WAY = "way-"
+WAY_TO = f"{WAY}to-"
+WAY_FROM = f"{WAY}from-"
+"""Beginnings of the keys of travel: to and from an event or a task, whose id follows."""
 USUAL_DEEP = 60
 USUAL_SHALLOW = 30
 """Minutes of deep and of shallow work whose length is open (S106)."""
@@ -76,6 +80,34 @@ def retime_blocks(plan: TBPlan, places: Mapping[str, BlockPlace]) -> tuple[Updat
         if place != now or leans:
             updates.append(UpdateBlock(key=block.key, timing=to_timing(place, plan)))
     return tuple(updates)
+
+
+def follow_ways(before: TBPlan, after: TBPlan) -> TBPlan:
+    """Return ``after`` with the way to and from a block moved as far as that block was, and gone where it is gone.
+
+    A way that was moved itself stays where it was put.
+    """
+    if not any(event.block_key.startswith(WAY) for event in after.events):
+        return after
+    was, now = ({block.key: block for block in resolve(plan)} for plan in (before, after))
+    places: dict[str, BlockPlace] = {}
+    lost = set()
+    for key, way in now.items():
+        prefix = next((each for each in (WAY_TO, WAY_FROM) if key.startswith(each)), None)
+        target = None if prefix is None else was.get(key.removeprefix(prefix))
+        if target is None or key not in was or place_of(was[key]) != place_of(way):
+            continue
+        if target.key not in now:
+            lost.add(key)
+            continue
+        there = now[target.key]
+        by = there.start - target.start if prefix == WAY_TO else there.end - target.end
+        if by:
+            places[key] = BlockPlace(way.start + by, way.duration)
+    events = after.replace(event for event in after.events if event.block_key not in lost).events
+    for op in retime_blocks(after, places) if places else ():
+        events, _ = apply_op(events, op)
+    return after.replace(events)
 
 
 def fix_starts(plan: TBPlan) -> TBPlan:

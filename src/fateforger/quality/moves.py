@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from fateforger.drafting.instance import Pin, Told
 from fateforger.drafting.solver import repair_plan
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import BlockPlace, place_of, retime_blocks, to_timing
+from fateforger.planning.block_times import WAY, BlockPlace, place_of, retime_blocks, to_timing
 from fateforger.planning.grid import GRID, ceil, instant
 from fateforger.planning.patch import AddBlocks, Patch
 from fateforger.planning.plan import ET, Resolved, TBEvent
@@ -150,7 +150,7 @@ def find_repair(view: View, board: Timeline, also: str | None = None) -> Move | 
 
 def _is_commute(block: Resolved) -> bool:
     """Check whether the block is travel to or from an event."""
-    return block.event.type is ET.COMMUTE and block.key.startswith("way-")
+    return block.event.type is ET.COMMUTE and block.key.startswith(WAY)
 
 
 def _as_must(told: Told, uid: str | None) -> Told:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pydantic import ValidationError
 
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
+from fateforger.planning.block_times import follow_ways
 from fateforger.planning.grid import clock_at
 from fateforger.planning.patch import Patch, UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlap_sentence, overlaps, resolve
@@ -36,7 +37,7 @@ def apply_patch(plan: TBPlan, patch: Patch) -> TBPlan:
 
 
 def apply_unchecked(plan: TBPlan, patch: Patch) -> TBPlan:
-    """Apply a patch, accepting overlaps.
+    """Apply a patch, accepting overlaps. The way to and from a block goes with it.
 
     Raises ``UserError`` for a block that does not exist, or a mistake in one.
     """
@@ -44,9 +45,10 @@ def apply_unchecked(plan: TBPlan, patch: Patch) -> TBPlan:
     for op in patch.ops:
         events, _ = apply_op(events, op)
     try:
-        return plan.replace(events)
+        after = plan.replace(events)
     except ValidationError as error:
         raise PlanInvalid(first_mistake(error).sentence) from None
+    return follow_ways(plan, after)
 
 
 def sort_by_time(plan: TBPlan) -> TBPlan:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import Draft
-from fateforger.drafting.solver import draft_instance
+from fateforger.drafting.solver import draft_instance, refit_plan, repair_plan
 from fateforger.planning.plan import resolve
 
 Document = dict[str, Any]
@@ -42,8 +43,28 @@ def test_the_shutdown_never_comes_before_work() -> None:
 
 
 def test_the_number_of_deep_blocks_is_kept_where_the_person_set_it() -> None:
-    """S251"""
     work = [task(name, 60) for name in ("Report", "Essay", "Talk", "Code")]
     assert len([name for name in names(drafted(*work)) if name in {"Report", "Essay", "Talk", "Code"}]) == 4
     said = drafted(*work, deep_blocks=2)
     assert len([name for name in names(said) if name in {"Report", "Essay", "Talk", "Code"}]) == 2
+
+
+def test_a_refit_moves_a_trip_as_a_whole() -> None:
+    """S259: a meeting comes in the middle of the way there."""
+    trip = task("Dentist", 40, type="H", travel=20)
+    first = drafted(trip, task("Report", 60), start="09:00", end="13:00")
+    spans = {b.event.name: (b.start, b.end) for b in resolve(first.plan)}
+    leave = spans["Way to Dentist"][0]
+    document = {
+        "date": "2026-03-02",
+        "tz": "Europe/Amsterdam",
+        "frame": {"start": "09:00", "end": "17:00"},
+        "immovables": [
+            {"title": "Fire drill", "start": leave.isoformat(), "end": (leave + timedelta(minutes=10)).isoformat()}
+        ],
+    }
+    for revised in (repair_plan(first.plan, read_instance(document)), refit_plan(first.plan, read_instance(document))):
+        after = {b.event.name: (b.start, b.end) for b in resolve(revised.plan)}
+        assert after["Way to Dentist"][0] >= leave + timedelta(minutes=10)
+        assert after["Way to Dentist"][1] == after["Dentist"][0]
+        assert after["Way from Dentist"][0] == after["Dentist"][1]
