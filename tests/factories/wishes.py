@@ -21,7 +21,7 @@ def rule(**said: object) -> Answer:
     """A rule as far as a message speaks of it."""
     nothing = dict.fromkeys(
         (
-            "name", "description", "necessity", "scope", "rule_kind", "windows", "minutes_min", "minutes_max", "day_rule",
+            "name", "description", "necessity", "scope", "rule_kind", "windows", "minutes_min", "minutes_max", "change", "day_rule",
             "start_date", "end_date", "days_of_week", "event_types", "topics", "slot", "dimension", "domain",
         )
     )  # fmt: skip

@@ -43,7 +43,8 @@ Hours = tuple[time, time]
 class SettingSpec:
     """Form of a setting: its kind of rule, the types it is about, its number, and what is said of it.
 
-    ``least`` and ``most`` bound the number where it is not 0. ``none`` is said of the number 0.
+    ``least`` and ``most`` bound the number where it is not 0. ``none`` is said of the number 0. Without a setting the
+    number is ``usual``; “more” and “less” change it by ``step``.
     """
 
     kind: RuleKind | None
@@ -53,6 +54,8 @@ class SettingSpec:
     most: int
     said: str
     none: str
+    usual: int = 0
+    step: int = 0
 
 
 _DAY = 24 * 60
@@ -65,6 +68,8 @@ SPECS: Mapping[Slot, SettingSpec] = {
         240,
         mark_message("Lunch is {times} for {length}"),
         mark_message("No lunch break is planned"),
+        usual=45,
+        step=15,
     ),
     Slot.SLACK: SettingSpec(
         None,
@@ -74,6 +79,8 @@ SPECS: Mapping[Slot, SettingSpec] = {
         90,
         mark_message("{number} % of the free time stays free"),
         mark_message("No free time is kept free"),
+        usual=15,
+        step=5,
     ),
     Slot.LONGEST_FOCUS: SettingSpec(
         None,
@@ -83,6 +90,8 @@ SPECS: Mapping[Slot, SettingSpec] = {
         _DAY,
         mark_message("There is a break after {length} of deep work"),
         mark_message("Deep work may go on without a break"),
+        usual=90,
+        step=15,
     ),
     Slot.AFTER_DEEP: SettingSpec(
         RuleKind.BUFFER,
@@ -92,6 +101,8 @@ SPECS: Mapping[Slot, SettingSpec] = {
         240,
         mark_message("The break after deep work takes {length}"),
         mark_message("No break is kept after deep work"),
+        usual=10,
+        step=5,
     ),
     Slot.AFTER_MEETINGS: SettingSpec(
         None,
@@ -101,6 +112,8 @@ SPECS: Mapping[Slot, SettingSpec] = {
         240,
         mark_message("After two meetings in a row there is a break of {length}"),
         mark_message("No break is kept after meetings"),
+        usual=10,
+        step=5,
     ),
     Slot.DEEP_BLOCKS: SettingSpec(
         RuleKind.CAPACITY,
@@ -110,6 +123,8 @@ SPECS: Mapping[Slot, SettingSpec] = {
         24,
         mark_message("There are at most {blocks} of deep work"),
         mark_message("There may be any number of blocks of deep work"),
+        usual=3,
+        step=1,
     ),
     Slot.SHUTDOWN: SettingSpec(
         None,
@@ -119,6 +134,8 @@ SPECS: Mapping[Slot, SettingSpec] = {
         240,
         mark_message("The last {length} are for shutting down"),
         mark_message("No time is kept for shutting down"),
+        usual=30,
+        step=10,
     ),
     Slot.BEST_HOURS: SettingSpec(
         RuleKind.PREFER_WINDOW,
@@ -188,6 +205,18 @@ def read_setting(record: ConstraintRecord) -> Setting | None:
     if not hours and (number is None or slot is Slot.BEST_HOURS):
         return None
     return Setting(slot, number if spec.most else None, hours)
+
+
+def change_number(slot: Slot, now: Setting | None, *, more: bool) -> int | None:
+    """Return the number of a setting after one step up or down; ``None`` if it has none.
+
+    No limit and none at all are both 0, so a step up from there is the least.
+    """
+    spec = SPECS[slot]
+    if not spec.step:
+        return None
+    number = spec.usual if now is None or now.number is None else now.number
+    return max(spec.least, min(spec.most, number + (spec.step if more else -spec.step)))
 
 
 def get_setting_slot(record: ConstraintRecord) -> Slot | None:

@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.factories.constraints import version_of
 from tests.factories.wishes import rule, wish
-from tests.unit.conversation.test_memory_words import heard
+from tests.factories.words import wants
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.rules import stored
+from tests.unit.conversation.sessions import said, turn
+from tests.unit.conversation.test_memory_words import NOW, heard
 
-from fateforger.memory.settings import confirm_wish
+from fateforger.conversation.turn_runs import run_turn
+from fateforger.drafting.instance import Policy
+from fateforger.memory.settings import SPECS, Setting, build_setting, confirm_wish
+from fateforger.memory.vocabulary import Slot
 from fateforger.session.commands.rules import RememberConstraint, SetPolicy
+from fateforger.values import replace
 
 SEVEN = [{"kind": "prefer", "start": "07:00", "end": "08:00"}]
 
@@ -22,6 +31,8 @@ SEVEN = [{"kind": "prefer", "start": "07:00", "end": "08:00"}]
             "Lunch is at 13:00 for an hour from now on.",
         ),
         ({"slot": "deep_blocks", "minutes_min": 2}, "There are at most 2 blocks of deep work from now on."),
+        ({"slot": "slack", "change": "more"}, "20 % of the free time stays free from now on."),
+        ({"slot": "lunch", "change": "less"}, "Lunch is at the usual time for 30 min from now on."),
         ({"slot": "longest_focus", "minutes_min": 60}, "There is a break after an hour of deep work from now on."),
         (
             {"slot": "best_hours", "windows": [{"kind": "prefer", "start": "13:00", "end": "16:00"}]},
@@ -38,6 +49,17 @@ async def test_words_set_the_policy(said: dict[str, Any], sentence: str) -> None
     assert sentence in out.session.rules.memory_writes[-1].lines
 
 
+async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
+    """S245"""
+    said_before = build_setting(Setting(Slot.SLACK, 30), "Europe/Amsterdam").with_uid("air")
+    air = replace(version_of("air", seq=1), record=said_before)
+    model = ScriptedModel(wants("memory"), wish("memory_update_constraint", 1, rule=rule(change="more")))
+    out = await run_turn(turn(NOW, said("user_reply", text="more air"), memory=stored(air)), model)
+    (command,) = out.heard
+    assert isinstance(command, SetPolicy)
+    assert [confirm_wish(record) for record in command.records] == ["35 % of the free time stays free from now on."]
+
+
 async def test_two_routines_in_words_are_two_rules() -> None:
     kept = []
     for title, days in (("Gym", ["MO", "TH"]), ("Swim", ["TU"])):
@@ -48,3 +70,18 @@ async def test_two_routines_in_words_are_two_rules() -> None:
         kept.append(command.record)
     assert confirm_wish(kept[0]) == "Gym is planned on Monday and Thursday at 07:00 for an hour from now on."
     assert [each.aspect and each.aspect.frame_slot for each in kept] == ["routine:gym", "routine:swim"]
+
+
+def test_the_usual_numbers_of_the_settings_are_those_of_the_policy() -> None:
+    usual = Policy()
+    assert usual.lunch is not None
+    numbers = {slot: spec.usual for slot, spec in SPECS.items() if spec.step}
+    assert numbers == {
+        Slot.LUNCH: usual.lunch.minutes,
+        Slot.SLACK: usual.slack_percent,
+        Slot.LONGEST_FOCUS: usual.longest_focus,
+        Slot.AFTER_DEEP: usual.after_deep,
+        Slot.AFTER_MEETINGS: usual.after_meetings,
+        Slot.DEEP_BLOCKS: usual.deep_blocks,
+        Slot.SHUTDOWN: usual.shutdown,
+    }

@@ -377,6 +377,7 @@ class RuleWords(BaseModel):
     windows: Annotated[tuple[WindowSaid, ...], Field(max_length=10)] | None
     minutes_min: int | None
     minutes_max: int | None
+    change: Literal["more", "less"] | None
     day_rule: DayRuleText | None
     start_date: Date | None
     end_date: Date | None

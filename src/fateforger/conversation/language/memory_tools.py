@@ -22,7 +22,14 @@ from fateforger.memory.applicability import Answer
 from fateforger.memory.documents import read_record, write_record
 from fateforger.memory.record import ConstraintRecord, Label, Uid
 from fateforger.memory.reminders import describe_days, describe_times, needs_confirmation
-from fateforger.memory.settings import build_setting, get_setting_slot, read_setting, with_standard_form
+from fateforger.memory.settings import (
+    SPECS,
+    build_setting,
+    change_number,
+    get_setting_slot,
+    read_setting,
+    with_standard_form,
+)
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity, Scope, Source, Status
 from fateforger.planning.validation import first_mistake
@@ -364,7 +371,8 @@ def memory_commands(
             shown = tuple(get_numbered(listed, number).uid for number in words.numbers)
             return (ShowMemory(**head, uids=shown, search=words.search),)
         case MemoryWish.REMEMBER:
-            return (_remember(head, listed, new_record(words.rule, session)),)
+            lasting = [v.record for v in listed if not v.retired and v.record.scope is Scope.PROFILE]
+            return (_remember(head, lasting, new_record(_take_step(words.rule, lasting), session)),)
         case MemoryWish.UNDO:
             return (UndoMemory(**head, write=_last_write(session)),)
         case MemoryWish.KEEP:
@@ -388,14 +396,22 @@ def memory_commands(
             assert_never(words.wish)
 
 
-def _remember(head: Mapping[str, Any], listed: Sequence[Version], record: ConstraintRecord) -> SessionCommand:
+def _remember(head: Mapping[str, Any], known: Sequence[ConstraintRecord], record: ConstraintRecord) -> SessionCommand:
     """Return the command that keeps a new rule. A setting for always is set as the form sets it."""
     setting, when = read_setting(record), record.applicability
     if setting is None or record.scope is not Scope.PROFILE or when.days_of_week or when.start_date or when.end_date:
         return RememberConstraint(**head, record=with_standard_form(record))
-    known = [v.record for v in listed if not v.retired and v.record.scope is Scope.PROFILE]
     same = [each for each in known if get_setting_slot(each) is setting.slot and not each.applicability.days_of_week]
     return SetPolicy(**head, records=(build_setting(setting, when.timezone, same[0] if same else None),))
+
+
+def _take_step(rule: RuleWords | None, known: Sequence[ConstraintRecord]) -> RuleWords | None:
+    """Return the rule with the number that “more” or “less” of a setting comes to."""
+    if rule is None or rule.change is None or rule.slot is None or rule.slot not in SPECS:
+        return rule
+    settings = (read_setting(each) for each in known if not each.applicability.days_of_week)
+    now = next((each for each in settings if each is not None and each.slot is rule.slot), None)
+    return replace(rule, minutes_min=change_number(rule.slot, now, more=rule.change == "more"))
 
 
 def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
@@ -439,6 +455,11 @@ def _call_tool(
     else:
         if words.rule is None:
             raise BadInput(_("I did not understand how that rule shall be; please say it once more."))
+        setting = read_setting(version.record)
+        rule = words.rule if setting is None else _take_step(replace(words.rule, slot=setting.slot), [version.record])
+        if setting is not None and rule is not None and rule.minutes_min is not None and not rule.windows:
+            record = build_setting(replace(setting, number=rule.minutes_min), None, version.record)
+            return SetPolicy(**head, records=(record,))
         changes = changes_of(words.rule)
         if words.wish is MemoryWish.UPDATE:
             arguments["patch"] = json.dumps(changes)
