@@ -22,7 +22,9 @@ from tests.unit.conversation.test_cards import CASES
 
 from fateforger.session.cards import Card
 from fateforger.session.model import SessionStatus
+from fateforger.session.queue_commands import PlanWeek
 from fateforger.session.stages import TimeboxingStage
+from fateforger.tasks.task import Do
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.ui.session_cards import (
     ended_reply,
@@ -88,6 +90,19 @@ async def queue(desk: Desk, house: House) -> AsyncIterator[tuple[str, Card]]:
     yield "queue-4-pulled", await desk.pulls()
 
 
+async def week(desk: Desk) -> AsyncIterator[tuple[str, Card]]:
+    for title, minutes in (
+        ("Write the grant", 180),
+        ("Review papers", 120),
+        ("Answer Ann", 30),
+        ("Sort the attic", 600),
+    ):
+        await desk.adds(title, work=Do(minutes=minutes))
+    yield "week-1-proposed", await desk.send(PlanWeek.model_validate({**desk.about(), "span": "coming"}))
+    await desk.press("Open all 5 days")
+    yield "week-2-open", desk.card
+
+
 def from_state() -> dict[str, Card]:
     """Return the cards of states that a person reaches seldom."""
     stages = {f"state-{name.replace(' ', '-')}": stage_card(case) for name, case in CASES.items()}
@@ -109,6 +124,10 @@ def from_state() -> dict[str, Card]:
 async def collect(tmp_path: Path) -> dict[str, Card]:
     house = await open_house_at(tmp_path)
     found = {name: card async for name, card in queue(Desk(house), house)}
+    await house.close()
+    (third := tmp_path / "third").mkdir()
+    house = await open_house_at(third)
+    found |= {name: card async for name, card in week(Desk(house))}
     await house.close()
     (other := tmp_path / "other").mkdir()
     house = await open_house_at(other)
