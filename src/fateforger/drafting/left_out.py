@@ -120,6 +120,8 @@ class _LeftOut:
         missing = [items[n].source.title for n in item.precedence.needs if not placed[n]]
         if missing:
             return f"it comes after {join_words([quote_title(t) for t in missing])}, which found no place"
+        if (reason := self._explain_fixed(item)) is not None:
+            return reason
         free = self.context.free
         if not _has_room(item, free):
             return self._explain_events(item)
@@ -131,6 +133,25 @@ class _LeftOut:
                 return f"{_join_rules(rules)} {_verb('leave', rules)} {_no_room(item)}"
         return self._explain_others(item)
 
+    def _explain_fixed(self, item: Item) -> str | None:
+        """Explain a task whose own start meets something else, or ``None``."""
+        if not item.firm or item.source.task is None or item.source.pinned:
+            return None
+        start = item.firm.bit_length() - 1
+        span = slot_range(start, start + item.slots)
+        there = [event.title for event in self.context.events if event.mask & span]
+        there += [
+            other.source.title
+            for other in self.placement.problem.items
+            if any(slot_range(s, s + n) & span for s, n in self.placement.placed[other.index])
+        ]
+        if not there:
+            return None
+        begin = self.context.axis.when(start + item.source.way).astimezone(zone(self.context.instance.tz))
+        way = " with the way there and back" if item.source.way else ""
+        titles = join_words([quote_title(title) for title in dict.fromkeys(there)], MOST_NAMED)
+        return f"it is wanted at {begin:%H:%M}{way}, when there is {titles}"
+
     def _explain_events(self, item: Item) -> str:
         """Explain an item for which the frame, or what is on the calendar, leaves no room."""
         if item.source.task is None and item.source.key is not None:
@@ -141,7 +162,7 @@ class _LeftOut:
         total, longest = self.context.free.bit_count(), longest_run(self.context.free)
         if item.slots <= frame and item.bounds.most > 1 and total < item.slots:
             return f"{_needs(item)}, and the day has {in_words(total * GRID)} free in all"
-        return explain_length(item.slots * GRID - item.source.over, frame * GRID, longest * GRID, 0)
+        return explain_length(item.minutes, frame * GRID, longest * GRID, 0)
 
     def _explain_others(self, item: Item) -> str:
         """Explain an item that would have room on an otherwise empty day."""
@@ -167,8 +188,7 @@ class _LeftOut:
         if where:
             stretch = f"the longest stretch still free{where} is {in_words(left * GRID)}"
             return f"{_needs(item)}, and {stretch}" if left else f"no time is left{where}"
-        minutes = item.slots * GRID - item.source.over
-        return explain_length(minutes, minutes, minutes, left * GRID)
+        return explain_length(item.minutes, item.minutes, item.minutes, left * GRID)
 
     def _explain_order(self, item: Item, open_: int) -> str:
         """Explain an item with time that is on the wrong side of what it comes before or after."""
@@ -257,14 +277,14 @@ def _explain_price(rules: Sequence[SlotRule], item: Item) -> str:
 
 
 def _needs(item: Item) -> str:
-    return f"it needs {in_words(item.slots * GRID - item.source.over)}"
+    return f"it needs {in_words(item.minutes)}{' with the way there and back' if item.source.way else ''}"
 
 
 def _no_room(item: Item) -> str:
     """Return ``it no 1 h``, or for lunch and the shutdown what has no room at their time."""
     if _is_lunch(item):
         return f"no {item.lengths[-1][0] * GRID} minutes free around that time"
-    minutes = in_words(item.slots * GRID - item.source.over)
+    minutes = in_words(item.minutes)
     return f"it no {minutes} at the end of the day" if item.source.task is None else f"it no {minutes}"
 
 

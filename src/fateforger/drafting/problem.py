@@ -8,6 +8,7 @@ from dataclasses import InitVar, dataclass, field
 from fateforger.drafting import weights
 from fateforger.drafting.axis import Axis, PlannedDay, run_starts, slots_of
 from fateforger.drafting.instance import Policy
+from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK
 from fateforger.values import replace
 
@@ -181,6 +182,11 @@ class Item:
         return self.lengths[0][0]
 
     @property
+    def minutes(self) -> int:
+        """Its length in minutes, with the way there and back."""
+        return self.slots * GRID - self.source.over + 2 * self.source.way * GRID
+
+    @property
     def smallest(self) -> tuple[int, int]:
         """Fewest slots that it takes in total, and in a row."""
         least = self.lengths[-1][0]
@@ -333,13 +339,12 @@ class Problem:
     """Numbers of the groups of deep work, of shallow work, and of all that is no rest."""
     slack: tuple[tuple[int, int], ...] = ()
     """Open slots of each day with the number of them that may be taken before slack is."""
-
-    @property
-    def deep_block(self) -> int:
-        """Points for each block of deep work beyond the number that a day holds; more where the person set it."""
-        return weights.DEEP_BLOCK_SAID if "deep_blocks" in self.policy.model_fields_set else weights.DEEP_BLOCK
+    deep_block: int = weights.DEEP_BLOCK
+    """Points for each block of deep work beyond the number that a day holds; more where it is not the usual one."""
 
     def __post_init__(self, late: Mapping[int, int]) -> None:
+        if self.policy.deep_blocks != Policy.model_fields["deep_blocks"].default:
+            self.deep_block = weights.DEEP_BLOCK_SAID
         self.avoiding = [self._group(b.avoiding) for b in self.soft_gaps]
         self.orders = tuple(replace(o, groups=(self._group(o.first), self._group(o.then))) for o in self.orders)
         self.deep, self.shallow = self._group(_kind(self.items, deep=True)), self._group(_kind(self.items, deep=False))

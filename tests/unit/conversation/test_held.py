@@ -178,7 +178,6 @@ async def test_why_by_what_lies_beside_it_and_what_it_is() -> None:
     out = await after(met, said("explain_block", key="report"))
     assert lines(out)[1:] == ("It comes after “Standup”; without that it would begin at 09:00.",)
     assert lines(await after(NOW, said("explain_block", key=SECOND)))[1:] == (
-        "It is here because there is a break between two blocks of deep work; otherwise it would begin at 10:00.",
         "It comes after “Report”; without that it would begin at 09:00.",
     )
     assert lines(await after(NOW, said("explain_block", key=MIDDAY)))[1:] == (

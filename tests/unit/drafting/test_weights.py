@@ -68,3 +68,22 @@ def test_a_refit_moves_a_trip_as_a_whole() -> None:
         assert after["Way to Dentist"][0] >= leave + timedelta(minutes=10)
         assert after["Way to Dentist"][1] == after["Dentist"][0]
         assert after["Way from Dentist"][0] == after["Dentist"][1]
+
+
+def test_a_task_at_a_time_that_is_taken_says_by_what() -> None:
+    """S253: with its way, and without."""
+    document = {
+        "date": "2026-03-02",
+        "tz": "Europe/Amsterdam",
+        "frame": {"start": "09:00", "end": "17:00"},
+        "immovables": [{"title": "Review", "start": "2026-03-02T13:00", "end": "2026-03-02T13:50"}],
+    }
+    for at, travel, with_way in (("14:00", 20, " with the way there and back"), ("13:30", 0, "")):
+        (left,) = (
+            each
+            for each in draft_instance(
+                read_instance({**document, "tasks": [task("Dentist", 40, start=at, travel=travel)]})
+            ).unplaced
+            if each.title == "Dentist"
+        )
+        assert left.reason == f"it is wanted at {at}{with_way}, when there is “Review”"
