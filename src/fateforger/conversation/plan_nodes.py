@@ -229,7 +229,8 @@ def _apply_edit(stage: StageInput, command: BlockCommand) -> StageOutput:
     if not result.has_changed:
         return repair_output(stage, StageOutput(session=session.say(result.sentence)))
     answered = answered_questions(session, subjects_of_change(command, result.before, result.after))
-    step = RefineUpdate(plan_before=result.before, sentence=result.sentence, answered=answered)
+    placed = tuple(sorted(result.placed))
+    step = RefineUpdate(plan_before=result.before, sentence=result.sentence, answered=answered, placed=placed)
     return _apply_change(stage, session, step, result.after)
 
 

@@ -257,7 +257,8 @@ class Pin(BaseModel):
 
 class Instance(BaseModel):
     """What is to be drafted. With ``now`` nothing is planned before it, and what of ``previous`` began before it stays.
-    ``days`` in a row share frame, policy and tasks.
+    ``days`` in a row share frame, policy and tasks. ``placed`` are the blocks of ``previous`` that the person put where
+    they are, which reasons name.
     """
 
     model_config = _FROZEN
@@ -271,6 +272,7 @@ class Instance(BaseModel):
     policy: Policy = Policy()
     pinned: tuple[Pin, ...] = Field((), max_length=200)
     previous: TBPlan | None = None
+    placed: tuple[Id, ...] = ()
     now: ClockField | None = None
 
     @model_validator(mode="after")

@@ -179,6 +179,8 @@ class _LeftOut:
         rules = self._rules_without_which(self._fits_now, item)
         if rules:
             return f"{_join_rules(rules)} {_verb('rule', rules)} out the time that is still free"
+        if (mine := self._person_blocks_in_the_way(item)) is not None:
+            return mine
         open_ = item.domain & ~(placement.taken | placement.kept)
         if _has_room(item, open_):
             return self._explain_order(item, open_)
@@ -189,6 +191,19 @@ class _LeftOut:
             stretch = f"the longest stretch still free{where} is {in_words(left * GRID)}"
             return f"{_needs(item)}, and {stretch}" if left else f"no time is left{where}"
         return explain_length(item.minutes, item.minutes, item.minutes, left * GRID)
+
+    def _person_blocks_in_the_way(self, item: Item) -> str | None:
+        """Name the block that the person put where an item would have room, or return ``None``."""
+        problem, placed = self.placement.problem, self.placement.placed
+        for other in problem.items:
+            if other.source.id not in self.context.instance.placed or not placed[other.index]:
+                continue
+            less = [() if each is other else pieces for each, pieces in zip(problem.items, placed, strict=True)]
+            if find_cost(Placement(problem, less), item) is not None:
+                start = self.context.axis.when(placed[other.index][0][0] + other.source.way)
+                clock = f"{start.astimezone(zone(self.context.instance.tz)):%H:%M}"
+                return f"you put {quote_title(other.source.title)} at {clock}, where there would be room for it"
+        return None
 
     def _explain_order(self, item: Item, open_: int) -> str:
         """Explain an item with time that is on the wrong side of what it comes before or after."""

@@ -465,6 +465,7 @@ def _solve_again(
         policy=AS_IT_IS,
         pinned=pinned,
         previous=plan,
+        placed=instance.placed,
         now=instance.now,
     )
     return solve_context(replace(build_context(again), mending=True), steps=steps)

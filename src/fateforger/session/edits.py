@@ -175,6 +175,7 @@ class EditResult:
     before: TBPlan
     after: TBPlan
     sentence: str
+    placed: AbstractSet[str] = frozenset()
 
     @property
     def has_changed(self) -> bool:
@@ -195,17 +196,17 @@ def apply_edit(session: Session, command: BlockCommand, *, mend: bool = True) ->
     if isinstance(command, ApplyFix):
         after = sort_by_time(apply_patch(before, patch))
         return EditResult(before, after, summarize_differences(before, after))
-    after, aside = _carry_out(session, before, command, patch, mend=mend)
+    placed = placed_blocks(session, before, patch)
+    after, aside = _carry_out(session, before, command, patch, placed, mend=mend)
     if isinstance(command, ApplyPatch) and command.approved is not None:
         _require_approved(command.approved, before, after)
-    return EditResult(before, after, summarize_differences(before, after, aside))
+    return EditResult(before, after, summarize_differences(before, after, aside), placed)
 
 
 def _carry_out(
-    session: Session, before: TBPlan, command: BlockCommand, patch: Patch, *, mend: bool
+    session: Session, before: TBPlan, command: BlockCommand, patch: Patch, placed: AbstractSet[str], *, mend: bool
 ) -> tuple[TBPlan, AbstractSet[str]]:
     """Return the changed plan, and the blocks moved to make it fit, apart from those only pushed."""
-    placed = placed_blocks(session, before, patch)
     pushes = command.find_pushing(placed)
     pushing = push_later_blocks(session, before, patch, pushes) if pushes else patch
     overlap: PlanInvalid | None = None

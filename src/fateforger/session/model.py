@@ -218,7 +218,8 @@ class RefineUpdate(BaseModel):
     """An applied change that can be undone.
 
     It holds the plan before it (and the facts, if it changed those), the questions it answered, and the transactions
-    that wrote it, in order. A ``local`` change has nothing to write.
+    that wrote it, in order. A ``local`` change has nothing to write. ``placed`` are the blocks that the person put
+    where they want them.
     """
 
     model_config = _FROZEN
@@ -228,6 +229,7 @@ class RefineUpdate(BaseModel):
     answered: tuple[Question, ...] = ()
     local: bool = False
     facts_before: Facts | None = None
+    placed: tuple[str, ...] = ()
 
 
 MEETINGS = "meetings"

@@ -445,7 +445,8 @@ def _current_plan(session: Session, now: datetime) -> TBPlan:
 
 
 def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
-    instance = instance.from_now(plan, at)
+    mine = {key for step in before.sync.refine_undo for key in step.placed}
+    instance = replace(instance.from_now(plan, at), placed=tuple(sorted(mine)))
     open_ = {each.task_id: task for each in day.planning.unplaced if (task := _task_of(day, each)) is not None}
     result = refit_plan(plan, instance, tuple(day_of(day).task(work_of(day, task)) for task in open_.values()))
     kept = tuple(each for each in day.planning.unplaced if each.task_id not in open_)

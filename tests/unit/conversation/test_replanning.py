@@ -100,6 +100,18 @@ async def test_what_no_longer_fits_has_its_ways_out(anna: Person, house: House) 
     )
 
 
+async def test_a_block_that_the_person_moved_is_named_as_the_reason(anna: Person, house: House) -> None:
+    """S253"""
+    meeting(house, "Workshop", "13:15", "18:00")
+    await anna.to_refine()
+    await anna.fill_row("Mail", "edit_block", start="11:30")
+    await anna.press("Commit to calendar")
+    at(house, "09:50")
+    await anna.pick("replan.late", "60")
+    (left,) = (await anna.session()).planning.unplaced
+    assert (left.title, left.reason) == ("Review plans", "you put “Mail” at 11:30, where there would be room for it")
+
+
 async def test_done_early_leaves_the_others_where_they_are(anna: Person, house: House) -> None:
     await committed(anna, house, "09:20")
     session = await anna.session()

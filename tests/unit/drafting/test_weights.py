@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from fateforger.drafting.instance import read_instance
+from fateforger.drafting.instance import Task, read_instance
 from fateforger.drafting.model import Draft
 from fateforger.drafting.solver import draft_instance, refit_plan, repair_plan
+from fateforger.planning.block_times import start_at
 from fateforger.planning.plan import resolve
 
 Document = dict[str, Any]
@@ -87,3 +90,23 @@ def test_a_task_at_a_time_that_is_taken_says_by_what() -> None:
             if each.title == "Dentist"
         )
         assert left.reason == f"it is wanted at {at}{with_way}, when there is “Review”"
+
+
+def test_a_block_that_the_person_put_there_is_the_reason() -> None:
+    """S253: the draft would have put it elsewhere."""
+    plan = drafted(task("Report", 60, type="SW"), start="09:00", end="12:00", lunch=None, shutdown=0).plan
+    moved = start_at(plan, "report", datetime(2026, 3, 2, 10, tzinfo=ZoneInfo("Europe/Amsterdam")))
+    document = {
+        "date": "2026-03-02",
+        "tz": "Europe/Amsterdam",
+        "frame": {"start": "09:00", "end": "12:00"},
+        "policy": {"lunch": None, "shutdown": 0},
+        "previous": json.loads(moved.model_dump_json(by_alias=True, exclude_none=True)),
+        "pinned": [{"key": "report"}],
+    }
+    thesis = Task.model_validate(task("Thesis", 120, splittable=False))
+    for placed, reason in ((["report"], "you put “Report” at 10:00, where there would be room for it"), ([], None)):
+        revised = refit_plan(moved, read_instance({**document, "placed": placed}), [thesis])
+        (left,) = revised.unplaced
+        assert left.title == "Thesis"
+        assert (left.reason == reason) is bool(placed)
