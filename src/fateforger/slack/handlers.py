@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.agent_proposals import build_answer_job
 from fateforger.conversation.ports import CoordinatorPort
-from fateforger.conversation.queue.dispatch import NOT_A_WEEK
+from fateforger.conversation.queue.dispatch import NOT_A_WEEK, name_commands
 from fateforger.errors import BadInput, StoreUnavailable, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
 from fateforger.ports.clock import Clock
@@ -271,7 +271,7 @@ class RequestHandler:
         about = {"command_id": command_id, "user_id": user_id, "at": self.clock.now()}
         if name == WEEK_COMMAND:
             if (span := said or "coming") not in get_args(WeekSpan):
-                return NOT_A_WEEK
+                return name_commands(NOT_A_WEEK)
             zone = await self.people.zone(user_id)
             if zone is None:
                 return _(phrases.NO_ZONE)

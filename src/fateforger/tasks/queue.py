@@ -14,7 +14,8 @@ from typing import Literal
 
 from fateforger.errors import BadInput, InternalError
 from fateforger.tasks.task import ENDED, PRIORITIES, Origin, QueuedTask, TaskSpec, TaskState
-from fateforger.text import quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, quote_title
 from fateforger.values import replace
 
 
@@ -88,12 +89,18 @@ def describe_move(before: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     queue = [task for task in sort_tasks(tasks) if task.state not in ENDED]
     at = _place(queue, before.id)
     task = queue[at]
-    place = "first" if at == 0 else "last" if at == len(queue) - 1 else f"number {at + 1} of {len(queue)}"
-    said = f"{quote_title(task.spec.title)} is {place} now"
+    title = quote_title(task.spec.title)
+    if at == 0:
+        said = _("{title} is first now.", title=title)
+    elif at == len(queue) - 1:
+        said = _("{title} is last now.", title=title)
+    else:
+        said = _("{title} is number {place} of {count} now.", title=title, place=at + 1, count=len(queue))
     if task.spec.priority == before.spec.priority:
-        return f"{said}."
-    word = PRIORITIES[task.spec.priority]
-    return f"{said}; that makes its priority “{word}”, like that of the task beside it."
+        return said
+    word = _(PRIORITIES[task.spec.priority])
+    more = _("That makes its priority “{word}”, like that of the task next to it.", word=word)
+    return join_sentences(said, more)
 
 
 def _place(queue: Sequence[QueuedTask], task_id: str) -> int:

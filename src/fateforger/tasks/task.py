@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from fateforger.planning.task_details import TaskDetails, read_day
-from fateforger.text import truncate
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, truncate
 from fateforger.workflow.trace import Step
 
 Mode = Literal["dispositor", "executor", "direct"]
@@ -241,21 +242,27 @@ def short_title(text: str) -> str:
     return truncate(line, SHORT)
 
 
-PRIORITIES: Mapping[int, str] = {0: "urgent", 1: "high", 2: "normal", 3: "low", 4: "some day"}
+PRIORITIES: Mapping[int, str] = {
+    0: mark_message("urgent"),
+    1: mark_message("high"),
+    2: mark_message("normal"),
+    3: mark_message("low"),
+    4: mark_message("some day"),
+}
 """Names of the priorities."""
 
 STATES: Mapping[TaskState, str] = {
-    TaskState.ACTIVE: "ready",
-    TaskState.RUNNING: "being done",
-    TaskState.WAITING: "waiting for you",
-    TaskState.PAUSED: "paused",
-    TaskState.FAILED: "failed",
-    TaskState.DONE: "done",
-    TaskState.STOPPED: "stopped",
+    TaskState.ACTIVE: mark_message("ready"),
+    TaskState.RUNNING: mark_message("being done"),
+    TaskState.WAITING: mark_message("waiting for you"),
+    TaskState.PAUSED: mark_message("paused"),
+    TaskState.FAILED: mark_message("failed"),
+    TaskState.DONE: mark_message("done"),
+    TaskState.STOPPED: mark_message("stopped"),
 }
 """Names of the states."""
 
 
 def priority_words(priority: int) -> str:
     """Return a priority with its name: ``2 (normal)``."""
-    return f"{priority} ({PRIORITIES[priority]})"
+    return f"{priority} ({_(PRIORITIES[priority])})"

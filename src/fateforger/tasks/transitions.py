@@ -33,6 +33,7 @@ from fateforger.tasks.task import (
 from fateforger.tasks.task import (
     TaskState as S,
 )
+from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
@@ -108,8 +109,9 @@ def apply_change(before: QueuedTask, after: QueuedTask, *, now: datetime) -> Que
         if after.state is TaskState.RUNNING:
             raise InternalError("A task runs by being claimed.")
         if not can_move(before.state, after.state):
-            title, was, to = quote_title(before.spec.title), STATES[before.state], STATES[after.state]
-            raise BadInput(f"{title} is {was}, so it cannot become {to}.", where="state")
+            title, was, to = quote_title(before.spec.title), _(STATES[before.state]), _(STATES[after.state])
+            words = _("{title} is {was}, so it cannot become {to}.", title=title, was=was, to=to)
+            raise BadInput(words, where="state")
     claim = before.claim if after.state is TaskState.RUNNING else None
     return _record_change(replace(after, claim=claim, fence=before.fence, version=before.version), now)
 

@@ -148,7 +148,7 @@ def test_a_task_is_moved_and_changed(doors: Doors) -> None:
     assert doors.said("move", a, "down") == "“a” is number 2 of 3 now."
     assert doors.json("move", b, "up")["message"] == "“b” is number 2 of 3 now."
     assert doors.said("priority", a, "1") == "“a” has priority 1 (high) now."
-    assert doors.said("move", b, "first").startswith("“b” is first now; that makes its priority “high”")
+    assert doors.said("move", b, "first").startswith("“b” is first now. That makes its priority “high”")
     assert doors.said("rename", b, "be") == "It is called “be” now."
     assert doors.said("pause", c) == "“c” is paused. It keeps its place until you resume it."
     assert doors.said("stop", a) == "“a” is stopped. Nothing more happens to it unless you try it again."

@@ -73,11 +73,11 @@ def test_a_task_takes_on_the_priority_of_its_place() -> None:
     changed = move_task(tasks, "m", "first")
     assert [(t.id, t.spec.priority) for t in changed] == [("m", 0)]
     assert describe_move(tasks[2], after(tasks, changed)) == (
-        "“m” is first now; that makes its priority “urgent”, like that of the task beside it."
+        "“m” is first now. That makes its priority “urgent”, like that of the task next to it."
     )
     changed = move_task(tasks, "u", "down")
     assert names(after(tasks, changed)) == "nums"
-    assert describe_move(tasks[0], after(tasks, changed)).startswith("“u” is number 2 of 4 now; that makes")
+    assert describe_move(tasks[0], after(tasks, changed)).startswith("“u” is number 2 of 4 now. That makes")
     changed = move_task(tasks, "m", "up")
     assert describe_move(tasks[2], after(tasks, changed)) == "“m” is number 2 of 4 now."
 

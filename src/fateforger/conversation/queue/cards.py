@@ -54,18 +54,19 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
-from fateforger.text import format_count, join_words
+from fateforger.text import count_tasks, join_sentences, join_words, mark_message, ngettext
+from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
 
 LISTED = 15
 LONGEST = 600
-EMPTY = "Your queue is empty."
-ADD = Button(label="Add a task", action="form.queue_add")
+EMPTY = mark_message("Your queue is empty.")
+ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
 SHOW = ShowTasks.action.button()
 MODES = {
-    "dispositor": "Mode: dispositor. It waits in your queue; nothing was carried out.",
-    "executor": "Mode: executor. It was pulled from your queue.",
-    "direct": "Mode: direct. It went around your queue.",
+    "dispositor": mark_message("Mode: dispositor. It waits in your queue; nothing was carried out."),
+    "executor": mark_message("Mode: executor. It was pulled from your queue."),
+    "direct": mark_message("Mode: direct. It went around your queue."),
 }
 
 
@@ -75,26 +76,26 @@ def build_reply(sentence: str, *controls: Control, mode: Mode | None = None) -> 
     if controls:
         parts.append(Controls(items=controls))
     if mode is not None:
-        parts.append(Note(text=MODES[mode]))
+        parts.append(Note(text=_(MODES[mode])))
     return Card(text=sentence, parts=tuple(parts))
 
 
 def build_missing_reply(task_id: str) -> Card:
     """Return the card about a task that does not exist."""
-    return build_reply(f"There is no task `{task_id}` in your queue.", SHOW)
+    return build_reply(_("There is no task `{task_id}` in your queue.", task_id=task_id), SHOW)
 
 
 def build_acknowledgment(task: QueuedTask) -> Card:
     """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
     title = format_title(task)
-    text = f"I put {title} into your queue."
+    text = _("I put {title} into your queue.", title=title)
     now = DoTaskNow.action.button(task.id)
     parts: list[Part] = [
         Prose(text=text),
         Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
-        Prose(text=f"Run `/pull {task.id}` to start it, or just go on; I keep it for you."),
-        Controls(items=(build_pull_button(task, "Pull it now"), now, SHOW)),
-        Note(text=MODES[task.mode]),
+        Prose(text=_("Run `/pull {id}` to start it, or just go on; I keep it for you.", id=task.id)),
+        Controls(items=(build_pull_button(task, _("Pull it now")), now, SHOW)),
+        Note(text=_(MODES[task.mode])),
     ]
     return Card(text=text, parts=tuple(parts))
 
@@ -107,9 +108,13 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
     if spec.project:
         lines.append(f"Project: {plain(spec.project)}")
     if workflow_of(spec) is None:
-        return (*lines, "Workflow: none, so no rules apply")
+        return (*lines, _("Workflow: none, so no rules apply"))
     rules = "; ".join(plain(rule, 120) for rule in rule_names(spec))
-    return (*lines, f"Workflow: {plain(spec.workflow)}", f"Rules that will apply: {rules}")
+    return (
+        *lines,
+        _("Workflow: {workflow}", workflow=plain(spec.workflow)),
+        _("Rules that will apply: {rules}", rules=rules),
+    )
 
 
 def describe_details(details: TaskDetails) -> str:
@@ -124,17 +129,16 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
     """
     queue = [task for task in tasks if task.state not in ENDED]
     if not queue:
-        return build_reply(f"{EMPTY} Write me what there is to do, or add it here.", ADD)
+        return build_reply(_("{empty} Write me what there is to do, or add it here.", empty=_(EMPTY)), ADD.localize())
     can = ready_tasks(tasks)
-    counted = f"{format_count(len(queue), 'task')} in your queue"
-    text = f"{counted}, {len(can)} ready to be pulled."
+    text = _("{tasks} in your queue, {count} ready to be pulled.", tasks=count_tasks(len(queue)), count=len(can))
     rows = [Prose(text=format_row(task, tasks), control=build_row_control(task, tasks)) for task in queue[:LISTED]]
     more = len(queue) - len(rows)
     parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
     if more > 0:
-        parts.append(Note(text=f"{more} more are not shown here; App Home lists them all."))
-    pull = (PullTask.action.button(label="Pull the next", style="primary"),) if can else ()
-    return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD, PlanWeek.action.button()))))
+        parts.append(Note(text=_("{more} more are not shown here; App Home lists them all.", more=more)))
+    pull = (PullTask.action.button(label=_("Pull the next"), style="primary"),) if can else ()
+    return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD.localize(), PlanWeek.action.button()))))
 
 
 def format_row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
@@ -152,15 +156,15 @@ def describe_state(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Return the state of a task in a few words."""
     first = blockers(task, tasks)
     if task.state is TaskState.ACTIVE and first:
-        return f"after {format_title(first[0])}"
+        return _("after {title}", title=format_title(first[0]))
     return {
-        TaskState.ACTIVE: "ready",
-        TaskState.RUNNING: "being carried out",
-        TaskState.WAITING: "waiting for you",
-        TaskState.PAUSED: "paused",
-        TaskState.FAILED: "failed",
-        TaskState.DONE: "done",
-        TaskState.STOPPED: "stopped",
+        TaskState.ACTIVE: _("ready"),
+        TaskState.RUNNING: _("being carried out"),
+        TaskState.WAITING: _("waiting for you"),
+        TaskState.PAUSED: _("paused"),
+        TaskState.FAILED: _("failed"),
+        TaskState.DONE: _("done"),
+        TaskState.STOPPED: _("stopped"),
     }[task.state]
 
 
@@ -168,11 +172,11 @@ def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button |
     """Return the button next to a line of the queue, if there is one."""
     spoken = f"{{}} “{task.spec.title}”"
     if task.state is TaskState.ACTIVE and not blockers(task, tasks):
-        return PullTask.action.button(task.id, spoken=spoken.format("Pull"))
+        return PullTask.action.button(task.id, spoken=spoken.format(_("Pull")))
     if task.state is TaskState.WAITING:
-        return SettleTask.open.button(task.id, spoken=spoken.format("Open"))
+        return SettleTask.open.button(task.id, spoken=spoken.format(_("Open")))
     if task.state in {TaskState.FAILED, TaskState.STOPPED}:
-        return SettleTask.retry.button(task.id, label="Retry", spoken=spoken.format("Retry"))
+        return SettleTask.retry.button(task.id, label=_("Retry"), spoken=spoken.format(_("Retry")))
     return None
 
 
@@ -189,7 +193,7 @@ def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
     if controls:
         parts.append(Controls(items=controls))
     if task.state is not TaskState.ACTIVE:
-        parts.append(Note(text=MODES[task.mode]))
+        parts.append(Note(text=_(MODES[task.mode])))
     return Card(text=f"{task.spec.title}: {describe_state(task, tasks)}. {task.outcome}".strip(), parts=tuple(parts))
 
 
@@ -202,13 +206,13 @@ def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
         found.append(Prose(text=plain(spec.context, LONGEST)))
     if spec.acceptance_criteria:
         wanted = "\n".join(f"- {plain(each, 200)}" for each in spec.acceptance_criteria)
-        found.append(Prose(text=f"It is done when:\n{wanted}"))
+        found.append(Prose(text=_("It is done when:\n{wanted}", wanted=wanted)))
     if isinstance(spec.work, ReviewParts | Decompose) and parts:
-        found.append(Prose(text="\n".join(("The parts:", *parts))))
+        found.append(Prose(text="\n".join((_("The parts:"), *parts))))
     if spec.relevant_files:
         found.append(Note(text="Files: " + ", ".join(plain(each) for each in spec.relevant_files)))
     if task.origin.reference:
-        found.append(Note(text=f"From {plain(task.origin.reference, 300)}"))
+        found.append(Note(text=_("From {reference}", reference=plain(task.origin.reference, 300))))
     return found
 
 
@@ -222,9 +226,9 @@ def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Cont
             following = next((each for each in ready_tasks(tasks) if each.id != task.id), None)
             if following is None:
                 return (SHOW,)
-            return (PullTask.action.button(following.id, label="Pull the next", style="primary"), SHOW)
+            return (PullTask.action.button(following.id, label=_("Pull the next"), style="primary"), SHOW)
         case TaskState.ACTIVE:
-            return (build_pull_button(task, "Pull it now"), SHOW) if not blockers(task, tasks) else (SHOW,)
+            return (build_pull_button(task, _("Pull it now")), SHOW) if not blockers(task, tasks) else (SHOW,)
         case TaskState.RUNNING | TaskState.PAUSED:
             return (SHOW,)
         case _:
@@ -238,18 +242,20 @@ def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tu
             action = "form.queue_done" if asks else SettleTask.done.id
             return (
                 Button(label=SettleTask.done.label, action=action, target=task.id, style="primary"),
-                Button(label="Block time", action="form.queue_time", target=task.id),
+                Button(label=_("Block time"), action="form.queue_time", target=task.id),
             )
         case ReviewConstraints():
-            return (Button(label="Review all", action="form.rules", target='{"status":"confirm"}', style="primary"),)
+            return (Button(label=_("Review all"), action="form.rules", target='{"status":"confirm"}', style="primary"),)
         case ReviewParts():
             return (SettleTask.approve.button(task.id, style="primary"),)
         case Decompose():
             reviews = (each for each in tasks if each.goal == task.id and isinstance(each.spec.work, ReviewParts))
             review = next(reviews, None)
             if review is not None:
-                return (build_pull_button(review, "Pull the review"),)
-            return (Button(label="Write down the parts", action="form.queue_parts", target=task.id, style="primary"),)
+                return (build_pull_button(review, _("Pull the review")),)
+            return (
+                Button(label=_("Write down the parts"), action="form.queue_parts", target=task.id, style="primary"),
+            )
         case PlanDay() | BlockTime():
             return ()
         case _:
@@ -260,18 +266,22 @@ def describe_kind(work: Work) -> str:
     """Return the kind of work in a few words."""
     match work:
         case PlanDay(date=day):
-            return f"plan {day_words(day)}"
+            return _("plan {day}", day=day_words(day))
         case ReviewConstraints():
-            return "look through the rules that wait for your word"
+            return _("look through the rules that wait for your word")
         case Decompose():
-            return "break it into parts"
+            return _("break it into parts")
         case ReviewParts():
-            return "look through the parts of a goal"
+            return _("look through the parts of a goal")
         case BlockTime(date=day, minutes=minutes, start=start):
-            when = "" if start is None else f" at {start:%H:%M}"
-            return f"block {minutes} minutes on {day_words(day)}{when}"
+            if start is None:
+                return _("block {minutes} minutes on {day}", minutes=minutes, day=day_words(day))
+            clock = f"{start:%H:%M}"
+            return _("block {minutes} minutes on {day} at {clock}", minutes=minutes, day=day_words(day), clock=clock)
         case Do(minutes=minutes):
-            return "something that you do" + ("" if minutes is None else f", about {minutes} minutes")
+            if minutes is None:
+                return _("something that you do")
+            return _("something that you do, about {minutes} minutes", minutes=minutes)
         case _:
             assert_never(work)
 
@@ -289,8 +299,8 @@ def build_pull_button(task: QueuedTask, label: str) -> Button:
 PAGE = 20
 """Tasks per page; each takes one of the hundred blocks of App Home."""
 LONGEST_OUTCOME = 160
-EMPTY_HOME = "Your queue is empty. What there is to do, and not on which day, goes here."
-NOT_NOW = "I cannot look up your queue just now; open this page again in a moment."
+EMPTY_HOME = mark_message("Your queue is empty. What there is to do, and not on which day, goes here.")
+NOT_NOW = mark_message("I cannot look up your queue just now; open this page again in a moment.")
 
 
 def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = "") -> tuple[Part, ...]:
@@ -300,10 +310,10 @@ def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: 
     the result of the person's last action.
     """
     tasks = [task for task in everything if task.state not in ENDED]
-    head: tuple[Part, ...] = (Divider(), Heading(text="Your queue"))
+    head: tuple[Part, ...] = (Divider(), Heading(text=_("Your queue")))
     word = (Prose(text=said),) if said else ()
     if not tasks:
-        return (*head, *word, Prose(text=EMPTY_HOME), Controls(items=(ADD,)))
+        return (*head, *word, Prose(text=_(EMPTY_HOME)), Controls(items=(ADD.localize(),)))
     pages = -(-len(tasks) // PAGE)
     page = min(max(page, 1), pages)
     first = (page - 1) * PAGE
@@ -316,38 +326,39 @@ def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: 
         )
         for n, task in enumerate(shown, first + 1)
     ]
-    pull = (PullTask.action.button(task.id, label="Pull the next") for task in can[:1])
-    above = (Prose(text=_count_words(tasks, can)), Controls(items=(*pull, ADD, PlanWeek.action.button())))
+    pull = (PullTask.action.button(task.id, label=_("Pull the next")) for task in can[:1])
+    above = (Prose(text=_count_words(tasks, can)), Controls(items=(*pull, ADD.localize(), PlanWeek.action.button())))
     choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
-    edit = Controls(items=(Select(action="form.queue_edit", placeholder="Edit a task…", choices=choices),))
+    edit = Controls(items=(Select(action="form.queue_edit", placeholder=_("Edit a task…"), choices=choices),))
     return (*head, *word, *above, *rows, *_build_pages(page, pages, tasks), edit)
 
 
 def build_unknown_queue() -> tuple[Part, ...]:
     """Return the parts to show while the queue cannot be read."""
-    return (Divider(), Heading(text="Your queue"), Note(text=NOT_NOW))
+    return (Divider(), Heading(text=_("Your queue")), Note(text=_(NOT_NOW)))
 
 
 def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
     waiting = sum(task.state is TaskState.WAITING for task in tasks)
-    yours = f" {waiting} wait{'s' if waiting == 1 else ''} for you." if waiting else ""
-    following = f" Next: **{plain(can[0].spec.title)}**." if can else " None can be pulled just now."
-    return f"{format_count(len(tasks), 'task')}, {len(can)} ready.{yours}{following}"
+    yours = ngettext("{count} waits for you.", "{count} wait for you.", waiting) if waiting else ""
+    following = _("Next: **{title}**.", title=plain(can[0].spec.title)) if can else _("None can be pulled just now.")
+    counted = _("{tasks}, {count} ready.", tasks=count_tasks(len(tasks)), count=len(can))
+    return join_sentences(counted, yours, following)
 
 
 def _format_blocker(task: QueuedTask) -> str:
-    gone = " (which was stopped)" if task.state is TaskState.STOPPED else ""
-    return f"“{plain(task.spec.title, 60)}”{gone}"
+    title = f"“{plain(task.spec.title, 60)}”"
+    return _("{title} (which was stopped)", title=title) if task.state is TaskState.STOPPED else title
 
 
 def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str:
     """Return the title, priority and state of a task, and the task that blocks it."""
     tags = "".join(f"\\[{plain(tag, 20)}\\] " for tag in task.spec.tags)
     first = blockers(task, everything)
-    stand = STATES[task.state]
+    stand = _(STATES[task.state])
     if task.state is TaskState.ACTIVE and first:
-        stand = f"after {join_words(map(_format_blocker, first), 1)}"
-    facts = [PRIORITIES[task.spec.priority], stand]
+        stand = _("after {names}", names=join_words(map(_format_blocker, first), 1))
+    facts = [_(PRIORITIES[task.spec.priority]), stand]
     if task.spec.project:
         facts.append(plain(task.spec.project, 40))
     outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""
@@ -373,7 +384,10 @@ def _build_pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Pa
     if pages == 1:
         return ()
     first, last = (page - 1) * PAGE + 1, min(page * PAGE, len(tasks))
-    before = TurnQueue.action.button(str(page - 1), label="Previous page")
-    after = TurnQueue.action.button(str(page + 1), label="Next page")
+    before = TurnQueue.action.button(str(page - 1), label=_("Previous page"))
+    after = TurnQueue.action.button(str(page + 1), label=_("Next page"))
     ways = (*((before,) if page > 1 else ()), *((after,) if page < pages else ()))
-    return (Note(text=f"Tasks {first} to {last} of {len(tasks)}."), Controls(items=ways))
+    return (
+        Note(text=_("Tasks {first} to {last} of {count}.", first=first, last=last, count=len(tasks))),
+        Controls(items=ways),
+    )

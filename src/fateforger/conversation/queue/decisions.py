@@ -53,6 +53,8 @@ from fateforger.tasks.task import (
     TaskSpec,
     TaskState,
 )
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.ui.form_values import MAX_MINUTES, Filled
 from fateforger.values import replace
 
@@ -89,18 +91,18 @@ def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
     match command.word:
         case "done":
             if task.state is TaskState.DONE:
-                raise BadInput(f"“{title}” is done already.")
+                raise BadInput(_("“{title}” is done already.", title=title))
             if task.state is not TaskState.WAITING or not isinstance(task.spec.work, Do):
-                raise BadInput(f"“{title}” was not pulled, so it cannot be done yet.")
+                raise BadInput(_("“{title}” was not pulled, so it cannot be done yet.", title=title))
             return complete_task(task, command.met, command.did)
         case "put_back":
             if task.state is not TaskState.WAITING:
-                raise BadInput(f"“{title}” is not in your hands just now.")
+                raise BadInput(_("“{title}” is not in your hands just now.", title=title))
             return replace(task, state=TaskState.ACTIVE, outcome="")
         case "approve":
             if task.state is not TaskState.WAITING or not isinstance(task.spec.work, ReviewParts):
-                raise BadInput(f"There is nothing to approve about “{title}” just now.")
-            return replace(task, state=TaskState.DONE, outcome="You approved the parts.")
+                raise BadInput(_("There is nothing to approve about “{title}” just now.", title=title))
+            return replace(task, state=TaskState.DONE, outcome=_("You approved the parts."))
         case "retry":
             return replace(task, state=TaskState.ACTIVE, outcome="")
         case "open":
@@ -114,7 +116,7 @@ def _tick(task: QueuedTask, command: TickTask) -> QueuedTask:
     if command.command_id in task.handled:
         return task
     if task.state in ENDED:
-        raise BadInput(f"“{task.spec.title}” is {describe_state(task, ())} already.")
+        raise BadInput(_("“{title}” is {state} already.", title=task.spec.title, state=describe_state(task, ())))
     details = tick_item(task.spec.details, command.place, done=command.done)
     task = replace(task, spec=replace(task.spec, details=details))
     if command.done and all(item.done for item in details.items):
@@ -130,12 +132,14 @@ def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) 
     criteria = task.spec.acceptance_criteria
     missing = [text for place, text in enumerate(criteria) if place not in met]
     if missing:
-        raise BadInput(f"It is not done yet. Still open: {'; '.join(missing)}.")
+        raise BadInput(_("It is not done yet. Still open: {missing}.", missing="; ".join(missing)))
     workflow = workflow_of(task.spec)
     if workflow is not None:
         for action in did:
             if action not in workflow.actions:
-                raise BadInput(f"“{action}” is nothing that the workflow “{workflow.name}” knows.")
+                raise BadInput(
+                    _("“{action}” is nothing that the workflow “{name}” knows.", action=action, name=workflow.name)
+                )
             against = objections(task, action)
             if against:
                 raise BadInput(" ".join(refusal(against)))
@@ -143,7 +147,7 @@ def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) 
         against = unfinished_rules(task)
         if against:
             raise BadInput(" ".join(refusal(against)))
-    return replace(task, state=TaskState.DONE, outcome="You said that it is done.")
+    return replace(task, state=TaskState.DONE, outcome=_("You said that it is done."))
 
 
 async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
@@ -161,13 +165,13 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
     return build_task_card(replace(task, outcome=carried.outcome), await read_queue(tools.tasks, command.user_id))
 
 
-UNTRACKED = "I go ahead right away. Note that this isn't tracked in your queue."
-LOST = (
+UNTRACKED = mark_message("I go ahead right away. Note that this isn't tracked in your queue.")
+LOST = mark_message(
     "I go ahead right away. Without the queue that means: no rule is checked, nobody can look up later what was done,"
     " and it cannot be paused or put back."
 )
-YOURS = "It is yours to do, and I keep no list of it."
-TAKEN_OUT = "It was done directly, without the queue."
+YOURS = mark_message("It is yours to do, and I keep no list of it.")
+TAKEN_OUT = mark_message("It was done directly, without the queue.")
 _OPEN = frozenset({TaskState.ACTIVE, TaskState.PAUSED, TaskState.FAILED})
 
 
@@ -181,7 +185,14 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
         return build_missing_reply(command.task_id)
     repeated = command.command_id in task.handled
     if task.state not in _OPEN and not repeated:
-        return build_reply(f"{format_title(task)} is {describe_state(task, ())}, so there is nothing to skip.", SHOW)
+        return build_reply(
+            _(
+                "{task} is {state}, so there is nothing to skip.",
+                task=format_title(task),
+                state=describe_state(task, ()),
+            ),
+            SHOW,
+        )
     because = reason_for_queue(task.spec)
     if because is not None and not command.insists:
         return redirect(task, because)
@@ -195,23 +206,28 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
 def redirect(task: QueuedTask, why: str) -> Card:
     """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
     anyway = DoTaskNow.anyway.button(task.id)
-    sentence = f"{why} I keep {format_title(task)} there: run `/pull {task.id}` to do it with all that."
-    return build_reply(sentence, build_pull_button(task, "Pull it now"), anyway, mode="dispositor")
+    sentence = _(
+        "{why} I keep {task} there: run `/pull {id}` to do it with all that.",
+        why=why,
+        task=format_title(task),
+        id=task.id,
+    )
+    return build_reply(sentence, build_pull_button(task, _("Pull it now")), anyway, mode="dispositor")
 
 
 async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
     """Do work without a task; anything that it starts is started once per ``key`` (S163, S165)."""
-    note = UNTRACKED if simple and reason_for_queue(spec) is None else LOST
+    note = _(UNTRACKED) if simple and reason_for_queue(spec) is None else _(LOST)
     try:
         carried = await carry_out_work(tools, spec, asker, key=key)
     except (BadInput, ModelError) as error:
         return build_reply(error.message, mode="direct")
-    outcome = YOURS if isinstance(spec.work, Do) else carried.outcome
+    outcome = _(YOURS) if isinstance(spec.work, Do) else carried.outcome
     return build_reply(f"{note}\n\n{outcome}", mode="direct")
 
 
 def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
-    taken = replace(task, state=TaskState.STOPPED, outcome=TAKEN_OUT, mode="direct")
+    taken = replace(task, state=TaskState.STOPPED, outcome=_(TAKEN_OUT), mode="direct")
     return mark_handled(taken, command.command_id)
 
 
@@ -222,17 +238,24 @@ def build_done_form(task: QueuedTask) -> Form:
     if criteria:
         choices = tuple(Choice(label=text, value=str(place)) for place, text in enumerate(criteria))
         fields.append(
-            ManyField(name="met", label="Which of these are met?", choices=choices, placeholder="None of it yet")
+            ManyField(name="met", label=_("Which of these are met?"), choices=choices, placeholder=_("None of it yet"))
         )
     workflow = workflow_of(task.spec)
     if workflow is not None:
         actions = tuple(Choice(label=name, value=name) for name in sorted(workflow.actions))
-        hint = f"In that order. The rules of {workflow.name} are checked on it."
+        hint = _("In that order. The rules of {name} are checked on it.", name=workflow.name)
         fields.append(
-            ManyField(name="did", label="What did you do?", choices=actions, placeholder="Nothing of it", hint=hint)
+            ManyField(
+                name="did", label=_("What did you do?"), choices=actions, placeholder=_("Nothing of it"), hint=hint
+            )
         )
     return Form(
-        form="queue_done", session_id="", target=task.id, title="Is it done?", submit="It is done", fields=tuple(fields)
+        form="queue_done",
+        session_id="",
+        target=task.id,
+        title=_("Is it done?"),
+        submit=_("It is done"),
+        fields=tuple(fields),
     )
 
 
@@ -259,14 +282,16 @@ def build_parts_form(task: QueuedTask) -> Form:
         form="queue_parts",
         session_id="",
         target=task.id,
-        title="The parts of a goal",
-        submit="Put into my queue",
+        title=_("The parts of a goal"),
+        submit=_("Put into my queue"),
         fields=(
-            TextField(name="goal", label="What is the goal?", value=task.spec.title, max_length=1000, multiline=True),
-            lines("assumptions", "What do you assume?", "One thing a line, also what seems obvious."),
-            lines("probes", "How could you find out cheaply whether that is so?", "One thing a line."),
-            lines("parts", "The parts that you know", "One a line; three to seven are enough for a start."),
-            lines("open", "Parts that nobody can say yet what they are", "One a line."),
+            TextField(
+                name="goal", label=_("What is the goal?"), value=task.spec.title, max_length=1000, multiline=True
+            ),
+            lines("assumptions", _("What do you assume?"), _("One thing a line, also what seems obvious.")),
+            lines("probes", _("How could you find out cheaply whether that is so?"), _("One thing a line.")),
+            lines("parts", _("The parts that you know"), _("One a line; three to seven are enough for a start.")),
+            lines("open", _("Parts that nobody can say yet what they are"), _("One a line.")),
         ),
     )
 
@@ -283,14 +308,16 @@ def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | For
         "parts": (*known, *unknown),
     }
     if not known and not unknown:
-        filled.errors["parts"] = "Which parts does it have? One is enough for a start."
+        filled.errors["parts"] = _("Which parts does it have? One is enough for a start.")
     if filled.errors:
         return FormErrors(errors=filled.errors)
     try:
         parts = Parts.model_validate(given)
         lay_out_parts(task, parts)
     except ValidationError:
-        return FormErrors(errors={"parts": "Please keep it to 20 lines of at most 300 characters each, and 5 probes."})
+        return FormErrors(
+            errors={"parts": _("Please keep it to 20 lines of at most 300 characters each, and 5 probes.")}
+        )
     except BadInput as error:
         return FormErrors(errors={"parts": error.message})
     return WriteParts(**build_envelope(submission), task_id=task.id, parts=parts)
@@ -303,14 +330,17 @@ def build_time_form(task: QueuedTask) -> Form:
         form="queue_time",
         session_id="",
         target=task.id,
-        title="Block time",
-        submit="Block time",
+        title=_("Block time"),
+        submit=_("Block time"),
         fields=(
             Prose(text=f"**{plain(task.spec.title, 200)}**"),
-            DateField(name="date", label="Day"),
-            NumberField(name="minutes", label="Minutes", value=minutes or 60, minimum=1, maximum=MAX_MINUTES),
+            DateField(name="date", label=_("Day")),
+            NumberField(name="minutes", label=_("Minutes"), value=minutes or 60, minimum=1, maximum=MAX_MINUTES),
             TimeField(
-                name="start", label="Starts at", optional=True, hint="Left open, I take the first time that is free."
+                name="start",
+                label=_("Starts at"),
+                optional=True,
+                hint=_("Left open, I take the first time that is free."),
             ),
         ),
     )
@@ -319,12 +349,12 @@ def build_time_form(task: QueuedTask) -> Form:
 def read_time(task: QueuedTask, submission: FormSubmission, tz: str) -> BlockTimeFor | FormErrors:
     """Return the command of a filled form, or the errors per field."""
     filled = Filled(submission)
-    day, minutes = filled.day("date"), filled.minutes("minutes", needed="How many minutes shall I block?")
+    day, minutes = filled.day("date"), filled.minutes("minutes", needed=_("How many minutes shall I block?"))
     start = filled.clock("start")
     if day is None:
-        filled.errors["date"] = "Which day shall it be?"
+        filled.errors["date"] = _("Which day shall it be?")
     elif day < local_today(submission.at, tz):
-        filled.errors["date"] = "That day is over; choose today or a later one."
+        filled.errors["date"] = _("That day is over; choose today or a later one.")
     if filled.errors or day is None or minutes is None:
         return FormErrors(errors=filled.errors)
     return BlockTimeFor(**build_envelope(submission), task_id=task.id, date=day, minutes=minutes, start=start)

@@ -23,6 +23,8 @@ from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
 from fateforger.tasks.task import Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
 
 class TaskAccess(Protocol):
@@ -57,15 +59,22 @@ async def enqueue(tasks: TaskAccess, command: EnqueueTask) -> QueuedTask:
 
 
 PULL, TASKS, WEEK = "/pull", "/tasks", "/week"
-UNKNOWN = (
-    f"I don't know that command. `{PULL}` takes what comes first in your queue, `{TASKS}` lists what there is,"
-    f" `{WEEK}` plans your week."
+UNKNOWN = mark_message(
+    "I don't know that command. `{pull}` takes what comes first in your queue, `{tasks}` lists what there is,"
+    " `{week}` plans your week."
 )
-NOT_A_WEEK = (
-    f"`{WEEK}` plans the next five working days, `{WEEK} this` the rest of this week, `{WEEK} next` the next one."
+NOT_A_WEEK = mark_message(
+    "`{week}` plans the next five working days, `{week} this` the rest of this week, `{week} next` the next one."
 )
-NOT_A_TASK = f"I can read a task's id like this: `{PULL} ff-4k7w9c`. With just `{PULL}` I take what comes first."
-NOT_TOLD = "I don't know that one."
+NOT_A_TASK = mark_message(
+    "I can read a task's id like this: `{pull} ff-4k7w9c`. With just `{pull}` I take what comes first."
+)
+NOT_TOLD = mark_message("I don't know that one.")
+
+
+def name_commands(message: str) -> str:
+    """Return a message in the person's language, with the names of the commands of the queue filled in."""
+    return _(message, pull=PULL, tasks=TASKS, week=WEEK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +113,9 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
                 return ShowTasks(**about)
             return SettleTask(**about, task_id=wanted.task_id, word="done")
         case Purpose.RULES:
-            return DirectWork(TaskSpec(title="Look through my rules", work=ReviewConstraints()))
+            return DirectWork(TaskSpec(title=_("Look through my rules"), work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
-            return build_reply(wanted.answer or NOT_TOLD, mode="direct")
+            return build_reply(wanted.answer or _(NOT_TOLD), mode="direct")
         case Purpose.WORK:
             return _route_work(wanted, about)
         case _:
@@ -115,7 +124,7 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
 
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
     if wanted.spec is None:
-        return build_reply(wanted.answer or NOT_TOLD, ADD, mode="direct")
+        return build_reply(wanted.answer or _(NOT_TOLD), ADD.localize(), mode="direct")
     because = reason_for_queue(wanted.spec) or (None if wanted.simple else SEVERAL_STEPS)
     command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"))
     match wanted.haste:
@@ -137,13 +146,13 @@ def route_typed(typed: TypedCommand, opening: Opening) -> Route:
     if typed.name == WEEK:
         span = typed.rest or "coming"
         if span not in get_args(WeekSpan):
-            return build_reply(NOT_A_WEEK, mode="direct")
+            return build_reply(name_commands(NOT_A_WEEK), mode="direct")
         return PlanWeek.model_validate({**about, "span": span})
     if typed.name != PULL:
-        return build_reply(UNKNOWN, SHOW, mode="direct")
+        return build_reply(name_commands(UNKNOWN), SHOW, mode="direct")
     task_id = read_task_id(typed.rest) if typed.rest else None
     if typed.rest and task_id is None:
-        return build_reply(NOT_A_TASK, SHOW, mode="direct")
+        return build_reply(name_commands(NOT_A_TASK), SHOW, mode="direct")
     return PullTask(**about, task_id=task_id)
 
 

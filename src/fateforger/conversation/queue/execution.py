@@ -24,6 +24,8 @@ from fateforger.session.queue_commands import PullTask
 from fateforger.tasks.queue import blockers
 from fateforger.tasks.rules import next_step, objections, refusal, with_steps, workflow_of
 from fateforger.tasks.task import QueuedTask, ReviewParts, TaskState
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 from fateforger.workers.supervisor import renew_meanwhile
 from fateforger.workers.turns import build_notification_job
@@ -35,7 +37,7 @@ LEASE_SECONDS = 5.0
 """Shorter than the lease of a job: when another program takes over the command, the claim is free, too."""
 CLAIMED = "claim_task"
 WORK_ON = "work_on_subtask"
-LOST = "Somebody else took that task over in the meantime; it is with them now."
+LOST = mark_message("Somebody else took that task over in the meantime; it is with them now.")
 
 
 class Puller:
@@ -81,7 +83,7 @@ class Puller:
             task, lambda now: carried.on(now, command.command_id), now=self._tools.clock.now()
         )
         if settled is None:
-            raise StoreUnavailable(LOST)
+            raise StoreUnavailable(_(LOST))
         return settled
 
     async def _attempt(self, task: QueuedTask, command: PullTask) -> TaskResult:
@@ -133,19 +135,34 @@ class Puller:
         tasks = await read_queue(self._tools.tasks, command.user_id)
         if command.task_id is None:
             if not tasks:
-                return build_reply(f"{EMPTY} There is nothing to pull.", ADD)
-            return build_reply("Nothing can be pulled just now: what is in your queue waits for something else.", SHOW)
+                return build_reply(_("{empty} There is nothing to pull.", empty=_(EMPTY)), ADD.localize())
+            return build_reply(
+                _("Nothing can be pulled just now: what is in your queue waits for something else."), SHOW
+            )
         task = await self._tools.tasks.get(command.user_id, command.task_id)
         if task is None:
             return build_missing_reply(command.task_id)
         first = blockers(task, tasks)
         if task.state is TaskState.ACTIVE and first:
             return build_reply(
-                f"{format_title(task)} has to wait: {format_title(first[0])} (`{first[0].id}`) comes first.", SHOW
+                _(
+                    "{task} has to wait: {first} (`{id}`) comes first.",
+                    task=format_title(task),
+                    first=format_title(first[0]),
+                    id=first[0].id,
+                ),
+                SHOW,
             )
         if task.state is TaskState.WAITING:
             return build_task_card(task, tasks)
-        return build_reply(f"{format_title(task)} is {describe_state(task, tasks)}, so it cannot be pulled.", SHOW)
+        return build_reply(
+            _(
+                "{task} is {state}, so it cannot be pulled.",
+                task=format_title(task),
+                state=describe_state(task, tasks),
+            ),
+            SHOW,
+        )
 
 
 def _activate(task: QueuedTask) -> QueuedTask:

@@ -39,6 +39,8 @@ from fateforger.tasks.task import (
     priority_words,
     short_title,
 )
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.ui.detail_forms import (
     build_detail_fields,
     build_kind_field,
@@ -51,11 +53,11 @@ from fateforger.ui.form_values import MAX_MINUTES, MAX_TITLE, Filled
 from fateforger.workflow.definition import list_shipped
 
 KINDS: Mapping[str, str] = {
-    "do": "Something that I do",
-    "block_time": "Block time for something",
-    "plan_day": "Plan a day",
-    "decompose": "Break a goal into parts",
-    "review_constraints": "Look through my rules",
+    "do": mark_message("Something that I do"),
+    "block_time": mark_message("Block time for something"),
+    "plan_day": mark_message("Plan a day"),
+    "decompose": mark_message("Break a goal into parts"),
+    "review_constraints": mark_message("Look through my rules"),
 }
 OWN = "timeboxing"
 """The workflow of the program itself; it applies to no task."""
@@ -80,18 +82,18 @@ def build_add_form(request: FormRequest, tasks: Sequence[QueuedTask] = ()) -> Fo
         form=request.form,
         session_id="",
         target=request.target,
-        title="Add a task",
-        submit="Add",
+        title=_("Add a task"),
+        submit=_("Add"),
         fields=(
             ChoiceField(
                 name="kind",
-                label="What kind of task is it?",
-                choices=tuple(Choice(label=label, value=value) for value, label in KINDS.items()),
+                label=_("What kind of task is it?"),
+                choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
                 value=kind,
                 turns=True,
             ),
             *_build_fields(kind, request),
-            ChoiceField(name="priority", label="Priority", choices=list_priorities(), value=str(NORMAL)),
+            ChoiceField(name="priority", label=_("Priority"), choices=list_priorities(), value=str(NORMAL)),
             *(() if folded or kind != "do" else build_detail_fields(PLAIN, list_others(tasks), priority=False)),
         ),
         size=request.size,
@@ -107,22 +109,26 @@ def list_others(tasks: Sequence[QueuedTask], but: str = "") -> tuple[Choice, ...
 def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
     said = request.chosen.get("text", "")
     title = TextField(
-        name="title", label="Task", max_length=MAX_TITLE, value=short_title(said), placeholder="What is to be done?"
+        name="title",
+        label=_("Task"),
+        max_length=MAX_TITLE,
+        value=short_title(said),
+        placeholder=_("What is to be done?"),
     )
-    day = DateField(name="date", label="Day")
+    day = DateField(name="date", label=_("Day"))
     minutes = NumberField(
-        name="minutes", label="Minutes", optional=kind != "block_time", minimum=1, maximum=MAX_MINUTES
+        name="minutes", label=_("Minutes"), optional=kind != "block_time", minimum=1, maximum=MAX_MINUTES
     )
     if kind == "plan_day":
         return (day,)
     if kind == "review_constraints":
         return ()
     if kind == "block_time":
-        return (title, day, minutes, TimeField(name="start", label="Starts at", optional=True))
+        return (title, day, minutes, TimeField(name="start", label=_("Starts at"), optional=True))
     if kind == "decompose":
         return (title, _build_context_field(said))
-    rules = ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=list_workflows())
-    project = TextField(name="project", label="Project", optional=True)
+    rules = ChoiceField(name="workflow", label=_("Rules that apply"), optional=True, choices=list_workflows())
+    project = TextField(name="project", label=_("Project"), optional=True)
     return (
         title,
         minutes,
@@ -136,13 +142,13 @@ def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
 
 
 def _build_nature_field(details: TaskDetails) -> ChoiceField:
-    return build_kind_field(details, name="nature", label="What is it like?")
+    return build_kind_field(details, name="nature", label=_("What is it like?"))
 
 
 def _build_context_field(value: str) -> TextField:
     return TextField(
         name="context",
-        label="What should I know about it?",
+        label=_("What should I know about it?"),
         optional=True,
         multiline=True,
         value=value,
@@ -153,12 +159,12 @@ def _build_context_field(value: str) -> TextField:
 def _build_criteria_field(value: str) -> TextField:
     return TextField(
         name="criteria",
-        label="It is done when",
+        label=_("It is done when"),
         optional=True,
         multiline=True,
         value=value,
         max_length=TEXT_LENGTH,
-        hint="One thing a line. I ask for each of them before it counts as done.",
+        hint=_("One thing a line. I ask for each of them before it counts as done."),
     )
 
 
@@ -189,7 +195,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
         "details": details,
     }
     if filled.errors or work is None:
-        return FormErrors(errors=filled.errors or {"kind": "Please choose what kind of task it is."})
+        return FormErrors(errors=filled.errors or {"kind": _("Please choose what kind of task it is.")})
     message = _parse_message(submission.target)
     return EnqueueTask(
         **build_envelope(submission),
@@ -211,9 +217,9 @@ def _read_details(before: TaskDetails, filled: Filled) -> TaskDetails:
 def _read_title(filled: Filled, work: Work | None) -> str:
     match work:
         case PlanDay(date=day):
-            return f"Plan {day.isoformat()}"
+            return _("Plan {day}", day=day.isoformat())
         case ReviewConstraints():
-            return "Look through my rules"
+            return _("Look through my rules")
         case _:
             return filled.text("title", MAX_TITLE, needed="What is to be done? A few words will do.")
 
@@ -228,11 +234,11 @@ def _read_work(filled: Filled) -> Work | None:
         return Do(minutes=filled.minutes("minutes"))
     day = filled.day("date")
     if day is None:
-        filled.errors["date"] = "Which day is it for?"
+        filled.errors["date"] = _("Which day is it for?")
         return None
     if kind == "plan_day":
         return PlanDay(date=day)
-    minutes = filled.minutes("minutes", needed="How many minutes shall I block?")
+    minutes = filled.minutes("minutes", needed=_("How many minutes shall I block?"))
     return None if minutes is None else BlockTime(date=day, minutes=minutes, start=filled.clock("start"))
 
 
@@ -250,7 +256,11 @@ def read_criteria(filled: Filled) -> tuple[str, ...]:
     """Return the acceptance criteria, one per line of the field."""
     lines = read_lines(filled, "criteria")
     if len(lines) > MOST_CRITERIA or any(len(line) > LONGEST_LINE for line in lines):
-        filled.errors["criteria"] = f"Please keep it to {MOST_CRITERIA} lines of at most {LONGEST_LINE} characters."
+        filled.errors["criteria"] = _(
+            "Please keep it to {most} lines of at most {longest} characters.",
+            most=MOST_CRITERIA,
+            longest=LONGEST_LINE,
+        )
     return tuple(line[:LONGEST_LINE] for line in lines)
 
 
@@ -270,13 +280,13 @@ def build_edit_form(task: QueuedTask, tasks: Sequence[QueuedTask] = (), size: in
         form="queue_edit",
         session_id="",
         target=task.id,
-        title="Edit task",
-        submit="Save",
+        title=_("Edit task"),
+        submit=_("Save"),
         fields=(
-            TextField(name="title", label="Task", value=spec.title, max_length=MAX_TITLE),
-            ChoiceField(name="priority", label="Priority", choices=list_priorities(), value=str(spec.priority)),
+            TextField(name="title", label=_("Task"), value=spec.title, max_length=MAX_TITLE),
+            ChoiceField(name="priority", label=_("Priority"), choices=list_priorities(), value=str(spec.priority)),
             *_work_fields(task),
-            TextField(name="project", label="Project", optional=True, value=spec.project, max_length=PROJECT_LENGTH),
+            TextField(name="project", label=_("Project"), optional=True, value=spec.project, max_length=PROJECT_LENGTH),
             _build_context_field(spec.context),
             *(build_detail_fields(spec.details, list_others(tasks, task.id), priority=False) if shown else ()),
         ),
@@ -295,12 +305,12 @@ def _work_fields(task: QueuedTask) -> tuple[FormField, ...]:
     rules = spec.workflow if any(choice.value == spec.workflow for choice in known) else None
     return (
         NumberField(
-            name="minutes", label="Minutes", optional=True, value=spec.work.minutes, minimum=1, maximum=MAX_MINUTES
+            name="minutes", label=_("Minutes"), optional=True, value=spec.work.minutes, minimum=1, maximum=MAX_MINUTES
         ),
         _build_nature_field(spec.details),
         build_pieces_field(spec.details),
         *((criteria,) if _has_room(task) else ()),
-        ChoiceField(name="workflow", label="Rules that apply", optional=True, choices=known, value=rules),
+        ChoiceField(name="workflow", label=_("Rules that apply"), optional=True, choices=known, value=rules),
     )
 
 

@@ -79,7 +79,8 @@ from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import describe_move, move_task
 from fateforger.tasks.task import QueuedTask
 from fateforger.tasks.transitions import apply_action, describe_action, replace_spec
-from fateforger.text import quote_title
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, quote_title
 from fateforger.ui.duration_parts import list_durations
 from fateforger.ui.form_values import refuse_values
 from fateforger.values import replace
@@ -88,14 +89,14 @@ from fateforger.workers.turns import build_notification_job
 log = logging.getLogger(__name__)
 
 LONGEST_SENTENCE = 400
-GONE = "That task is not in your queue any more."
+GONE = mark_message("That task is not in your queue any more.")
 
 
 async def edit_task(tasks: Tasks, command: MoveTask | ChangeTask | ReviseTask, *, now: datetime) -> str:
     """Carry out an action and return its result, or the reason for a refusal. Raises ``StoreError``."""
     before = await tasks.get(command.user_id, command.task_id)
     if before is None:
-        return GONE
+        return _(GONE)
     try:
         if isinstance(command, MoveTask):
             return await _move(tasks, command, before, now)
@@ -127,9 +128,9 @@ async def _change(tasks: Tasks, command: ChangeTask | ReviseTask, now: datetime)
         _refuse_circle(await read_queue(tasks, command.user_id), command)
     task = await tasks.change(command.user_id, command.task_id, change, now=now)
     if task is None:
-        return GONE
+        return _(GONE)
     if isinstance(command, ReviseTask):
-        return f"{quote_title(task.spec.title)} is saved."
+        return _("{title} is saved.", title=quote_title(task.spec.title))
     return describe_action(task, command.deed, await read_queue(tasks, command.user_id))
 
 
@@ -292,5 +293,5 @@ class QueueService:
     async def _task(self, user_id: str, task_id: str) -> QueuedTask:
         task = await self._tools.tasks.get(user_id, task_id)
         if task is None:
-            raise BadInput(GONE)
+            raise BadInput(_(GONE))
         return task

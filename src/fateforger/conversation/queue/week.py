@@ -83,7 +83,9 @@ class WeekPlanner:
         queue = await read_queue(self.tools.tasks, command.user_id)
         able, waiting = open_tasks(queue, days)
         if not able:
-            return build_reply(_("Your queue has nothing to plan on these days. Add what there is to do."), ADD)
+            return build_reply(
+                _("Your queue has nothing to plan on these days. Add what there is to do."), ADD.localize()
+            )
         key = command.command_id
         others = await self._find_planned(command, days, key)
         try:

@@ -51,6 +51,8 @@ from fateforger.tasks.task import (
     TaskState,
     read_task_id,
 )
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.plan_forms import find_first_free
 from fateforger.values import replace
 from fateforger.workers.turns import build_command_job
@@ -138,13 +140,17 @@ async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Tas
     _check_not_over(asker, day.date)
     session = await find_session(tools, asker.user_id, day.date)
     if session is not None and is_committed(session):
-        return TaskResult(TaskState.DONE, f"{name} is on your calendar already.", session.id)
+        return TaskResult(TaskState.DONE, _("{name} is on your calendar already.", name=name), session.id)
     if session is not None:
-        return TaskResult(TaskState.WAITING, f"The plan for {name} is open; go on in its thread.", session.id)
-    note = "I'll tick this task off once the day is on your calendar." if asker.mode == "executor" else ""
+        return TaskResult(
+            TaskState.WAITING, _("The plan for {name} is open; go on in its thread.", name=name), session.id
+        )
+    note = _("I'll tick this task off once the day is on your calendar.") if asker.mode == "executor" else ""
     start = _build_start(asker, day.date, key, note=note)
     await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
-    opened = f"I opened the plan for {name} in a thread of its own. This is done when the day is on your calendar."
+    opened = _(
+        "I opened the plan for {name} in a thread of its own. This is done when the day is on your calendar.", name=name
+    )
     return TaskResult(TaskState.WAITING, opened, format_session_id(start))
 
 
@@ -161,22 +167,27 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
     if session is None or session.status is SessionStatus.CANCELLED:
         start = _build_start(asker, work.date, key, inputs=(task,))
         await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
-        said = f"No plan of {name} was open, so I opened one with this as something to do.{_note_requested_time(work)}"
+        said = join_sentences(
+            _("No plan of {name} was open, so I opened one with this as something to do.", name=name),
+            _note_requested_time(work),
+        )
         return TaskResult(TaskState.WAITING, said, f"{format_session_id(start)} {task.id}")
     if session.stage in PLANNED:
         begin = work.start or find_first_free(session.at_time(tools.clock.now()))
         block = AddBlock(**asked, session_id=session.id, title=title, start=begin, minutes=work.minutes)
         await tools.jobs.enqueue(build_command_job(block, key=session.id), now=tools.clock.now())
-        said = f"I put it into the plan of {name} at {begin:%H:%M}; see its thread."
+        said = _("I put it into the plan of {name} at {begin}; see its thread.", name=name, begin=f"{begin:%H:%M}")
         return TaskResult(TaskState.WAITING, said, f"{session.id} {mint_key('b', block.command_id)}")
     if any(each.id == task.id for each in session.day.inputs.tasks):
         return TaskResult(
-            TaskState.WAITING, f"It is on the list of what is to be done on {name}.", f"{session.id} {task.id}"
+            TaskState.WAITING,
+            _("It is on the list of what is to be done on {name}.", name=name),
+            f"{session.id} {task.id}",
         )
     more = AddTasks(**asked, session_id=session.id, tasks=(task,))
     await tools.jobs.enqueue(build_command_job(more, key=session.id), now=tools.clock.now())
-    said = f"{name} is being planned, so I added it to what is to be done; it gets its time in the draft."
-    return TaskResult(TaskState.WAITING, f"{said}{_note_requested_time(work)}", f"{session.id} {task.id}")
+    said = _("{name} is being planned, so I added it to what is to be done; it gets its time in the draft.", name=name)
+    return TaskResult(TaskState.WAITING, join_sentences(said, _note_requested_time(work)), f"{session.id} {task.id}")
 
 
 async def check_planned_day(tools: Tools, place: str, day: Date) -> TaskResult | None:
@@ -186,11 +197,15 @@ async def check_planned_day(tools: Tools, place: str, day: Date) -> TaskResult |
         return None
     name = day_words(session.date)
     if session.date != day:
-        return TaskResult(TaskState.FAILED, f"That thread plans {name} now, not {day_words(day)}.")
+        return TaskResult(
+            TaskState.FAILED, _("That thread plans {name} now, not {day}.", name=name, day=day_words(day))
+        )
     if is_committed(session):
-        return TaskResult(TaskState.DONE, f"{name} is on your calendar.")
+        return TaskResult(TaskState.DONE, _("{name} is on your calendar.", name=name))
     if session.status is SessionStatus.CANCELLED:
-        return TaskResult(TaskState.FAILED, f"The plan for {name} was ended before it was on your calendar.")
+        return TaskResult(
+            TaskState.FAILED, _("The plan for {name} was ended before it was on your calendar.", name=name)
+        )
     return None
 
 
@@ -201,19 +216,19 @@ async def check_block(tools: Tools, task: QueuedTask, work: BlockTime) -> TaskRe
     """
     if not task.place:
         return await _find_block_by_title(tools, task, work)
-    session_id, _, name = task.place.partition(" ")
+    session_id, _blank, name = task.place.partition(" ")
     session = await tools.sessions.load(session_id)
     if session is None:
         return None
     day = day_words(session.date)
     keys = () if session.planning.plan is None else tuple(event.block_key for event in session.planning.plan.events)
     if any(key == name or task_of(key, (name,)) is not None for key in keys):
-        return TaskResult(TaskState.DONE, f"It has its time in the plan of {day}.")
+        return TaskResult(TaskState.DONE, _("It has its time in the plan of {day}.", day=day))
     if session.status is SessionStatus.CANCELLED:
-        return TaskResult(TaskState.FAILED, f"The plan of {day} was ended without it.")
+        return TaskResult(TaskState.FAILED, _("The plan of {day} was ended without it.", day=day))
     refused = any(mint_key("b", command_id) == name for command_id in session.thread.handled)
     if refused:
-        return TaskResult(TaskState.FAILED, f"It found no place in the plan of {day}; its thread says why.")
+        return TaskResult(TaskState.FAILED, _("It found no place in the plan of {day}; its thread says why.", day=day))
     return None
 
 
@@ -223,7 +238,9 @@ async def _find_block_by_title(tools: Tools, task: QueuedTask, work: BlockTime) 
         return None
     if task.spec.title not in {event.name for event in session.planning.plan.events}:
         return None
-    return TaskResult(TaskState.DONE, f"It has its time in the plan of {day_words(session.date)}.", session.id)
+    return TaskResult(
+        TaskState.DONE, _("It has its time in the plan of {date}.", date=day_words(session.date)), session.id
+    )
 
 
 async def find_session(tools: Tools, user_id: str, day: Date) -> Session | None:
@@ -237,7 +254,7 @@ def _note_requested_time(work: BlockTime) -> str:
     """Return a note about the requested start time, which a draft does not take into account."""
     if work.start is None:
         return ""
-    return f" The draft chooses when: you wanted {work.start:%H:%M}, so move it there in Refine."
+    return _("The draft chooses when: you wanted {start}, so move it there in Refine.", start=f"{work.start:%H:%M}")
 
 
 def _build_start(asker: Asker, day: Date, key: str, *, inputs: tuple[Task, ...] = (), note: str = "") -> Start:
@@ -256,7 +273,7 @@ def _build_start(asker: Asker, day: Date, key: str, *, inputs: tuple[Task, ...] 
 
 def _check_not_over(asker: Asker, day: Date) -> None:
     if day < local_today(asker.at, asker.tz):
-        raise BadInput(f"{day_words(day)} is over, so there is nothing left to plan on it.")
+        raise BadInput(_("{day} is over, so there is nothing left to plan on it.", day=day_words(day)))
 
 
 LEASE_SECONDS = 60.0
@@ -307,7 +324,7 @@ class PlannedTasks:
 
 
 def _hand_over(task: QueuedTask, session: Session) -> QueuedTask:
-    said = f"It is planned for {day_words(session.date)}. Say here when it is done."
+    said = _("It is planned for {date}. Say here when it is done.", date=day_words(session.date))
     return replace(task, state=TaskState.WAITING, outcome=said, place=session.id)
 
 
@@ -330,10 +347,12 @@ _WHOLE = (
 )
 log = logging.getLogger(__name__)
 
-BY_HAND = "Which parts does it have? Write them down, with what you assume; I put them into your queue."
-PROPOSED = "These are the parts that I propose. They wait until you approve them in the review."
-APPROVED = "You approved the parts."
-NO_MODEL = "Without a language model I cannot propose parts at once; pull the goal from your queue and write them down."
+BY_HAND = mark_message("Which parts does it have? Write them down, with what you assume; I put them into your queue.")
+PROPOSED = mark_message("These are the parts that I propose. They wait until you approve them in the review.")
+APPROVED = mark_message("You approved the parts.")
+NO_MODEL = mark_message(
+    "Without a language model I cannot propose parts at once; pull the goal from your queue and write them down."
+)
 
 
 async def propose_parts(tools: Tools, task: QueuedTask, key: str) -> TaskResult:
@@ -341,24 +360,24 @@ async def propose_parts(tools: Tools, task: QueuedTask, key: str) -> TaskResult:
     there = [each for each in await tools.tasks.of(task.user_id, ended=True) if each.goal == task.id]
     if there:  # an earlier attempt added all of them
         after = with_steps(task, *() if task.steps[1:] else _WHOLE)
-        return TaskResult(TaskState.WAITING, PROPOSED, steps=after.steps[len(task.steps) :])
+        return TaskResult(TaskState.WAITING, _(PROPOSED), steps=after.steps[len(task.steps) :])
     if tools.model is None:
-        return TaskResult(TaskState.WAITING, BY_HAND)
+        return TaskResult(TaskState.WAITING, _(BY_HAND))
     try:
         parts = await decompose_goal(task.spec, tools.model, now=tools.clock.now(), tz=tools.tz)
         after, new = lay_out_parts(task, parts)
     except (ModelError, BadInput) as error:
         log.warning("no parts are proposed for %s: %s", task.id, error.message)
-        return TaskResult(TaskState.WAITING, BY_HAND)
+        return TaskResult(TaskState.WAITING, _(BY_HAND))
     await tools.tasks.add(task.user_id, new, cause=f"{key}/parts", now=tools.clock.now())
     steps = after.steps[len(task.steps) :]
-    return TaskResult(TaskState.WAITING, PROPOSED, steps=steps, context=after.spec.context)
+    return TaskResult(TaskState.WAITING, _(PROPOSED), steps=steps, context=after.spec.context)
 
 
 async def list_parts(tools: Tools, spec: TaskSpec) -> TaskResult:
     """Return the parts as text, without adding tasks. Raises ``ModelError`` and ``BadInput``."""
     if tools.model is None:
-        raise BadInput(NO_MODEL)
+        raise BadInput(_(NO_MODEL))
     parts = await decompose_goal(spec, tools.model, now=tools.clock.now(), tz=tools.tz)
     listed = "\n".join(f"- {f'[{part.tag}] ' if part.tag else ''}{part.title}" for part in parts.parts)
     return TaskResult(TaskState.DONE, f"{parts.goal}\n{listed}")
@@ -368,10 +387,10 @@ async def write_parts(tools: Tools, command: WriteParts) -> Card:
     """Put the parts that the person wrote down into the queue, once. Raises ``StoreError``."""
     task = await tools.tasks.get(command.user_id, command.task_id)
     if task is None or not isinstance(task.spec.work, Decompose):
-        return build_reply(f"There is no goal `{command.task_id}` in your queue.", SHOW)
+        return build_reply(_("There is no goal `{task_id}` in your queue.", task_id=command.task_id), SHOW)
     if command.command_id not in task.handled:
         if task.state is not TaskState.WAITING:
-            return build_reply(f"“{task.spec.title}” was not pulled, so it has no parts yet.", SHOW)
+            return build_reply(_("“{title}” was not pulled, so it has no parts yet.", title=task.spec.title), SHOW)
         try:
             after, new = lay_out_parts(task, command.parts)
         except BadInput as error:
@@ -379,7 +398,7 @@ async def write_parts(tools: Tools, command: WriteParts) -> Card:
         await tools.tasks.add(command.user_id, new, cause=command.command_id, now=command.at)
 
         def add_parts(now: QueuedTask) -> QueuedTask:
-            with_parts = replace(now, spec=after.spec, steps=after.steps, outcome=PROPOSED)
+            with_parts = replace(now, spec=after.spec, steps=after.steps, outcome=_(PROPOSED))
             return mark_handled(with_parts, command.command_id)
 
         task = await tools.tasks.change(command.user_id, task.id, add_parts, now=tools.clock.now()) or task
@@ -393,11 +412,11 @@ async def check_approval(tools: Tools, goal: QueuedTask) -> TaskResult | None:
     if not any(review.state is TaskState.DONE for review in reviews):
         return None
     after = with_steps(goal, ("approve_review",))
-    return TaskResult(TaskState.DONE, APPROVED, steps=after.steps[len(goal.steps) :])
+    return TaskResult(TaskState.DONE, _(APPROVED), steps=after.steps[len(goal.steps) :])
 
 
-YOURS = "This one is yours. Tell me when it is done."
-NO_RULE_WAITS = "No rule waits for your word."
+YOURS = mark_message("This one is yours. Tell me when it is done.")
+NO_RULE_WAITS = mark_message("No rule waits for your word.")
 
 
 async def carry_out_work(
@@ -415,9 +434,9 @@ async def carry_out_work(
         case ReviewConstraints():
             return await review_rules(tools, asker.user_id, asker.tz)
         case Do():
-            return TaskResult(TaskState.WAITING, YOURS)
+            return TaskResult(TaskState.WAITING, _(YOURS))
         case ReviewParts():
-            return TaskResult(TaskState.WAITING, "Are these the right parts? Until you approve them, they wait.")
+            return TaskResult(TaskState.WAITING, _("Are these the right parts? Until you approve them, they wait."))
         case Decompose():
             return await list_parts(tools, spec) if task is None else await propose_parts(tools, task, key)
         case _:
@@ -449,6 +468,8 @@ async def review_rules(tools: Tools, user_id: str, tz: str) -> TaskResult:
     book = RuleBook(unsaved_session(user_id, tz, tools.clock.now()), versions)
     count = sum(row.unsure and not row.retired for row in book.rows)
     if not count:
-        return TaskResult(TaskState.DONE, NO_RULE_WAITS)
-    rules = "One rule waits" if count == 1 else f"{count} rules wait"
-    return TaskResult(TaskState.WAITING, f"{rules} for your word: right, or not?")
+        return TaskResult(TaskState.DONE, _(NO_RULE_WAITS))
+    said = ngettext(
+        "One rule waits for your word: right, or not?", "{count} rules wait for your word: right, or not?", count
+    )
+    return TaskResult(TaskState.WAITING, said)
