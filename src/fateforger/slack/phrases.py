@@ -21,9 +21,14 @@ def not_yours(owner: str) -> str:
 
 def not_your_calendar(owner: str | None) -> str:
     if owner is None:
-        return _("I plan on another person's calendar, and I keep to one. For yours, run a fateforger of your own.")
+        return _(
+            "I plan on another person's calendar, and I keep to one person's calendar."
+            " For yours, run a fateforger of your own."
+        )
     return _(
-        "I plan on the calendar of <@{owner}>, and I keep to one. For yours, run a fateforger of your own.", owner=owner
+        "I plan on the calendar of <@{owner}>, and I keep to one person's calendar."
+        " For yours, run a fateforger of your own.",
+        owner=owner,
     )
 
 
