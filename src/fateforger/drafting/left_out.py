@@ -196,7 +196,8 @@ class _LeftOut:
         """Name the block that the person put where an item would have room, or return ``None``."""
         problem, placed = self.placement.problem, self.placement.placed
         for other in problem.items:
-            if other.source.id not in self.context.instance.placed or not placed[other.index]:
+            stays = other.source.pinned or placed[other.index] == other.preferences.previous
+            if other.source.id not in self.context.instance.placed or not placed[other.index] or not stays:
                 continue
             less = [() if each is other else pieces for each, pieces in zip(problem.items, placed, strict=True)]
             if find_cost(Placement(problem, less), item) is not None:

@@ -110,3 +110,19 @@ def test_a_block_that_the_person_put_there_is_the_reason() -> None:
         (left,) = revised.unplaced
         assert left.title == "Thesis"
         assert (left.reason == reason) is bool(placed)
+
+
+def test_a_block_that_had_to_move_is_not_called_the_persons_place() -> None:
+    plan = drafted(task("Report", 60, type="SW"), start="09:00", end="12:00", lunch=None, shutdown=0).plan
+    moved = start_at(plan, "report", datetime(2026, 3, 2, 10, tzinfo=ZoneInfo("Europe/Amsterdam")))
+    document = {
+        "date": "2026-03-02",
+        "tz": "Europe/Amsterdam",
+        "frame": {"start": "09:00", "end": "12:00"},
+        "immovables": [{"title": "Call", "start": "2026-03-02T09:45", "end": "2026-03-02T10:45"}],
+        "placed": ["report"],
+    }
+    thesis = Task.model_validate(task("Thesis", 60, splittable=False))
+    (left,) = refit_plan(moved, read_instance(document), [thesis]).unplaced
+    assert left.title == "Thesis"
+    assert "you put" not in left.reason
