@@ -51,7 +51,8 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     deep = frozenset(i.index for i in items if i.deep and not i.source.one)
     shallow = frozenset(i.index for i in items if i.work and not i.deep and not i.source.one)
     end = frozenset(i.index for i in items if i.source.id.startswith(f"{SHUTDOWN}-"))
-    orders = [("shutdown", one | deep | shallow, end, weights.WORK_END, days)]
+    frames = tuple(day.frame for day in context.days)  # what the person put after hours does not end the day
+    orders = [("shutdown", one | deep | shallow, end, weights.WORK_END, frames)]
     if policy.one_thing_early:
         movable = frozenset(i for i in one if items[i].firm is None or items[i].source.pinned)
         for task, members in _by_task(deep - needed, items).items():

@@ -259,7 +259,7 @@ class Placement:
         ceiling = None
         if not item.required:
             slack = self.slots_over(item.lengths[-1][0]) * weights.SLACK_SLOT
-            ceiling = item.coupling.lost + 1 - slack * weights.SCALE
+            ceiling = item.coupling.lost + 1 - (slack + self._price_of_block(item)) * weights.SCALE
             if ceiling <= 0:
                 self.problem.effort += 1
                 return False
@@ -284,6 +284,15 @@ class Placement:
             for opened, most in self.problem.slack
         ]
         return min(over, default=0)
+
+    def _price_of_block(self, item: Item) -> int:
+        """Return the points for one more block of deep work, on the day with the fewest of them."""
+        most = self.problem.policy.deep_blocks
+        if most is None or not item.deep or self.problem.deep_block == weights.DEEP_BLOCK:
+            return 0  # the usual price never costs a task
+        starts = [start for m in self.problem.groups[self.problem.deep] for start, _ in self.placed[m]]
+        there = min(sum(day.slots >> start & 1 for start in starts) for day in self.problem.days)
+        return self.problem.deep_block if there >= most else 0
 
     def whole(self, item: Item, ceiling: int | None = None) -> tuple[int, Piece] | None:
         """Return the cheapest way to place an item in one piece, as cost and piece."""

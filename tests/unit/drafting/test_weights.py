@@ -126,3 +126,9 @@ def test_a_block_that_had_to_move_is_not_called_the_persons_place() -> None:
     (left,) = refit_plan(moved, read_instance(document), [thesis]).unplaced
     assert left.title == "Thesis"
     assert "you put" not in left.reason
+
+
+def test_work_that_is_wanted_after_hours_has_its_place() -> None:
+    """The day ends with the work of the frame, and what the person wants later comes later."""
+    shown = names(drafted(task("Report", 60), task("Novel", 60, start="20:00"), end="17:30"))
+    assert shown[-2:] == ["Shut down", "Novel"]
