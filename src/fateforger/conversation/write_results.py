@@ -168,6 +168,7 @@ def _restore_change(transaction: Transaction) -> RefineUpdate | None:
         transactions=(transaction.id,),
         sentence=str(transaction.context.get("said", "")),
         facts_before=load_facts(transaction),
+        placed=tuple(transaction.context.get("placed", ())),
     )
 
 
