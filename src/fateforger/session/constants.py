@@ -4,6 +4,8 @@ from __future__ import annotations
 
 CALENDAR_WAIT = 2.0
 """Time that the first reply of Stage 1 waits for the calendar (S40)."""
+WEEK_WAIT = 20.0
+"""Time that a week waits for the calendar of all its days."""
 REREAD_WAIT = 1.5
 """Time that a change waits for a fresh calendar reading before it uses the last one."""
 MEMORY_WAIT = 1.0

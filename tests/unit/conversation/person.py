@@ -38,7 +38,6 @@ from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
 from fateforger.session.commands import Command
 from fateforger.session.commands.thread import Start, TimeboxingUserReply
-from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import CalendarWrite, Session
@@ -59,6 +58,8 @@ MONDAY = MORNING.date()
 ANNA = "U_ANNA"
 SHUT_DOWN = "Shut down"
 EXECUTOR = "house"
+PATIENT = 20.0
+"""Seconds for a calendar read of a test that is not about slow calendars; the machine may be busy."""
 """The name of the program in its claims, the same after a restart."""
 
 
@@ -141,7 +142,7 @@ class House:
         self.memory = memory
         self.coordinator = self.build_coordinator(submitter=self.submitter)
 
-    def build_coordinator(self, *, submitter: Submitter, calendar_wait: float = CALENDAR_WAIT) -> PlanningCoordinator:
+    def build_coordinator(self, *, submitter: Submitter, calendar_wait: float = PATIENT) -> PlanningCoordinator:
         return PlanningCoordinator(
             sessions=self.sessions or self.store.sessions,
             submitter=submitter,

@@ -23,7 +23,7 @@ from fateforger.errors import BadInput
 from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import Start
-from fateforger.session.constants import CALENDAR_WAIT
+from fateforger.session.constants import WEEK_WAIT
 from fateforger.session.day import day_words
 from fateforger.session.gate import is_committed
 from fateforger.session.model import CalendarWrite, InputFacts, Session, Task
@@ -150,17 +150,17 @@ class WeekPlanner:
         versions = await self.memory.versions(command.user_id)
         estimates = await self.tools.durations.estimates(command.user_id)
         earlier = await self._earlier(command)
+        starts = [_build_start(command, day, key, self.tools.tz) for day in days]
+        begun = [build_session(start, earlier, calendar_write=self.calendar_write) for start in starts]
+        looks = await asyncio.gather(*(self.looker.wait(s.date, s.tz, seconds=WEEK_WAIT) for s in begun))
         found = []
-        for day in days:
-            start = _build_start(command, day, key, self.tools.tz)
-            session = build_session(start, earlier, calendar_write=self.calendar_write)
-            look = await self.looker.wait(session.date, session.tz, seconds=CALENDAR_WAIT)
+        for empty, look in zip(begun, looks, strict=True):
             if look is None or look.snapshot is None:
                 why = "" if look is None or look.error is None else f" {look.error}"
                 raise BadInput(
-                    _("I cannot read your calendar of {day}, so I planned no week.", day=day_words(day)) + why
+                    _("I cannot read your calendar of {day}, so I planned no week.", day=day_words(empty.date)) + why
                 )
-            session = replace(apply_reading(session, build_reading(session, look)), stage=TimeboxingStage.SKELETON)
+            session = replace(apply_reading(empty, build_reading(empty, look)), stage=TimeboxingStage.SKELETON)
             known = recall(session, versions, command.at)
             session = session.with_rules(recalled=known).with_day(estimates=estimates)
             found.append(session.with_planning(drafted_at=session.now))
