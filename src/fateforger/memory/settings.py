@@ -44,7 +44,8 @@ class SettingSpec:
     """Form of a setting: its kind of rule, the types it is about, its number, and what is said of it.
 
     ``least`` and ``most`` bound the number where it is not 0. ``none`` is said of the number 0. Without a setting the
-    number is ``usual``; “more” and “less” change it by ``step``.
+    number is ``usual``; “more” and “less” change it by ``step``. ``upper_bound`` marks a limit, of which 0 means
+    that there is none.
     """
 
     kind: RuleKind | None
@@ -56,6 +57,7 @@ class SettingSpec:
     none: str
     usual: int = 0
     step: int = 0
+    upper_bound: bool = False
 
 
 _DAY = 24 * 60
@@ -92,6 +94,7 @@ SPECS: Mapping[Slot, SettingSpec] = {
         mark_message("Deep work may go on without a break"),
         usual=90,
         step=15,
+        upper_bound=True,
     ),
     Slot.AFTER_DEEP: SettingSpec(
         RuleKind.BUFFER,
@@ -121,10 +124,11 @@ SPECS: Mapping[Slot, SettingSpec] = {
         "count_max",
         1,
         24,
-        mark_message("There are at most {blocks} of deep work"),
-        mark_message("There may be any number of blocks of deep work"),
+        mark_message("A day has at most {blocks} of deep work"),
+        mark_message("A day may have any number of blocks of deep work"),
         usual=3,
         step=1,
+        upper_bound=True,
     ),
     Slot.SHUTDOWN: SettingSpec(
         None,
@@ -210,12 +214,17 @@ def read_setting(record: ConstraintRecord) -> Setting | None:
 def change_number(slot: Slot, now: Setting | None, *, more: bool) -> int | None:
     """Return the number of a setting after one step up or down; ``None`` if it has none.
 
-    No limit and none at all are both 0, so a step up from there is the least.
+    More than no limit is no limit, and less is the usual one. Less than the least break is none at all.
     """
     spec = SPECS[slot]
     if not spec.step:
         return None
     number = spec.usual if now is None or now.number is None else now.number
+    if spec.upper_bound:
+        if number == 0:
+            return 0 if more else spec.usual
+    elif not more and number <= spec.least:
+        return 0
     return max(spec.least, min(spec.most, number + (spec.step if more else -spec.step)))
 
 

@@ -30,7 +30,7 @@ SEVEN = [{"kind": "prefer", "start": "07:00", "end": "08:00"}]
             {"slot": "lunch", "windows": [{"kind": "prefer", "start": "13:00", "end": "14:00"}], "minutes_min": 60},
             "Lunch is at 13:00 for an hour from now on.",
         ),
-        ({"slot": "deep_blocks", "minutes_min": 2}, "There are at most 2 blocks of deep work from now on."),
+        ({"slot": "deep_blocks", "minutes_min": 2}, "A day has at most 2 blocks of deep work from now on."),
         ({"slot": "slack", "change": "more"}, "20 % of the free time stays free from now on."),
         ({"slot": "lunch", "change": "less"}, "Lunch is at the usual time for 30 min from now on."),
         ({"slot": "longest_focus", "minutes_min": 60}, "There is a break after an hour of deep work from now on."),
@@ -58,6 +58,29 @@ async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
     (command,) = out.heard
     assert isinstance(command, SetPolicy)
     assert [confirm_wish(record) for record in command.records] == ["35 % of the free time stays free from now on."]
+
+
+@pytest.mark.parametrize(
+    ("slot", "number", "change", "sentence"),
+    [
+        (Slot.DEEP_BLOCKS, 0, "more", "A day may have any number of blocks of deep work from now on."),
+        (Slot.DEEP_BLOCKS, 0, "less", "A day has at most 3 blocks of deep work from now on."),
+        (Slot.LONGEST_FOCUS, 0, "less", "There is a break after 1 h 30 min of deep work from now on."),
+        (Slot.SLACK, 1, "less", "No free time is kept free from now on."),
+        (Slot.SLACK, 0, "less", "No free time is kept free from now on."),
+        (Slot.SLACK, 0, "more", "5 % of the free time stays free from now on."),
+        (Slot.DEEP_BLOCKS, 1, "less", "A day has at most 1 block of deep work from now on."),
+    ],
+)
+async def test_a_step_from_none_and_from_no_limit(slot: Slot, number: int, change: str, sentence: str) -> None:
+    """S245"""
+    before = build_setting(Setting(slot, number), "Europe/Amsterdam").with_uid("set")
+    model = ScriptedModel(wants("memory"), wish("memory_update_constraint", 1, rule=rule(change=change)))
+    known = stored(replace(version_of("set", seq=1), record=before))
+    out = await run_turn(turn(NOW, said("user_reply", text=change), memory=known), model)
+    (command,) = out.heard
+    assert isinstance(command, SetPolicy)
+    assert [confirm_wish(record) for record in command.records] == [sentence]
 
 
 async def test_two_routines_in_words_are_two_rules() -> None:
