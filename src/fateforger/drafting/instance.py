@@ -18,7 +18,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 
@@ -92,6 +94,12 @@ class Policy(BaseModel):
     longest_focus: Annotated[int, Field(ge=30, le=24 * 60)] | None = 90
     deep_blocks: Annotated[int, Field(ge=1, le=24)] | None = 3
     block: Annotated[int, Field(ge=5, le=240)] = 30
+
+    @model_serializer(mode="wrap")
+    def _write_given(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write what was given, also null, which declines a part; the rest follows the person's rules."""
+        written = write(self)
+        return {name: written.get(name) for name in type(self).model_fields if name in self.model_fields_set}
 
 
 MOST_TASKS = 300

@@ -12,7 +12,7 @@ from functools import cached_property
 from fateforger.drafting.axis import longest_run, run_starts, slot_range, stretches
 from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, SlotRule, must_ids
-from fateforger.drafting.instance import Task
+from fateforger.drafting.instance import Policy, Task
 from fateforger.drafting.model import PlacementOption, UnplacedItem, explain_length
 from fateforger.drafting.neighborhood_search import improve_placement
 from fateforger.drafting.placement import Placement
@@ -55,11 +55,21 @@ class RelaxedProblems:
     @cached_property
     def slack_takers(self) -> frozenset[int]:
         """Items without a place that have one on a day without slack."""
-        if all(self.placed) or not self.problem.slack:
+        policy = self.context.instance.policy
+        return self._placed_under(replace(policy, slack_percent=None)) if self.problem.slack else frozenset()
+
+    @cached_property
+    def takers_of_more_blocks(self) -> frozenset[int]:
+        """Items without a place that have one on a day with any number of blocks of deep work."""
+        policy = self.context.instance.policy
+        return self._placed_under(replace(policy, deep_blocks=None)) if policy.deep_blocks else frozenset()
+
+    def _placed_under(self, policy: Policy) -> frozenset[int]:
+        """Return the items without a place that have one where the day follows another policy."""
+        if all(self.placed):
             return frozenset()
-        policy = replace(self.context.instance.policy, slack_percent=None)
-        context = replace(self.context, instance=replace(self.context.instance, policy=policy))
-        full = compile_problem(context, self._given_up)
+        instance = self.context.instance
+        full = compile_problem(replace(self.context, instance=replace(instance, policy=policy)), self._given_up)
         found, _ = improve_placement(full, Placement(full, self.placed), TRIAL_STEPS)
         return frozenset(n for n, (there, was) in enumerate(zip(found, self.placed, strict=True)) if there and not was)
 
@@ -172,6 +182,10 @@ class _LeftOut:
             return slack
         price = find_cost(placement, item)
         if price is not None and price > item.coupling.lost:
+            if item.deep and item.index in self.looser.takers_of_more_blocks:
+                most = self.context.instance.policy.deep_blocks
+                blocks = "one block" if most == 1 else f"{most} blocks"
+                return f"a day has at most {blocks} of deep work, and they are taken"
             rules = self._rules_without_which(self._is_worth_it, item)
             return slack if not rules and _fits_into_slack(placement, item) else _explain_price(rules, item)
         if price is not None:

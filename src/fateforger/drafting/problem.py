@@ -340,10 +340,10 @@ class Problem:
     slack: tuple[tuple[int, int], ...] = ()
     """Open slots of each day with the number of them that may be taken before slack is."""
     deep_block: int = weights.DEEP_BLOCK
-    """Points for each block of deep work beyond the number that a day holds; more where it is not the usual one."""
+    """Points for each block of deep work beyond the number that a day holds; more where the person set the number."""
 
     def __post_init__(self, late: Mapping[int, int]) -> None:
-        if self.policy.deep_blocks != Policy.model_fields["deep_blocks"].default:
+        if "deep_blocks" in self.policy.model_fields_set:
             self.deep_block = weights.DEEP_BLOCK_SAID
         self.avoiding = [self._group(b.avoiding) for b in self.soft_gaps]
         self.orders = tuple(replace(o, groups=(self._group(o.first), self._group(o.then))) for o in self.orders)

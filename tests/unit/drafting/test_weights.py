@@ -48,8 +48,11 @@ def test_the_shutdown_never_comes_before_work() -> None:
 def test_the_number_of_deep_blocks_is_kept_where_the_person_set_it() -> None:
     work = [task(name, 60) for name in ("Report", "Essay", "Talk", "Code")]
     assert len([name for name in names(drafted(*work)) if name in {"Report", "Essay", "Talk", "Code"}]) == 4
-    said = drafted(*work, deep_blocks=2)
-    assert len([name for name in names(said) if name in {"Report", "Essay", "Talk", "Code"}]) == 2
+    for most in (2, 3):
+        said = drafted(*work, deep_blocks=most)
+        assert len([name for name in names(said) if name in {"Report", "Essay", "Talk", "Code"}]) == most
+        reasons = {each.reason for each in said.unplaced}
+        assert reasons == {f"a day has at most {most} blocks of deep work, and they are taken"}
 
 
 def test_a_refit_moves_a_trip_as_a_whole() -> None:
@@ -132,3 +135,19 @@ def test_work_that_is_wanted_after_hours_has_its_place() -> None:
     """The day ends with the work of the frame, and what the person wants later comes later."""
     shown = names(drafted(task("Report", 60), task("Novel", 60, start="20:00"), end="17:30"))
     assert shown[-2:] == ["Shut down", "Novel"]
+
+
+def test_a_declined_part_of_the_policy_stays_declined_in_the_document_of_a_day() -> None:
+    """S245: the optimizer, the command line, and the thread read the same policy."""
+    policy = {"lunch": None, "longest_focus": None, "deep_blocks": 3}
+    day = read_instance(
+        {
+            "date": "2026-03-02",
+            "tz": "Europe/Amsterdam",
+            "frame": {"start": "09:00", "end": "17:00"},
+            "policy": policy,
+        }
+    )
+    written = day.model_dump(mode="json", by_alias=True, exclude_none=True)
+    assert written["policy"] == policy
+    assert read_instance(written).policy == day.policy
