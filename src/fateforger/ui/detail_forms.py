@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from fateforger.planning.task_details import BEST_TIMES, KINDS, TaskDetails, change_details, list_facts
+from fateforger.planning.task_details import BEST_TIMES, KINDS, TaskDetails, TaskKind, change_details
 from fateforger.session.cards import Choice
 from fateforger.session.forms import (
     ChoiceField,
     DateField,
     FlagField,
+    Form,
     FormField,
+    Input,
     ManyField,
     NumberField,
     TextField,
     TimeField,
 )
-from fateforger.tasks.task import PRIORITIES
+from fateforger.tasks.task import NORMAL, PRIORITIES
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import MAX_NOTES, MAX_TITLE, Filled
+from fateforger.values import replace
 
 MOST_OTHERS = 100
 """Slack shows a hundred choices of a menu."""
 
 
-def shows_details(details: TaskDetails, size: int) -> bool:
-    """Check whether the fields that fold out are shown: when asked for, or when one of them is filled in."""
-    return size > 0 or bool(list_facts(details))
+FIRST = frozenset({"title", "minutes", "remove"})
+"""Fields that a form about a task always shows."""
+USUAL_VALUES: Mapping[str, frozenset[str | None]] = {
+    "kind": frozenset({TaskKind.DEEP, "do"}),
+    "nature": frozenset({TaskKind.DEEP}),
+    "priority": frozenset({None, str(NORMAL)}),
+}
+"""Values that most tasks have, by field; a field with one of them counts as empty."""
 
 
-def label_more() -> str:
-    """Return the label of the button that shows the fields that fold out."""
-    return _("More: times, people, place")
+def fold_fields(form: Form, size: int) -> Form:
+    """Return a form about a task without its empty fields, and with a button that shows them; all of it if asked for.
+
+    ``size`` is that of the request. A reader only reads the fields that a submission has.
+    """
+    shown = tuple(each for each in form.fields if size or _is_filled(each))
+    more = _("More: kind, times, people, place") if len(shown) < len(form.fields) else None
+    return replace(form, fields=shown, size=size, more=more)
+
+
+def _is_filled(part: FormField) -> bool:
+    if not isinstance(part, Input) or part.name in FIRST:
+        return True
+    if isinstance(part, ChoiceField) and part.name in USUAL_VALUES:
+        return part.value not in USUAL_VALUES[part.name]
+    return bool(part.value)
 
 
 def build_kind_field(details: TaskDetails, name: str = "kind", label: str = "") -> ChoiceField:
@@ -52,7 +74,7 @@ def build_pieces_field(details: TaskDetails) -> FlagField:
 def build_detail_fields(
     details: TaskDetails, others: tuple[Choice, ...], *, priority: bool = True
 ) -> tuple[FormField, ...]:
-    """Return the fields that fold out: all details besides the kind.
+    """Return the fields of all details besides the kind and the pieces.
 
     ``others`` are the tasks that it may come after. A task of the queue has its ``priority`` outside of the details.
     """
@@ -134,24 +156,23 @@ def read_details(before: TaskDetails, filled: Filled, *, kind: str = "kind", pri
 
     ``kind`` is the name of the field of the kind; ``priority`` is as in :func:`build_detail_fields`.
     """
-    said: dict[str, Any] = {
-        "kind": filled.choice(kind) or before.kind,
-        "splittable": True if filled.flag("splittable") else False if before.splittable is False else None,
+    readers: dict[str, Callable[[str], object]] = {
+        **dict.fromkeys(("at", "due_time", "from_time"), filled.clock),
+        **dict.fromkeys(("due_day", "from_day"), filled.day),
+        "best": filled.choice,
+        "people": lambda name: _split(filled.text(name, MAX_TITLE), ","),
+        "place": lambda name: filled.text(name, 200),
+        "travel_minutes": lambda name: filled.minutes(name, least=0, most=240),
+        "items": lambda name: _split(filled.text(name, MAX_NOTES), "\n"),
+        "after": filled.many,
+        # An empty box leaves open whether a task may be done in pieces, unless the person said that it may not.
+        "splittable": lambda name: filled.flag(name) or (None if before.splittable is not False else False),
     }
-    if filled.submission.size:
-        said |= {name: filled.clock(name) for name in ("at", "due_time", "from_time")}
-        said |= {name: filled.day(name) for name in ("due_day", "from_day")}
-        said |= {
-            "best": filled.choice("best"),
-            "people": _split(filled.text("people", MAX_TITLE), ","),
-            "place": filled.text("place", 200),
-            "travel_minutes": filled.minutes("travel_minutes", least=0, most=240),
-            "items": _split(filled.text("items", MAX_NOTES), "\n"),
-        }
-        if priority:
-            said["priority"] = None if (chosen := filled.choice("priority")) is None else int(chosen)
-        if "after" in filled.submission.values:
-            said["after"] = filled.many("after")
+    if priority:
+        readers["priority"] = lambda name: None if (chosen := filled.choice(name)) is None else int(chosen)
+    said: dict[str, Any] = {name: read(name) for name, read in readers.items() if filled.has(name)}
+    if (chosen := filled.choice(kind)) is not None:
+        said["kind"] = chosen
     return change_details(said, before)
 
 

@@ -165,6 +165,10 @@ class Filled:
     submission: FormSubmission
     errors: dict[str, str] = field(default_factory=dict)
 
+    def has(self, name: str) -> bool:
+        """Check whether the form showed a field."""
+        return name in self.submission.values
+
     def text(self, name: str, limit: int, *, needed: str | None = None) -> str:
         """Return the stripped text of a field. ``needed`` is the error message for an empty one, if it is required."""
         value = self.submission.values.get(name)

@@ -39,9 +39,8 @@ from fateforger.ui.detail_forms import (
     build_detail_fields,
     build_kind_field,
     build_pieces_field,
-    label_more,
+    fold_fields,
     read_details,
-    shows_details,
 )
 from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
 from fateforger.values import replace
@@ -142,9 +141,8 @@ def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
 
 def build_task_form(session: Session, request: FormRequest) -> Form:
     task = find_task(session.day.inputs, request.target)
-    size = int(shows_details(task.details, request.size))
     others = tuple(to_choice(each) for each in session.day.inputs.tasks if each.id != task.id)
-    return Form(
+    form = Form(
         form="task",
         session_id=session.id,
         target=task.id,
@@ -182,12 +180,11 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 max_length=MAX_NOTES,
                 hint=_("They go into the calendar event."),
             ),
-            *(build_detail_fields(task.details, others) if size else ()),
+            *build_detail_fields(task.details, others),
             FlagField(name="remove", label=_("Take it off the list")),
         ),
-        size=size,
-        more=None if size else label_more(),
     )
+    return fold_fields(form, request.size)
 
 
 def _hint_usual(session: Session, task: Task) -> str:
@@ -204,8 +201,8 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
         return RemoveTask(**filled.envelope, task_id=before.id)
     title = filled.text("title", MAX_TITLE, needed=_("A task needs a title."))
     minutes = filled.minutes("minutes")
-    notes = filled.text("notes", MAX_NOTES)
-    done_when = _read_criteria(filled)
+    notes = filled.text("notes", MAX_NOTES) if filled.has("notes") else before.notes
+    done_when = _read_criteria(filled) if filled.has("done_when") else before.done_when
     details = before.details
     try:
         details = read_details(before.details, filled)
@@ -218,7 +215,7 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
         title=title,
         minutes=minutes,
         details=details,
-        one_thing=filled.flag("one_thing"),
+        one_thing=filled.flag("one_thing") if filled.has("one_thing") else before.one_thing,
         notes=notes,
         done_when=done_when,
         length_settled=before.length_settled,

@@ -353,6 +353,8 @@ class Person:
         if turned:
             request = request.model_copy(update={"target": shown.target, "chosen": turned})
             shown = await self.door.open_form(request)
+        if shown.more and not values.keys() <= {f.name for f in shown.inputs}:
+            shown = await self.door.open_form(request.model_copy(update={"size": size + 1}))
         given = {f.name: f.value for f in shown.inputs}
         unknown = values.keys() - given.keys()
         assert not unknown, unknown

@@ -62,13 +62,23 @@ async def test_a_task_added_in_words_has_its_details() -> None:
     assert added.details == replace(DETAILED, priority=1, after=(OUTLINE.id,))
 
 
-async def test_details_that_are_folded_away_stay(anna: Person) -> None:
+async def test_the_form_shows_the_title_the_minutes_and_what_is_filled_in(anna: Person) -> None:
+    """S260: the rest folds out, and what is folded away stays as it is."""
     await anna.to_tasks()
-    await anna.fill("tasks", title_1="Dentist", minutes_1=45, proceed=False)
-    await anna.fill_row("Dentist", "task", size=1, at=DETAILED.at, kind="errand")
+    await anna.fill("tasks", title_1="Dentist", minutes_1=45, title_2="Report", minutes_2=60, proceed=False)
+    shown = await anna.look("task", target=anna.menu("Dentist").target)
+    assert [field.name for field in shown.inputs] == ["title", "minutes", "remove"]
+    await anna.fill_row("Dentist", "task", at=DETAILED.at, kind="errand", notes="Bring the card")
+    shown = await anna.look("task", target=anna.menu("Dentist").target)
+    assert [field.name for field in shown.inputs] == ["title", "minutes", "kind", "notes", "at", "remove"]
     await anna.fill_row("Dentist", "task", minutes=30)
-    (kept,) = (await anna.session()).day.inputs.tasks
-    assert (kept.minutes, kept.details.at, kept.details.kind.value) == (30, DETAILED.at, "errand")
+    kept, _ = (await anna.session()).day.inputs.tasks
+    assert (kept.minutes, kept.notes, kept.details.at, kept.details.kind.value) == (
+        30,
+        "Bring the card",
+        DETAILED.at,
+        "errand",
+    )
 
 
 async def test_details_that_exclude_each_other_are_refused_in_the_form(anna: Person) -> None:

@@ -82,7 +82,7 @@ def move(name: str, now: Session, wanted: Move, intent: str) -> Row:
 
 def form(name: str, now: Session, room: str, *answers: Answer, target: str = "", **values: Any) -> Row:
     def filled(shown: Session) -> SessionCommand:
-        opened = open_form(shown, FormRequest(form=room, session_id="s1", user_id="U1", target=target))
+        opened = open_form(shown, FormRequest(form=room, session_id="s1", user_id="U1", target=target, size=1))
         given = {field.name: field.value for field in opened.inputs}
         assert values.keys() <= given.keys()
         submission = FormSubmission(

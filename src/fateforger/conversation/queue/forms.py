@@ -45,9 +45,8 @@ from fateforger.ui.detail_forms import (
     build_detail_fields,
     build_kind_field,
     build_pieces_field,
-    label_more,
+    fold_fields,
     read_details,
-    shows_details,
 )
 from fateforger.ui.form_values import MAX_MINUTES, MAX_TITLE, Filled
 from fateforger.workflow.definition import list_shipped
@@ -77,8 +76,7 @@ class Message(BaseModel):
 def build_add_form(request: FormRequest, tasks: Sequence[QueuedTask] = ()) -> Form:
     """Return the form for a new task; its fields depend on the chosen kind. ``tasks`` are those of the queue."""
     kind = request.chosen.get("kind", "do")
-    folded = kind == "do" and not shows_details(PLAIN, request.size)
-    return Form(
+    form = Form(
         form=request.form,
         session_id="",
         target=request.target,
@@ -94,11 +92,10 @@ def build_add_form(request: FormRequest, tasks: Sequence[QueuedTask] = ()) -> Fo
             ),
             *_build_fields(kind, request),
             ChoiceField(name="priority", label=_("Priority"), choices=list_priorities(), value=str(NORMAL)),
-            *(() if folded or kind != "do" else build_detail_fields(PLAIN, list_others(tasks), priority=False)),
+            *(build_detail_fields(PLAIN, list_others(tasks), priority=False) if kind == "do" else ()),
         ),
-        size=request.size,
-        more=label_more() if folded else None,
     )
+    return fold_fields(form, request.size)
 
 
 def list_others(tasks: Sequence[QueuedTask], but: str = "") -> tuple[Choice, ...]:
@@ -221,7 +218,7 @@ def _read_title(filled: Filled, work: Work | None) -> str:
         case ReviewConstraints():
             return _("Look through my rules")
         case _:
-            return filled.text("title", MAX_TITLE, needed="What is to be done? A few words will do.")
+            return filled.text("title", MAX_TITLE, needed=_("What is to be done? A few words will do."))
 
 
 def _read_work(filled: Filled) -> Work | None:
@@ -274,9 +271,8 @@ def _parse_message(target: str) -> Message:
 def build_edit_form(task: QueuedTask, tasks: Sequence[QueuedTask] = (), size: int = 0) -> Form:
     """Return the form with the editable fields of a task: its description, not its kind. ``tasks``: the queue."""
     spec = task.spec
-    shown = isinstance(spec.work, Do) and shows_details(spec.details, size)
-    folded = isinstance(spec.work, Do) and not shown
-    return Form(
+    others = list_others(tasks, task.id)
+    form = Form(
         form="queue_edit",
         session_id="",
         target=task.id,
@@ -284,15 +280,14 @@ def build_edit_form(task: QueuedTask, tasks: Sequence[QueuedTask] = (), size: in
         submit=_("Save"),
         fields=(
             TextField(name="title", label=_("Task"), value=spec.title, max_length=MAX_TITLE),
-            ChoiceField(name="priority", label=_("Priority"), choices=list_priorities(), value=str(spec.priority)),
             *_work_fields(task),
+            ChoiceField(name="priority", label=_("Priority"), choices=list_priorities(), value=str(spec.priority)),
             TextField(name="project", label=_("Project"), optional=True, value=spec.project, max_length=PROJECT_LENGTH),
             _build_context_field(spec.context),
-            *(build_detail_fields(spec.details, list_others(tasks, task.id), priority=False) if shown else ()),
+            *(build_detail_fields(spec.details, others, priority=False) if isinstance(spec.work, Do) else ()),
         ),
-        size=int(shown),
-        more=label_more() if folded else None,
     )
+    return fold_fields(form, size)
 
 
 def _work_fields(task: QueuedTask) -> tuple[FormField, ...]:
@@ -324,18 +319,22 @@ def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | Fo
     """Return the command that saves the task, or the errors per field."""
     filled = Filled(submission)
     changes: dict[str, object] = {
-        "title": filled.text("title", MAX_TITLE, needed="A task needs a title; a few words will do."),
-        "priority": int(filled.choice("priority") or task.spec.priority),
-        "project": filled.text("project", PROJECT_LENGTH),
-        "context": filled.text("context", TEXT_LENGTH),
+        "title": filled.text("title", MAX_TITLE, needed=_("A task needs a title; a few words will do.")),
     }
+    if filled.has("priority"):
+        changes["priority"] = int(filled.choice("priority") or task.spec.priority)
+    if filled.has("project"):
+        changes["project"] = filled.text("project", PROJECT_LENGTH)
+    if filled.has("context"):
+        changes["context"] = filled.text("context", TEXT_LENGTH)
     if isinstance(task.spec.work, Do):
         changes |= {
             "work": Do(minutes=filled.minutes("minutes")),
             "details": _read_details(task.spec.details, filled),
-            "workflow": filled.choice("workflow") or "",
         }
-        if _has_room(task):
+        if filled.has("workflow"):
+            changes["workflow"] = filled.choice("workflow") or ""
+        if filled.has("criteria"):
             changes["acceptance_criteria"] = read_criteria(filled)
     if filled.errors:
         return FormErrors(errors=filled.errors)

@@ -62,7 +62,10 @@ class Desk:
 
     async def fill(self, form: str, /, *, target: str = "", size: int = 0, **values: Any) -> FormErrors | Card:
         """Open a form, change the given fields of it, and send it."""
-        shown = await self.opens(form, target=target, size=size, **{k: v for k, v in values.items() if k == "kind"})
+        kind = {name: value for name, value in values.items() if name == "kind"}
+        shown = await self.opens(form, target=target, size=size, **kind)
+        if shown.more and not values.keys() <= {field.name for field in shown.inputs}:
+            shown = await self.opens(form, target=target, size=size + 1, **kind)
         given = {f.name: f.value for f in shown.inputs}
         assert values.keys() <= given.keys(), values.keys() - given.keys()
         submission = FormSubmission(

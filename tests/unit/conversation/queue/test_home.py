@@ -247,3 +247,17 @@ def test_pages_that_are_not_there_show_the_nearest() -> None:
     assert build_queue_parts(tasks, page=9) == build_queue_parts(tasks, page=2)
     assert build_queue_parts(tasks, page=-1) == build_queue_parts(tasks, page=1)
     assert isinstance(tasks[0], QueuedTask)
+
+
+async def test_the_forms_of_the_queue_fold_away_what_is_empty(anna: Desk) -> None:
+    """S260: what is folded away stays as it is."""
+    form = await anna.opens("queue_add")
+    assert [field.name for field in form.inputs] == ["title", "minutes"]
+    assert "due_day" in {field.name for field in (await anna.opens("queue_add", size=1)).inputs}
+    await anna.fill("queue_add", title="Buy a chair", minutes=30, place="Market", priority="1")
+    (buy,) = await anna.tasks()
+    form = await anna.opens("queue_edit", target=buy.id)
+    assert [field.name for field in form.inputs] == ["title", "minutes", "priority", "place"]
+    await anna.fill("queue_edit", target=buy.id, title="Buy two chairs")
+    (after,) = await anna.tasks()
+    assert (after.spec.title, after.spec.priority, after.spec.details) == ("Buy two chairs", 1, buy.spec.details)
