@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from fateforger.calendar.comparison import describe_field
 from fateforger.calendar.model import Adopted, Merged, SyncPlan
+from fateforger.planning.block_times import follow_ways
 from fateforger.planning.plan import (
     COLOR_BY_TYPE,
     ET,
@@ -47,8 +48,8 @@ def adopt_changes(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
     """Return the plan with the person's own changes.
 
     Moved, resized, renamed and recoloured blocks become as the calendar has them; deleted ones are dropped. Blocks that
-    depended on one of those keep their time. The result may have overlaps, because a calendar may; ``resolve_strict``
-    reports them. A title or notes that a plan cannot hold are not adopted.
+    depended on one of those keep their time, and the way to and from one goes with it. The result may have overlaps,
+    because a calendar may; ``resolve_strict`` reports them. A title or notes that a plan cannot hold are not adopted.
     """
     adopted: dict[str, dict[str, str | None]] = {}
     for change in changes:
@@ -65,7 +66,7 @@ def adopt_changes(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
         if block.key in pinned and block.key not in moved:
             event = _set_times(event, block.start, block.end, plan)
         events.append(_change_event(event, block, adopted.get(block.key, {}), plan))
-    return plan.replace(events)
+    return follow_ways(plan, plan.replace(events))
 
 
 def describe_changes(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands.calendar import SetCalendarWrite
 from fateforger.session.commands.plan import ExplainBlock, RemoveBlock, Replan, ShiftBlock, SwapBlock
-from fateforger.session.conflicts import open_questions
+from fateforger.session.conflicts import intended_fields, open_questions
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar
 from fateforger.session.edits import writes_at_once
@@ -209,13 +209,21 @@ def _when_words(session: Session) -> str:
         return _("Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself.")
     if session.sync.written is None:
         return _("Your first change puts the plan on your calendar, and each further one follows at once.")
-    if any(not (step.transactions or step.local) for step in session.sync.refine_undo):
+    if any(not (step.transactions or step.local) for step in session.sync.refine_undo) or _moved_by_itself(session):
         return _("Your next change puts all of this on your calendar, and each further one follows at once.")
     if open_questions(session):
         return _(
             "Your calendar matches this plan, except for the open questions above. Each change goes there at once."
         )
     return _("Your calendar matches this plan. Each change goes there at once.")
+
+
+def _moved_by_itself(session: Session) -> bool:
+    """Check whether a block has another time on the calendar: the way to a task that the person dragged there."""
+    if session.planning.plan is None or session.day.snapshot is None or open_questions(session):
+        return False
+    there = {(each.start, each.end) for each in session.day.snapshot.own_fields.values() if each is not None}
+    return any((each.start, each.end) not in there for each in intended_fields(session.planning.plan).values())
 
 
 def _when_choice(session: Session) -> Select:

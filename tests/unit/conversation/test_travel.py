@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.test_person_edits import drag, event
 
 from fateforger.planning.plan import resolve
 from fateforger.session.model import Session
@@ -53,6 +54,31 @@ async def test_the_way_is_drafted_moved_written_and_taken_back_with_its_task(ann
     assert {name: written[name] for name in moved} == moved
     await anna.press("Undo")
     assert house.calendar.store.shown() == {}
+
+
+async def test_the_way_follows_a_task_that_is_dragged_on_the_calendar(anna: Person, house: House) -> None:
+    """S259: the plan takes the ways along, and the next write puts them there."""
+    await with_dentist(anna)
+    await anna.press("Proceed")
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    drag(house, "Dentist", 180)
+    await anna.press("Back to refine")
+    assert "Your next change puts all of this on your calendar" in anna.words
+    moved = spans(await anna.session())
+    assert_leads(moved)
+    await anna.press("Commit to calendar")
+    written = {event.summary: (event.start, event.end) for event in house.calendar.store.shown().values()}
+    assert {name: written[name] for name in moved} == moved
+    drag(house, "Dentist", 15)
+    await anna.press("Redo step")
+    moved = spans(await anna.session())
+    assert_leads(moved)
+    written = {event.summary: (event.start, event.end) for event in house.calendar.store.shown().values()}
+    assert {name: written[name] for name in moved} == moved
+    house.calendar.store.user_delete(event(house, "Dentist").id)
+    await anna.press("Redo step")
+    assert not {THERE, HOME, "Dentist"} & {event.summary for event in house.calendar.store.shown().values()}
 
 
 async def test_a_way_that_a_person_moved_stays_where_it_was_put(anna: Person) -> None:
