@@ -80,7 +80,7 @@ def pieces_of(day: Day, tasks: Sequence[str]) -> list[drafting_checker.Piece]:
             *(day.begin + each * MINUTE for each in (block.start, block.end)),
         )
         for block in day.blocks
-        if not tasks or block.task in tasks
+        if (not tasks and block.type != "C") or block.task in tasks  # a way to a meeting lies beside it
     ]
 
 
@@ -301,7 +301,6 @@ def judge_best_hours(day: Day) -> Findings:
         best, pieces = day.best_hours(task), day.pieces(task["id"])
         if best is None or not pieces or "start" in task:
             continue
-        outside = len(cover(pieces) - best)
         rivals = [
             block
             for block in day.blocks
@@ -312,14 +311,15 @@ def judge_best_hours(day: Day) -> Findings:
                 (other := day.tasks.get(block.task or "")) is not None
                 and (day.best_hours(other) or set()) & cover([block])
             )
-            or (other is not None and "start" in other)
+            or (other is not None and ("start" in other or other["one_thing"]))
         ]
         taken = {minute for rival in rivals for minute in range(rival.start - PAUSE, rival.end + PAUSE)}
         open_ = (best & day.free & day.room(task)) - taken
-        least = task["min_chunk"] if task["splittable"] else task["minutes"]
-        spot = next((run for run in runs(open_) if len(run) >= least), None)
-        if outside >= least and spot is not None:
-            wrong = next(piece for piece in pieces if cover([piece]) - best)
+        wrong = next((piece for piece in pieces if cover([piece]) - best), None)
+        if wrong is None:
+            continue
+        spot = next((run for run in runs(open_) if len(run) >= wrong.minutes), None)  # nobody wants it in more pieces
+        if spot is not None:
             yield (
                 f"“{wrong.title}” is at {day.describe(wrong)}, outside its best hours, "
                 f"although there is room at {day.describe(spot)}"

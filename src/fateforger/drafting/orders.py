@@ -8,7 +8,7 @@ from itertools import combinations
 from operator import or_
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import slot_range, stretches
+from fateforger.drafting.axis import PlannedDay, slot_range, stretches
 from fateforger.drafting.context import DraftContext, SlotRule
 from fateforger.drafting.problem import SITTING, Item, Order
 from fateforger.memory.vocabulary import Necessity
@@ -42,9 +42,10 @@ def build_orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequen
 def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Order]:
     """Yield the orders of a good day: the one thing, other deep work, shallow work, and the end of work.
 
-    Where time is too short for a sitting, shallow work keeps deep work from nothing.
+    Where time is too short for a sitting, or deep work waits for its best hours, shallow work keeps it from nothing;
+    nor does other deep work, while the one thing waits for its own.
     """
-    policy, days = context.instance.policy, tuple(day.slots for day in context.days)
+    policy = context.instance.policy
     short = reduce(or_, (slot_range(at, at + n) for at, n in stretches(context.free) if n < SITTING), 0)
     one = frozenset(i.index for i in items if i.source.one)
     needed = {n for i in one for n in items[i].precedence.needs}
@@ -55,14 +56,23 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     orders = [("shutdown", one | deep | shallow, end, weights.WORK_END, frames)]
     if policy.one_thing_early:
         movable = frozenset(i for i in one if items[i].firm is None or items[i].source.pinned)
+        hours = reduce(or_, (context.best_hours(each) for each in context.instance.tasks if each.one_thing), 0)
+        from_best = tuple(_from(hours, day) for day in context.days)
         for task, members in _by_task(deep - needed, items).items():
             points = min(weights.ONE_FIRST, _worth(context, task) // (1 + _sittings(context, movable, items)))
-            orders.append(("one_thing_early", movable, members, points, days))
-        long = tuple(day & ~short for day in days)
+            orders.append(("one_thing_early", movable, members, points, from_best))
+        hours = context.windows(context.instance.policy.focus)
+        long = tuple(_from(hours, day) & ~short for day in context.days)
         orders.append(("deep_first", one | deep, shallow, weights.DEEP_FIRST, long))
     for name, first, then, points, on in orders:
         if first and then:
             yield Order(name, first, then, on, points)
+
+
+def _from(best: int, day: PlannedDay) -> int:
+    """Return the slots of a day from the first of these in its frame; all if there is none."""
+    best &= day.frame
+    return day.slots & -(best & -best) if best else day.slots
 
 
 def _by_task(members: Iterable[int], items: Sequence[Item]) -> dict[str | None, frozenset[int]]:

@@ -151,3 +151,16 @@ def test_a_declined_part_of_the_policy_stays_declined_in_the_document_of_a_day()
     written = day.model_dump(mode="json", by_alias=True, exclude_none=True)
     assert written["policy"] == policy
     assert read_instance(written).policy == day.policy
+
+
+def test_small_tasks_use_the_time_before_the_best_hours() -> None:
+    """A person who writes in the evening answers mails in the afternoon, not at midnight."""
+    night = [{"start": "19:00", "end": "23:00"}]
+    day = drafted(task("Novel", 90), task("Mail", 30, type="SW"), start="13:00", end="23:30", lunch=None, focus=night)
+    assert names(day) == ["Mail", "Novel", "Shut down"]
+
+
+def test_other_deep_work_goes_before_the_best_hours_of_the_one_thing() -> None:
+    afternoon = [{"start": "14:00", "end": "17:00"}]
+    shown = names(drafted(task("Talk", 60, one_thing=True, energy=afternoon), task("Report", 60)))
+    assert shown.index("Report") < shown.index("Talk")
