@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fateforger.tasks.task import Decompose, QueuedTask, TaskSpec
+from fateforger.errors import BadInput
+from fateforger.tasks.task import Decompose, QueuedTask, TaskSpec, TaskState
 from fateforger.text import gettext, limit_items
 from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule, Verdict, check
@@ -101,3 +102,36 @@ def reason_for_queue(spec: TaskSpec) -> str | None:
     if len(spec.acceptance_criteria) > 1:
         return f"This is done when {len(spec.acceptance_criteria)} things are so, and only the queue asks for them."
     return None
+
+
+def reopen_task(task: QueuedTask) -> QueuedTask:
+    """Return a task that is not done after all: it is in the person's hands again."""
+    return replace(task, state=TaskState.WAITING, outcome=gettext("It is open again. Say here when it is done."))
+
+
+def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> QueuedTask:
+    """Return the task as done, if every criterion is met and no rule objects to the actions in ``did``, in order.
+
+    Raises ``BadInput`` with what is missing.
+    """
+    criteria = task.spec.acceptance_criteria
+    missing = [text for place, text in enumerate(criteria) if place not in met]
+    if missing:
+        raise BadInput(gettext("It is not done yet. Still open: {missing}.", missing="; ".join(missing)))
+    workflow = workflow_of(task.spec)
+    if workflow is not None:
+        for action in did:
+            if action not in workflow.actions:
+                raise BadInput(
+                    gettext(
+                        "“{action}” is nothing that the workflow “{name}” knows.", action=action, name=workflow.name
+                    )
+                )
+            against = objections(task, action)
+            if against:
+                raise BadInput(" ".join(refusal(against)))
+            task = with_steps(task, (action,))
+        against = unfinished_rules(task)
+        if against:
+            raise BadInput(" ".join(refusal(against)))
+    return replace(task, state=TaskState.DONE, outcome=gettext("You said that it is done."))

@@ -6,7 +6,8 @@ ACTIVE ──> RUNNING ──> DONE                                │
   │ v         ├──────> FAILED ───> ACTIVE (retry)          │
 PAUSED        └────────────────────────────────────────────┘
 
-STOPPED can be reached from everything that has not ended, and ACTIVE from it (retry).
+STOPPED can be reached from everything that has not ended, and ACTIVE from it (retry). DONE becomes WAITING again when
+the person takes back that it is done.
 
 Pure functions, the same for every store. An edit that makes no sense is refused with a sentence.
 """
@@ -44,7 +45,7 @@ MOVES: Mapping[S, frozenset[S]] = {
     S.PAUSED: frozenset({S.ACTIVE, S.STOPPED}),
     S.FAILED: frozenset({S.ACTIVE, S.STOPPED}),
     S.STOPPED: frozenset({S.ACTIVE}),
-    S.DONE: frozenset(),
+    S.DONE: frozenset({S.WAITING}),
 }
 
 

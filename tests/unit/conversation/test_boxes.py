@@ -140,4 +140,66 @@ async def test_a_box_in_the_queue_is_ticked_off_there(house: House) -> None:
     await anna.press("☐ Expenses")
     (done,) = await anna.house.store.tasks.of(anna.user, ended=True)
     assert done.state is TaskState.DONE
-    assert "☑ Bank" not in [button.label for _, button in buttons(anna.card)]
+    await anna.press("☑ Expenses")
+    (again,) = await anna.tasks()
+    assert (again.state, [item.done for item in again.spec.details.items]) == (TaskState.WAITING, [True, False])
+    assert "It is open again." in anna.words
+
+
+async def test_what_is_ticked_on_a_day_is_ticked_in_the_queue(house: House, anna: Person) -> None:
+    """S248: in both directions, and all of the box is done there as well."""
+    desk = Desk(house)
+    await desk.adds("Admin", details={"items": [{"title": "Bank"}, {"title": "Expenses"}]})
+    await anna.to_tasks()
+    await anna.press("Add")
+    for label in ("Proceed", "Refine", "Commit to calendar", "☐ Bank"):
+        await anna.press(label)
+    (box,) = await desk.tasks()
+    assert [item.done for item in box.spec.details.items] == [True, False]
+    await anna.press("☐ Expenses")
+    assert await desk.tasks() == ()
+    await anna.press("☑ Expenses")
+    (box,) = await desk.tasks()
+    assert (box.state, [item.done for item in box.spec.details.items]) == (TaskState.WAITING, [True, False])
+    await anna.press("Back")
+    await anna.press("Back")
+    await anna.fill_row("Admin", "task", remove=True)
+    (box,) = await desk.tasks()
+    assert (box.state, [item.done for item in box.spec.details.items]) == (TaskState.ACTIVE, [True, False])
+
+
+async def test_small_tasks_of_the_queue_are_done_there_when_their_box_is(house: House, anna: Person) -> None:
+    """S248"""
+    desk = Desk(house)
+    for title in ("Bank", "Expenses", "Train"):
+        await desk.adds(title, work={"kind": "do", "minutes": 10}, details={"kind": "shallow"})
+    await anna.to_tasks()
+    await anna.press("Add all 3 from the queue")
+    for label in ("Put together", "Proceed", "Refine", "Commit to calendar", "☐ Bank"):
+        await anna.press(label)
+    assert [task.spec.title for task in await desk.tasks()] == ["Expenses", "Train"]
+    await anna.press("☑ Bank")
+    assert len(await desk.tasks()) == 3
+
+
+async def test_what_is_done_on_a_day_is_done_in_the_queue(house: House, anna: Person) -> None:
+    """S248: a task with criteria waits there until the person says that each is met."""
+    desk = Desk(house)
+    await desk.adds("Letter", work={"kind": "do", "minutes": 60})
+    report = await desk.adds("Report", work={"kind": "do", "minutes": 60}, acceptance_criteria=["Sent to Ann"])
+    await anna.to_tasks()
+    await anna.press("Add all 2 from the queue")
+    for label in ("Proceed", "Refine", "Commit to calendar"):
+        await anna.press(label)
+    house.clock.at = MORNING.replace(hour=11)
+    plan = (await anna.session()).planning.plan
+    assert plan is not None
+    keys = {block.event.name: block.key for block in resolve(plan)}
+    await anna.press("Back to refine")
+    await anna.fill("replan", done=(keys["Letter"], keys["Report"]))
+    (left,) = await desk.tasks()
+    assert (left.id, left.outcome) == (report.id, "It is not done yet. Still open: Sent to Ann.")
+    await anna.press("Undo last update")
+    assert {task.spec.title: task.state for task in await desk.tasks()} == dict.fromkeys(
+        ("Letter", "Report"), TaskState.WAITING
+    )

@@ -45,7 +45,7 @@ def test_a_blocker_that_was_stopped_blocks_on() -> None:
 
 
 @pytest.mark.parametrize("state", list(TaskState))
-def test_what_has_not_ended_can_be_stopped_and_nothing_follows_what_is_done(state: TaskState) -> None:
+def test_what_has_not_ended_can_be_stopped_and_what_is_done_can_only_be_taken_back(state: TaskState) -> None:
     ended = state in {TaskState.DONE, TaskState.STOPPED}
     assert can_move(state, TaskState.STOPPED) == (not ended)
-    assert not can_move(TaskState.DONE, state)
+    assert can_move(TaskState.DONE, state) == (state is TaskState.WAITING)

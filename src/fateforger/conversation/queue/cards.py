@@ -187,7 +187,7 @@ def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
     if task.outcome:
         parts.append(Prose(text=plain(task.outcome, LONGEST)))
     parts += _build_body(task, tasks)
-    if task.state not in ENDED:
+    if task.state is not TaskState.STOPPED:
         parts += tick_items(task.spec.details.items, task.id, TickTask.tick, TickTask.untick)
     controls = _build_controls(task, tasks)
     if controls:

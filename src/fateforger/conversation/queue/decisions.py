@@ -36,11 +36,9 @@ from fateforger.session.forms import (
 from fateforger.session.queue_commands import BlockTimeFor, DoTaskNow, SettleTask, TickTask, WriteParts
 from fateforger.tasks.parts import Part, Parts, lay_out_parts
 from fateforger.tasks.rules import (
-    objections,
+    complete_task,
     reason_for_queue,
-    refusal,
-    unfinished_rules,
-    with_steps,
+    reopen_task,
     workflow_of,
 )
 from fateforger.tasks.task import (
@@ -115,39 +113,15 @@ def _tick(task: QueuedTask, command: TickTask) -> QueuedTask:
     """Return the task with an item ticked or not. A box of which all is ticked is done."""
     if command.command_id in task.handled:
         return task
-    if task.state in ENDED:
+    if task.state in ENDED and not (task.state is TaskState.DONE and not command.done):
         raise BadInput(_("“{title}” is {state} already.", title=task.spec.title, state=describe_state(task, ())))
     details = tick_item(task.spec.details, command.place, done=command.done)
     task = replace(task, spec=replace(task.spec, details=details))
     if command.done and all(item.done for item in details.items):
         task = complete_task(task, (), ())
+    elif task.state is TaskState.DONE:
+        task = reopen_task(task)
     return mark_handled(task, command.command_id)
-
-
-def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) -> QueuedTask:
-    """Return the task as done, if every criterion is met and no rule objects to the actions in ``did``, in order.
-
-    Raises ``BadInput`` with what is missing.
-    """
-    criteria = task.spec.acceptance_criteria
-    missing = [text for place, text in enumerate(criteria) if place not in met]
-    if missing:
-        raise BadInput(_("It is not done yet. Still open: {missing}.", missing="; ".join(missing)))
-    workflow = workflow_of(task.spec)
-    if workflow is not None:
-        for action in did:
-            if action not in workflow.actions:
-                raise BadInput(
-                    _("“{action}” is nothing that the workflow “{name}” knows.", action=action, name=workflow.name)
-                )
-            against = objections(task, action)
-            if against:
-                raise BadInput(" ".join(refusal(against)))
-            task = with_steps(task, (action,))
-        against = unfinished_rules(task)
-        if against:
-            raise BadInput(" ".join(refusal(against)))
-    return replace(task, state=TaskState.DONE, outcome=_("You said that it is done."))
 
 
 async def block_for(tools: Tools, command: BlockTimeFor) -> Card:

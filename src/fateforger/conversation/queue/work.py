@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
+from functools import partial
 from typing import Protocol, assert_never
 
 from fateforger.conversation.durations import DurationService
@@ -36,7 +37,7 @@ from fateforger.session.store import Sessions
 from fateforger.tasks.parts import lay_out_parts
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import ready_tasks
-from fateforger.tasks.rules import with_steps
+from fateforger.tasks.rules import complete_task, reopen_task, with_steps
 from fateforger.tasks.task import (
     ENDED,
     BlockTime,
@@ -301,14 +302,27 @@ class PlannedTasks:
         return frozenset(task.id for task in found if task is not None and task.state in ENDED)
 
     async def follow(self, before: Session, after: Session) -> None:
-        """Hand tasks that entered the list of a day to the person, and return those that left it to the queue."""
+        """Bring the queue up to date with a change of a day.
+
+        Tasks that entered its list are handed to the person, those that left it go back, and what was said to be done
+        there, or ticked in a box, is done in the queue as well. A task that still misses one of its criteria waits for
+        the person, and says so.
+        """
         was, now = queue_ids(before), queue_ids(after)
-        for task_id in sorted(now - was):
-            await self._take(after, task_id)
-        for task_id in sorted(was - now):
-            await self._tools.tasks.change(
-                after.user_id, task_id, lambda task: _put_back(task, after), now=self._tools.clock.now()
-            )
+        for task_id in sorted(was | now):
+            boxes = {*_find_boxes(before, task_id), *_find_boxes(after, task_id)}
+            done = not boxes.union({task_id}).isdisjoint(after.open_work.settled)
+            if done == boxes.union({task_id}).isdisjoint(before.open_work.settled):
+                await self._change(after, task_id, partial(_settle if done else _reopen, session=after))
+            elif task_id not in was:
+                await self._take(after, task_id)
+            elif task_id not in now:
+                await self._change(after, task_id, partial(_put_back, session=after))
+            if task_id in was & now and (ticked := _list_ticked(after, task_id)) != _list_ticked(before, task_id):
+                await self._change(after, task_id, partial(_tick, ticked=ticked))
+
+    async def _change(self, session: Session, task_id: str, change: Callable[[QueuedTask], QueuedTask]) -> None:
+        await self._tools.tasks.change(session.user_id, task_id, change, now=self._tools.clock.now())
 
     async def _take(self, session: Session, task_id: str) -> None:
         now = self._tools.clock.now()
@@ -318,9 +332,7 @@ class PlannedTasks:
         if claimed is not None:
             await self._tools.tasks.settle(claimed, lambda task: _hand_over(task, session), now=now)
         else:
-            await self._tools.tasks.change(
-                session.user_id, task_id, lambda task: _move_to_session(task, session), now=now
-            )
+            await self._change(session, task_id, partial(_move_to_session, session=session))
 
 
 def _hand_over(task: QueuedTask, session: Session) -> QueuedTask:
@@ -336,6 +348,36 @@ def _put_back(task: QueuedTask, session: Session) -> QueuedTask:
     if task.state is not TaskState.WAITING or task.place != session.id:
         return task
     return replace(task, state=TaskState.ACTIVE, outcome="", place="")
+
+
+def _find_boxes(session: Session, task_id: str) -> list[str]:
+    """Return the boxes of a day that a task of the queue is in."""
+    return [box.id for box in session.day.inputs.tasks if any(item.id == task_id for item in box.details.items)]
+
+
+def _list_ticked(session: Session, task_id: str) -> frozenset[str]:
+    """Return the titles that are ticked on a day in the box that a task of the queue is."""
+    items = (item for task in session.day.inputs.tasks if task.id == task_id for item in task.details.items)
+    return frozenset(item.title for item in items if item.done)
+
+
+def _tick(task: QueuedTask, ticked: Collection[str]) -> QueuedTask:
+    details = task.spec.details
+    items = tuple(replace(item, done=item.title in ticked) for item in details.items)
+    return replace(task, spec=replace(task.spec, details=replace(details, items=items)))
+
+
+def _settle(task: QueuedTask, session: Session) -> QueuedTask:
+    if task.state is not TaskState.WAITING or task.place != session.id:
+        return task
+    try:
+        return complete_task(task, (), ())
+    except BadInput as error:
+        return replace(task, outcome=error.message)
+
+
+def _reopen(task: QueuedTask, session: Session) -> QueuedTask:
+    return replace(reopen_task(task), place=session.id) if task.state is TaskState.DONE else task
 
 
 _WHOLE = (
