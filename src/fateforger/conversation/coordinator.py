@@ -167,6 +167,7 @@ class PlanningCoordinator:
             calendar_write=calendar_write,
             model=model,
             memory=memory,
+            rules=self._alone,
             tasks=tasks,
             outside=outside,
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from fateforger.conversation import memory_node as node
+from fateforger.conversation.language.message_reader import read_memory_request
 from fateforger.conversation.turn_values import MemoryReading, SearchMemory, StageInput, WriteMemory
 from fateforger.errors import (
     BadInput,
@@ -23,6 +24,8 @@ from fateforger.memory.retrieval import NEAREST, NO_INDEX, select_current
 from fateforger.memory.versions import Version
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
+from fateforger.ports.model import Model
+from fateforger.session.cards import Card
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.rules import (
     AddExtracted,
@@ -38,7 +41,7 @@ from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
 from fateforger.session.memory import MemoryView, unstored_versions
 from fateforger.session.model import Session
-from fateforger.session.recall import MOST_NAMED, recall
+from fateforger.session.recall import MOST_NAMED, nameable_constraints, recall
 from fateforger.session.rulebook import (
     RuleBook,
     known_versions,
@@ -51,6 +54,7 @@ from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, quote_title
+from fateforger.ui.rule_cards import rules_reply
 from fateforger.values import replace
 from fateforger.workers.lanes import EXTRACT, TURN
 from fateforger.workers.memory import (
@@ -434,15 +438,45 @@ class RuleService:
             return True
         return await self._memory.has_written(command.user_id, command.command_id)
 
+    async def answer(self, reply: TimeboxingUserReply, model: Model) -> Card:
+        """Carry out what a message wants of memory, and return the answer. Raises ``StoreError``."""
+        person, before = await self._person(reply.user_id), (await self.book(reply.user_id, None)).versions
+        heard = await read_memory_request(reply, person, model, nameable_constraints(person, before))
+        lines, view = [*heard.trouble, *heard.lines], None
+        for number, command in enumerate(heard.commands):
+            if isinstance(command, ShowMemory):
+                view = await self._show(person, command)
+                continue
+            named = replace(command, command_id=f"{command.command_id}.{number}")
+            await self.carry_out(named)
+            lines += self.get_reply(named.command_id)
+        known = {(version.uid, version.seq) for version in before}
+        after = (await self.book(reply.user_id, None)).versions
+        changed = tuple(version.uid for version in after if (version.uid, version.seq) not in known)
+        if changed:
+            view = refresh_view(person, after, MemoryView(asked=reply.command_id, only=changed))
+        return rules_reply(lines, view)
+
+    async def _show(self, person: Session, command: ShowMemory) -> MemoryView | None:
+        """Return the rules that a message asks for. Raises ``StoreError``."""
+        stage = self._stage(person, command, await self._memory.look(person, command))
+        output = node.handle_memory_command(stage, command)
+        shown = person if output is None else output.session
+        if command.search:
+            shown = await self._memory.look_for(SearchMemory(queries=command.search), shown)
+        return shown.thread.memory
+
+    def _stage(self, person: Session, command: SessionCommand, reading: MemoryReading) -> StageInput:
+        return StageInput(
+            session=person, asked=Move.STAY, command=command, cause=command.command_id, now=command.at, memory=reading
+        )
+
     async def _attempt(self, command: SessionCommand) -> None:
         person = await self._person(command.user_id)
         reading = await self._memory.look(person, command)
         if reading.error is not None:
             raise StoreUnavailable(reading.error)
-        stage = StageInput(
-            session=person, asked=Move.STAY, command=command, cause=command.command_id, now=command.at, memory=reading
-        )
-        output = node.handle_memory_command(stage, command)
+        output = node.handle_memory_command(self._stage(person, command, reading), command)
         if output is None:
             raise BadInput("That needs a session; start one with /timebox.")
         for effect in output.effects:

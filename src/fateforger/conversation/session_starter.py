@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.memory_service import MemoryService, RuleService
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import RunningTurn, TurnModel
 from fateforger.conversation.session_lifecycle import build_session, format_session_id
@@ -22,7 +22,7 @@ from fateforger.session.commands.thread import Opening, Start, TimeboxingUserRep
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
 from fateforger.session.store import Sessions
 from fateforger.tasks.durations import Estimate
-from fateforger.tasks.intent import HydratedMessage
+from fateforger.tasks.intent import HydratedMessage, Purpose
 from fateforger.tasks.task import QueuedTask
 
 AT_ONCE = timedelta(seconds=20)
@@ -90,6 +90,7 @@ class SessionStarter:
     calendar_write: CalendarWrite
     model: Model | None
     memory: MemoryService
+    rules: RuleService
     tasks: QueueService
     outside: ExternalTaskList | None
 
@@ -148,6 +149,10 @@ class SessionStarter:
             calendar_write=self.calendar_write,
             estimates=await self.tasks.durations.estimates(opening.user_id),
         )
+        if isinstance(session, HydratedMessage) and session.intent is Purpose.MEMORY:
+            card = await self.rules.answer(to_reply("", opening), model)
+            await self.tasks.send(card, opening)
+            return True
         if session is None or isinstance(session, HydratedMessage):
             return session is not None and await self.tasks.route(opening, session)
         self._look_ahead(session)

@@ -27,6 +27,8 @@ class Purpose(StrEnum):
     """The same for the next week."""
     RULES = "rules"
     """The rules that wait for a word are to be looked through, now."""
+    MEMORY = "memory"
+    """It asks what is known of the person, or for a rule to be remembered, changed or forgotten."""
     QUESTION = "question"
     """It asks something."""
     CONVERSATION = "conversation"

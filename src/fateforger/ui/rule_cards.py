@@ -259,6 +259,17 @@ def memory_card(session: Session, view: MemoryView) -> Card:
     )
 
 
+def rules_reply(lines: Sequence[str], view: MemoryView | None) -> Card:
+    """Return the answer to a message about rules outside of a plan: what was done, and the rules that it is about."""
+    rows = () if view is None else tuple(part for row in view.rows for part in _row(row))
+    if view is not None and not rows:
+        lines = (*lines, _(NONE_SUCH) if view.only else _(NO_RULES))
+    said = join_sentences(*lines) or _("These are your rules.")
+    trouble, more = ((), ()) if view is None else (_trouble(view), _rest(view))
+    controls = localize_row(REVIEW, ADD, POLICY)
+    return Card(text=said, parts=(Prose(text=plain(said, 900)), *trouble, *rows, *more, controls))
+
+
 def closed_memory_card(view: MemoryView) -> Card:
     """Return the card after it was closed."""
     line = _("Your rules: {rules}.", rules=count_words(view))

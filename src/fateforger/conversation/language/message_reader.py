@@ -297,6 +297,19 @@ async def read_message(
     return heard if heard.commands or heard.lines else MessageReading(lines=(_(NOTHING),), code=NOTHING_FOUND)
 
 
+async def read_memory_request(
+    reply: TimeboxingUserReply, session: Session, model: Model, nameable: Sequence[Version]
+) -> MessageReading:
+    """Read a message about memory outside of a plan; ``session`` is that of the person, today.
+
+    Raises nothing for a failing model.
+    """
+    try:
+        return await _MessageReader(reply, session, model, nameable, ()).read_memory_request(also=False)
+    except (ModelError, UserError) as error:
+        return MessageReading(trouble=(error.message,))
+
+
 async def _follow_decision(ear: _MessageReader, decision: Decision) -> MessageReading:
     first = find_unanswered(ear.waiting, decision.intent)
     if first:

@@ -36,7 +36,7 @@ VERSIONS: Mapping[str, int] = {
     "patch": 11,
     "replan": 3,
     "rules": 6,
-    "start": 8,
+    "start": 9,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol, assert_never, get_args
 
 from fateforger.conversation.queue.cards import ADD, SHOW, build_reply
+from fateforger.errors import InternalError
 from fateforger.session.cards import Card
 from fateforger.session.commands.thread import Opening
 from fateforger.session.queue_commands import (
@@ -104,10 +105,8 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return PullTask(**about, task_id=wanted.task_id)
         case Purpose.TASKS:
             return ShowTasks(**about)
-        case Purpose.WEEK:
-            return PlanWeek(**about)
-        case Purpose.NEXT_WEEK:
-            return PlanWeek(**about, span="next")
+        case Purpose.WEEK | Purpose.NEXT_WEEK:
+            return PlanWeek(**about, span="next" if wanted.intent is Purpose.NEXT_WEEK else "coming")
         case Purpose.DONE:
             if wanted.task_id is None:
                 return ShowTasks(**about)
@@ -116,6 +115,8 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return DirectWork(TaskSpec(title=_("Look through my rules"), work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
             return build_reply(wanted.answer or _(NOT_TOLD), mode="direct")
+        case Purpose.MEMORY:
+            raise InternalError("Rules are not kept in the queue.")
         case Purpose.WORK:
             return _route_work(wanted, about)
         case _:

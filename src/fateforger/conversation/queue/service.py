@@ -222,7 +222,13 @@ class QueueService:
             card = redirect(await enqueue(self._tools.tasks, route.command), route.because)
         else:
             card = route
-        answer = build_notification_job(card, v=f"{about}/card", channel=opening.channel, thread_ts=opening.thread_ts)
+        await self.send(card, opening)
+
+    async def send(self, card: Card, opening: Opening) -> None:
+        """Send the answer to a message into its thread, once."""
+        answer = build_notification_job(
+            card, v=f"{opening.command_id}/card", channel=opening.channel, thread_ts=opening.thread_ts
+        )
         await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
 
     async def home(self, user_id: str) -> tuple[Part, ...]:
