@@ -5,6 +5,7 @@ Waiting is always for a condition, with a deadline.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -207,9 +208,22 @@ class Person:
     def form(self) -> Json:
         return eventually(self.modal, "a form")
 
+    def unfold(self) -> None:
+        """Press the button that shows the fields of the form that are folded away."""
+        view = self.form()
+        folded = field_names(view)
+        found = ((where, each) for where, each in controls(view["blocks"]) if label(each).startswith("More"))
+        block_id, element = next(found)
+        action = {"type": element["type"], "action_id": element["action_id"], "block_id": block_id}
+        self.clicks += 1
+        self.post("/ui/action", surface={"type": "view", "view_id": view["id"]}, action=action, state={})
+        eventually(lambda: field_names(self.form()) > folded, "the fields that were folded away")
+
     def submit(self, **values: Any) -> Json:
         """Fill fields by label (spaces as underscores, case ignored; `title_2` is the second field of that label) and
-        send the form."""
+        send the form. Fields that are folded away are folded out first."""
+        if not {re.sub(r"_\d+$", "", name) for name in values} <= field_names(self.form()):
+            self.unfold()
         self.clicks += 1
         view = self.form()
         state: dict[str, dict[str, Json]] = {}
@@ -228,6 +242,12 @@ class Person:
         return self.post("/ui/view_submit", view_id=view["id"], state=state)
 
 
+def field_names(view: Json) -> set[str]:
+    """The fields of a form as :meth:`Person.submit` names them."""
+    labels = (next(texts(block["label"])) for block in view["blocks"] if block["type"] == "input")
+    return {text.lower().replace(" ", "_") for text in labels}
+
+
 def filled(element: Json, given: Any) -> Json:
     """The state of a form element with a value, or with its initial one."""
     kind = element["type"]
@@ -239,6 +259,8 @@ def filled(element: Json, given: Any) -> Json:
             return {"type": kind, "selected_date": given or element.get("initial_date")}
         case "timepicker":
             return {"type": kind, "selected_time": given or element.get("initial_time")}
+        case "multi_static_select":
+            return {"type": kind, "selected_options": element.get("initial_options") or []}
         case "static_select" | "radio_buttons":
             options = element["options"]
             chosen = next(

@@ -311,7 +311,7 @@ class Listeners:
             return None
         request, name = form.build_request(body["user"]["id"]), action_of(action["action_id"])
         if name == MORE:
-            return self._forms.refresh(replace(request, size=request.size + 1), form)
+            return self._forms.refresh(replace(request, size=request.size + 1, chosen=read_chosen(view)), form)
         if name == VALUE_ACTION and field_name(action["block_id"]) is not None:
             return self._forms.refresh(replace(request, chosen=read_chosen(view)), form)
         use = parse_control(body)

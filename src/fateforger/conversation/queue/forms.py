@@ -104,12 +104,12 @@ def list_others(tasks: Sequence[QueuedTask], but: str = "") -> tuple[Choice, ...
 
 
 def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
-    said = request.chosen.get("text", "")
+    said = request.chosen.get("text") or request.chosen.get("context", "")
     title = TextField(
         name="title",
         label=_("Task"),
         max_length=MAX_TITLE,
-        value=short_title(said),
+        value=request.chosen.get("title") or short_title(said),
         placeholder=_("What is to be done?"),
     )
     day = DateField(name="date", label=_("Day"))
