@@ -15,7 +15,7 @@ from fateforger.text import gettext as _
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
-from fateforger.ui.rule_cards import ADD_DAY
+from fateforger.ui.rule_cards import ADD_DAY, POLICY, ROUTINE
 from fateforger.ui.task_cards import tasks_card
 
 START_AGAIN = Button(label=mark_message("Plan a day"), action="start", style="primary")
@@ -175,7 +175,11 @@ def refused_home_card(why: str) -> Card:
 
 def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
     """Return the App Home: start button, sessions (most recent first), queue, and controls for the person's data."""
-    parts: list[Part] = [Heading(text=_("Your days")), Prose(text=_(HELLO)), localize_row(START, RULES, ADD_DAY)]
+    parts: list[Part] = [
+        Heading(text=_("Your days")),
+        Prose(text=_(HELLO)),
+        localize_row(START, RULES, POLICY, ROUTINE, ADD_DAY),
+    ]
     if sessions:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
         parts.append(Note(text=_("Each day has its own thread; go on there where you left off.")))

@@ -6,11 +6,13 @@ from datetime import time
 from typing import Any
 
 from tests.unit.conversation.person import ANNA, House, Person, buttons_in
+from tests.unit.conversation.queue.desk import labels
 from tests.unit.conversation.test_fitting import drafted
 
 from fateforger.drafting.instance import Policy
 from fateforger.memory.versions import select_newest
 from fateforger.memory.vocabulary import Scope
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 
 USUAL: dict[str, Any] = {
     "lunch_start": time(12, 30),
@@ -73,3 +75,26 @@ async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person
     assert version.record.scope is Scope.PROFILE
     await anna.press("Proceed")
     assert "08:10 School run" in await drafted(anna)
+
+
+async def test_settings_are_made_from_app_home(anna: Person, house: House) -> None:
+    """S245: outside of any plan, and they count in the next one."""
+    home = await house.coordinator.home(anna.user)
+    assert "How days are planned" in labels(home)
+    form = await house.coordinator.open_form(FormRequest(form="policy", session_id="", user_id=anna.user))
+    given = {field.name: field.value for field in form.inputs} | {"lunch_start": time(13), "lunch_minutes": 60}
+    command = await house.coordinator.read_form(
+        FormSubmission(
+            form="policy",
+            session_id="",
+            user_id=anna.user,
+            command_id="home",
+            at=house.clock.now(),
+            target=form.target,
+            values=given,
+        )
+    )
+    assert not isinstance(command, Form | FormErrors)
+    await house.coordinator.handle(command)
+    await anna.to_skeleton("Report")
+    assert "**13:00–14:00** Lunch" in anna.words
