@@ -55,7 +55,7 @@ from fateforger.session.gate import is_committed
 from fateforger.session.messages import CHANGE
 from fateforger.session.model import MEETINGS, HeldChange, Question, RefineUpdate, Session
 from fateforger.session.other_days import check_can_return
-from fateforger.session.placement import by_time, list_differences, span, summarize_differences
+from fateforger.session.placement import by_time, list_differences, local_span, span, summarize_differences
 from fateforger.session.recall import followed_constraints
 from fateforger.session.replanning import (
     OptionCommand,
@@ -70,6 +70,7 @@ from fateforger.session.replanning import (
     with_safe_undo,
 )
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.values import replace
@@ -408,8 +409,8 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
     if after is None:
         keys = {key for breach in broken for key in breach.keys} | {block.key for block, _ in booked}
-        return session.say(_(UNMENDED, why=why, blocks=_join_blocks(plan, keys)), _(NO_WAY))
-    lines = (_(CHANGED, why=why), *list_differences(plan, after))
+        return session.say(_(UNMENDED, why=why, blocks=_join_blocks(session, keys)), _(NO_WAY))
+    lines = (_(CHANGED, why=why), *list_differences(session, plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
     return grade_session(
         session.say(*lines, _(TAKE_BACK))
@@ -440,9 +441,14 @@ def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "ch
         meetings=tuple(overrun_key(block, meeting) for block, meeting in booked),
     )
     reasons = (
-        *(_why_against(breach, session.planning.plan) for breach in broken),
+        *(_why_against(session, breach) for breach in broken),
         *(
-            _(BOOKED, title=m.title, times=span(m.start, m.end), block=_join_blocks(session.planning.plan, {block.key}))
+            _(
+                BOOKED,
+                title=m.title,
+                times=span(local_time(session, m.start), local_time(session, m.end)),
+                block=_join_blocks(session, {block.key}),
+            )
             for block, m in booked
         ),
     )
@@ -463,15 +469,16 @@ def _find_violations(
     return (broken, booked) if broken or booked else None
 
 
-def _why_against(breach: ConstraintViolation, plan: TBPlan) -> str:
+def _why_against(session: Session, breach: ConstraintViolation) -> str:
     if breach.rule:
         return breach.sentence
-    return _(AGAINST, sentence=breach.sentence, blocks=_join_blocks(plan, set(breach.keys)))
+    return _(AGAINST, sentence=breach.sentence, blocks=_join_blocks(session, set(breach.keys)))
 
 
-def _join_blocks(plan: TBPlan, keys: AbstractSet[str]) -> str:
-    """List blocks, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
-    return join_words([f"“{b.event.name}” ({span(b.start, b.end)})" for b in by_time(plan) if b.key in keys])
+def _join_blocks(session: Session, keys: AbstractSet[str]) -> str:
+    """List blocks of the plan, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
+    blocks = () if session.planning.plan is None else by_time(session.planning.plan)
+    return join_words([f"“{b.event.name}” ({local_span(session, b)})" for b in blocks if b.key in keys])
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:
@@ -501,7 +508,7 @@ def undo_last_change(session: Session) -> Session:
     rest = session.sync.refine_undo[:-1]
     plan = session.planning.plan or last.plan_before
     beside = last.answered or last.facts_before is not None
-    difference = "" if beside and plan == last.plan_before else summarize_differences(plan, last.plan_before)
+    difference = "" if beside and plan == last.plan_before else summarize_differences(session, plan, last.plan_before)
     session = with_facts(reopen_questions(session, last.answered), last.facts_before)
     return grade_session(
         session.with_planning(plan=last.plan_before)

@@ -12,6 +12,7 @@ from fateforger.session.draft import day_of, draft_constraints, grade_session, i
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import overview
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
 
@@ -49,27 +50,27 @@ def apply_better_draft(session: Session, draft: Draft | None) -> Session:
     better = grade_session(with_own_draft(session, draft))
     if draft.plan == over:
         return better
-    better = better.say(_describe_order(over, draft.plan), *room_words(over, better))
+    better = better.say(_describe_order(session, over, draft.plan), *room_words(over, better))
     return better.with_planning(overview=overview(better))
 
 
-def _describe_order(over: TBPlan, plan: TBPlan) -> str:
+def _describe_order(session: Session, over: TBPlan, plan: TBPlan) -> str:
     """Name the blocks that begin at another time than in the plan before, lunch first."""
     was = {block.key: block.start for block in resolve(over)}
     moved = [block for block in resolve(plan) if was.get(block.key, block.start) != block.start]
     if not moved:
         return _("A better order was found.")
-    named = join_words(_name_starts(sorted(moved, key=lambda b: (not _is_lunch(b), b.start))), _MOST_NAMED)
+    named = join_words(_name_starts(session, sorted(moved, key=lambda b: (not _is_lunch(b), b.start))), _MOST_NAMED)
     return _("A better order was found: {named}.", named=named)
 
 
-def _name_starts(moved: list[Resolved]) -> Iterator[str]:
+def _name_starts(session: Session, moved: list[Resolved]) -> Iterator[str]:
     for number, block in enumerate(moved):
         title = _("lunch") if _is_lunch(block) else quote_title(block.event.name)
         if number == 0:
-            yield _("{title} is at {start:%H:%M} now", title=title, start=block.start)
+            yield _("{title} is at {start:%H:%M} now", title=title, start=local_time(session, block.start))
         else:
-            yield _("{title} at {start:%H:%M}", title=title, start=block.start)
+            yield _("{title} at {start:%H:%M}", title=title, start=local_time(session, block.start))
 
 
 def _is_lunch(block: Resolved) -> bool:

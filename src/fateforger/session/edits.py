@@ -195,12 +195,12 @@ def apply_edit(session: Session, command: BlockCommand, *, mend: bool = True) ->
     patch = command.to_patch(session, before)
     if isinstance(command, ApplyFix):
         after = sort_by_time(apply_patch(before, patch))
-        return EditResult(before, after, summarize_differences(before, after))
+        return EditResult(before, after, summarize_differences(session, before, after))
     placed = placed_blocks(session, before, patch)
     after, aside = _carry_out(session, before, command, patch, placed, mend=mend)
     if isinstance(command, ApplyPatch) and command.approved is not None:
-        _require_approved(command.approved, before, after)
-    return EditResult(before, after, summarize_differences(before, after, aside), placed)
+        _require_approved(session, command.approved, before, after)
+    return EditResult(before, after, summarize_differences(session, before, after, aside), placed)
 
 
 def _carry_out(
@@ -232,10 +232,10 @@ def _moved_keys(before: TBPlan, after: TBPlan) -> AbstractSet[str]:
     return {block.key for block in resolve(after) if was[block.key] != block.start}
 
 
-def _require_approved(approved: ApprovedChange, before: TBPlan, after: TBPlan) -> None:
+def _require_approved(session: Session, approved: ApprovedChange, before: TBPlan, after: TBPlan) -> None:
     """Raise :class:`PatchInvalid` if the patch would now do something else than was approved."""
     if changed_blocks(approved.before, approved.after) != changed_blocks(before, after):
-        would = summarize_differences(before, after)
+        would = summarize_differences(session, before, after)
         raise PatchInvalid(
             _(
                 "Your plan has changed since that was proposed, so I did nothing. {now} {would}",

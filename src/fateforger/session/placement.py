@@ -16,6 +16,7 @@ from fateforger.planning.timing import FixedStart, is_anchored
 from fateforger.planning.validation import first_mistake
 from fateforger.session.day import busy_meetings, day_window
 from fateforger.session.model import Session
+from fateforger.session.zones import local_time, zone_at, zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 
@@ -142,27 +143,33 @@ def _next_fit(busy: list[tuple[datetime, datetime]], start: datetime, length: ti
     return start
 
 
-def summarize_differences(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> str:
+def summarize_differences(
+    session: Session, before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()
+) -> str:
     """Describe the differences, or say that there are none.
 
     Blocks in ``aside`` were moved to make the rest fit.
     """
-    return " ".join(list_differences(before, after, aside)) or _("That changes nothing; the plan stays as it is.")
+    return " ".join(list_differences(session, before, after, aside)) or _(
+        "That changes nothing; the plan stays as it is."
+    )
 
 
-def list_differences(before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()) -> tuple[str, ...]:
-    """Return a sentence for each block that changed."""
+def list_differences(
+    session: Session, before: TBPlan, after: TBPlan, aside: AbstractSet[str] = frozenset()
+) -> tuple[str, ...]:
+    """Return a sentence for each block that changed, with times as :func:`local_span` has them."""
     was = {b.key: b for b in resolve(before)}
     now = {b.key: b for b in by_time(after)}
     parts = [_("“{name}” is out of the plan.", name=b.event.name) for k, b in was.items() if k not in now]
     parts += [
-        _("“{name}” is in, {hours}.", name=b.event.name, hours=span(b.start, b.end))
+        _("“{name}” is in, {hours}.", name=b.event.name, hours=local_span(session, b))
         for k, b in now.items()
         if k not in was
     ]
     changed = [(was[k], b) for k, b in now.items() if k in was and _differs(was[k], b)]
-    parts += [_describe_change(old, new) for old, new in changed if new.key not in aside]
-    parts += [_describe_made_room(old, new) for old, new in changed if new.key in aside]
+    parts += [_describe_change(session, old, new) for old, new in changed if new.key not in aside]
+    parts += [_describe_made_room(session, old, new) for old, new in changed if new.key in aside]
     return tuple(parts)
 
 
@@ -175,7 +182,7 @@ def _differs(old: Resolved, new: Resolved) -> bool:
     )
 
 
-def _describe_change(old: Resolved, new: Resolved) -> str:
+def _describe_change(session: Session, old: Resolved, new: Resolved) -> str:
     if (old.start, old.end) != (new.start, new.end):
         named = (
             f"“{new.event.name}”"
@@ -185,21 +192,37 @@ def _describe_change(old: Resolved, new: Resolved) -> str:
         return _(
             "{named} is now {hours} (was {before}).",
             named=named,
-            hours=span(new.start, new.end),
-            before=span(old.start, old.end),
+            hours=local_span(session, new),
+            before=_span_before(session, old, new),
         )
     if old.event.name != new.event.name:
         return _("“{name}” is now called “{title}”.", name=old.event.name, title=new.event.name)
     return _("“{name}” has new notes.", name=new.event.name)
 
 
-def _describe_made_room(old: Resolved, new: Resolved) -> str:
+def _describe_made_room(session: Session, old: Resolved, new: Resolved) -> str:
     return _(
         "To make it fit, “{name}” moves to {hours} (was {before}).",
         name=new.event.name,
-        hours=span(new.start, new.end),
-        before=span(old.start, old.end),
+        hours=local_span(session, new),
+        before=_span_before(session, old, new),
     )
+
+
+def local_span(session: Session, block: Resolved, *, named: bool = True) -> str:
+    """Return a span like ``09:00–10:30``, each end in the clock of where the person is then.
+
+    That clock is ``named`` if it is not that of the session.
+    """
+    start, end = block.start, block.end
+    clock = zone_suffix(session, start, end) if named else ""
+    return span(local_time(session, start), local_time(session, end)) + clock
+
+
+def _span_before(session: Session, old: Resolved, new: Resolved) -> str:
+    """Return the span before a change; its clock is named only if the change named another one."""
+    was, now = ([zone_at(session, end).key for end in (block.start, block.end)] for block in (old, new))
+    return local_span(session, old, named=was != now)
 
 
 def span(start: datetime, end: datetime) -> str:

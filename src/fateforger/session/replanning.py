@@ -453,7 +453,7 @@ def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: da
     left = tuple(_to_unplaced(day, each, blocks, open_) for each in result.unplaced)
     day = day.with_planning(unplaced=(*kept, *left))
     day = carry_basis(before, day.with_planning(sketch=None))
-    lines = (*said, *list_differences(before.planning.plan or plan, result.plan))
+    lines = (*said, *list_differences(day, before.planning.plan or plan, result.plan))
     if result.conflict is not None:
         lines = (*lines, result.conflict.sentence)
     return Refit(day, result.plan, lines or (_(STANDS),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, time
 
+from tests.factories.days import block, plan_of
 from tests.unit.conversation.sessions import MONDAY, event, session
 
 from fateforger.calendar.event import EventImage
@@ -11,6 +12,7 @@ from fateforger.session.cards import DayView, Meeting
 from fateforger.session.day import busy_meetings, lunch_start, whole_frame
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.overview import meeting_line
+from fateforger.session.placement import summarize_differences
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.zones import describe_journeys, zone_at
 from fateforger.ui.day_cards import frame_card
@@ -36,6 +38,13 @@ def test_meetings_are_in_the_clock_of_where_the_person_is() -> None:
         "**11:30–14:30** Flight (ends in New York time)",
         "**17:00–17:45** Dinner (New York time)",
     ]
+
+
+def test_what_a_change_moves_is_said_in_the_clock_of_the_place() -> None:
+    """S252"""
+    before, after = (plan_of(block("Call", start=start, minutes=30)) for start in ("21:00", "21:30"))
+    said = summarize_differences(abroad(plan=before), before, after)
+    assert said == "“Call” is now 15:30–16:00 (New York time) (was 15:00–15:30)."
 
 
 def test_the_end_of_the_day_is_that_of_the_place_and_lunch_before_the_flight_is_not() -> None:
