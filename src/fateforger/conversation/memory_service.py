@@ -440,6 +440,12 @@ class RuleService:
 
     async def answer(self, reply: TimeboxingUserReply, model: Model) -> Card:
         """Carry out what a message wants of memory, and return the answer. Raises ``StoreError``."""
+        try:
+            return await self._answer(reply, model)
+        except BadInput as error:
+            return rules_reply((error.message,), None)
+
+    async def _answer(self, reply: TimeboxingUserReply, model: Model) -> Card:
         person, before = await self._person(reply.user_id), (await self.book(reply.user_id, None)).versions
         heard = await read_memory_request(reply, person, model, nameable_constraints(person, before))
         lines, view = [*heard.trouble, *heard.lines], None

@@ -49,11 +49,12 @@ def fold_fields(form: Form, size: int) -> Form:
 
 
 def _is_filled(part: FormField) -> bool:
+    """Check whether a part of a form is always shown: one that has to be filled in, or is."""
     if not isinstance(part, Input) or part.name in FIRST:
         return True
     if isinstance(part, ChoiceField) and part.name in USUAL_VALUES:
         return part.value not in USUAL_VALUES[part.name]
-    return bool(part.value)
+    return bool(part.value) or not (isinstance(part, FlagField | ManyField) or part.optional)
 
 
 def build_kind_field(details: TaskDetails, name: str = "kind", label: str = "") -> ChoiceField:

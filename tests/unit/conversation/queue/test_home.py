@@ -255,6 +255,8 @@ async def test_the_forms_of_the_queue_fold_away_what_is_empty(anna: Desk) -> Non
     assert [field.name for field in form.inputs] == ["title", "minutes"]
     shown = {field.name: field.value for field in (await anna.opens("queue_add", size=1, title="Chair")).inputs}
     assert shown["title"] == "Chair"
+    form = await anna.opens("queue_add", kind="block_time")
+    assert [field.name for field in form.inputs] == ["kind", "title", "date", "minutes"]
     assert "due_day" in shown
     await anna.fill("queue_add", title="Buy a chair", minutes=30, place="Market", priority="1")
     (buy,) = await anna.tasks()
