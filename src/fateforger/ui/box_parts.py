@@ -68,5 +68,6 @@ def with_lists(session: Session, blocks: tuple[PlannedBlock, ...]) -> tuple[Plan
 def _with_list(block: PlannedBlock, box: Task | None) -> PlannedBlock:
     if box is None:
         return block
-    titles = ", ".join(f"{item.title} ✓" if item.done else item.title for item in box.details.items)
+    # In a word: the fonts of the picture have no check mark.
+    titles = ", ".join(_("{title} (done)", title=item.title) if item.done else item.title for item in box.details.items)
     return replace(block, title=f"{block.title}: {titles}")

@@ -9,8 +9,10 @@ from tests.unit.conversation.person import MORNING, House, Person
 from tests.unit.conversation.queue.desk import Desk, buttons
 
 from fateforger.planning.plan import resolve
+from fateforger.session.cards import Picture
 from fateforger.session.model import Session
 from fateforger.tasks.task import TaskState
+from fateforger.ui.font_metrics import split_by_font
 
 SMALL: dict[str, Any] = {
     "title_1": "Bank",
@@ -144,6 +146,16 @@ async def test_a_box_in_the_queue_is_ticked_off_there(house: House) -> None:
     (again,) = await anna.tasks()
     assert (again.state, [item.done for item in again.spec.details.items]) == (TaskState.WAITING, [True, False])
     assert "It is open again." in anna.words
+
+
+async def test_the_picture_says_what_is_done_in_letters_that_it_has(anna: Person) -> None:
+    """Its renderer draws a whole line in another font where one character is missing."""
+    await to_box(anna)
+    await anna.press("☐ Bank")
+    (view,) = [part.day for part in anna.card.parts if isinstance(part, Picture)]
+    (box,) = [block.title for block in view.blocks if block.title.startswith("Small tasks")]
+    assert box == "Small tasks: Bank (done), Expenses, Train"
+    assert "" not in {family for family, _ in split_by_font(box)}
 
 
 async def test_what_is_ticked_on_a_day_is_ticked_in_the_queue(house: House, anna: Person) -> None:
