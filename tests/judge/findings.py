@@ -318,7 +318,7 @@ def judge_best_hours(day: Day) -> Findings:
         wrong = next((piece for piece in pieces if cover([piece]) - best), None)
         if wrong is None:
             continue
-        spot = next((run for run in runs(open_) if len(run) >= wrong.minutes), None)  # nobody wants it in more pieces
+        spot = next((run for run in runs(open_) if len(run) >= wrong.minutes), None)  # a piece is not cut any further
         if spot is not None:
             yield (
                 f"“{wrong.title}” is at {day.describe(wrong)}, outside its best hours, "

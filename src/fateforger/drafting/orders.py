@@ -57,19 +57,19 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     if policy.one_thing_early:
         movable = frozenset(i for i in one if items[i].firm is None or items[i].source.pinned)
         hours = reduce(or_, (context.best_hours(each) for each in context.instance.tasks if each.one_thing), 0)
-        from_best = tuple(_from(hours, day) for day in context.days)
+        from_best = tuple(_slots_from(hours, day) for day in context.days)
         for task, members in _by_task(deep - needed, items).items():
             points = min(weights.ONE_FIRST, _worth(context, task) // (1 + _sittings(context, movable, items)))
             orders.append(("one_thing_early", movable, members, points, from_best))
         hours = context.windows(context.instance.policy.focus)
-        long = tuple(_from(hours, day) & ~short for day in context.days)
+        long = tuple(_slots_from(hours, day) & ~short for day in context.days)
         orders.append(("deep_first", one | deep, shallow, weights.DEEP_FIRST, long))
     for name, first, then, points, on in orders:
         if first and then:
             yield Order(name, first, then, on, points)
 
 
-def _from(best: int, day: PlannedDay) -> int:
+def _slots_from(best: int, day: PlannedDay) -> int:
     """Return the slots of a day from the first of these in its frame; all if there is none."""
     best &= day.frame
     return day.slots & -(best & -best) if best else day.slots

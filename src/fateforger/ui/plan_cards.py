@@ -209,7 +209,7 @@ def _when_words(session: Session) -> str:
         return _("Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself.")
     if session.sync.written is None:
         return _("Your first change puts the plan on your calendar, and each further one follows at once.")
-    if any(not (step.transactions or step.local) for step in session.sync.refine_undo) or _moved_by_itself(session):
+    if any(not (step.transactions or step.local) for step in session.sync.refine_undo) or _has_way_to_move(session):
         return _("Your next change puts all of this on your calendar, and each further one follows at once.")
     if open_questions(session):
         return _(
@@ -218,7 +218,7 @@ def _when_words(session: Session) -> str:
     return _("Your calendar matches this plan. Each change goes there at once.")
 
 
-def _moved_by_itself(session: Session) -> bool:
+def _has_way_to_move(session: Session) -> bool:
     """Check whether a block has another time on the calendar: the way to a task that the person dragged there."""
     if session.planning.plan is None or session.day.snapshot is None or open_questions(session):
         return False

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.conversation.person import MONDAY, House, Person
 from tests.unit.conversation.queue.desk import Desk
 
+from fateforger.session.commands.day import TickItems
 from fateforger.session.commands.plan import MovePlan
 from fateforger.session.commands.thread import StageAction
 from fateforger.session.model import Session, SessionStatus
@@ -69,3 +70,24 @@ async def test_a_death_while_a_plan_moves_loses_nothing(
     assert before.planning.plan is not None
     assert {event.name for event in after.planning.plan.events} == {event.name for event in before.planning.plan.events}
     assert (await on_thursday(house)).status is SessionStatus.CANCELLED
+
+
+async def test_what_was_ticked_before_the_plan_moved_is_opened_again_on_its_new_day(house: House) -> None:
+    """S248: the queue follows the box to the other day."""
+    anna, desk = Person(house), Desk(house)
+    for title in ("Bank", "Expenses", "Train"):
+        await desk.adds(title, work={"kind": "do", "minutes": 10}, details={"kind": "shallow"})
+    await anna.to_tasks()
+    for label in ("Add all 3 from the queue", "Put together", "Proceed", "Refine", "Commit to calendar", "☐ Bank"):
+        await anna.press(label)
+    about: dict[str, Any] = {"user_id": anna.user, "at": house.clock.now()}
+    await house.coordinator.handle(
+        MovePlan(command_id="move-1", session_id=(await anna.session()).id, day=THURSDAY, **about)
+    )
+    await desk.run_commands()
+    assert [task.spec.title for task in await desk.tasks()] == ["Expenses", "Train"]
+    there = await on_thursday(house)
+    (box,) = there.day.inputs.tasks
+    untick = TickItems(command_id="untick-1", session_id=there.id, items=((box.id, 0),), done=False, **about)
+    await house.coordinator.handle(untick)
+    assert sorted(task.spec.title for task in await desk.tasks()) == ["Bank", "Expenses", "Train"]

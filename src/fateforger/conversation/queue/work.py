@@ -310,9 +310,9 @@ class PlannedTasks:
         """
         was, now = queue_ids(before), queue_ids(after)
         for task_id in sorted(was | now):
-            boxes = {*_find_boxes(before, task_id), *_find_boxes(after, task_id)}
-            done = not boxes.union({task_id}).isdisjoint(after.open_work.settled)
-            if done == boxes.union({task_id}).isdisjoint(before.open_work.settled):
+            names = {task_id, *_find_boxes(before, task_id), *_find_boxes(after, task_id)}
+            was_done, done = (_is_done(session, task_id, names) for session in (before, after))
+            if done != was_done:
                 await self._change(after, task_id, partial(_settle if done else _reopen, session=after))
             elif task_id not in was:
                 await self._take(after, task_id)
@@ -353,6 +353,13 @@ def _put_back(task: QueuedTask, session: Session) -> QueuedTask:
 def _find_boxes(session: Session, task_id: str) -> list[str]:
     """Return the boxes of a day that a task of the queue is in."""
     return [box.id for box in session.day.inputs.tasks if any(item.id == task_id for item in box.details.items)]
+
+
+def _is_done(session: Session, task_id: str, names: Collection[str]) -> bool:
+    """Check whether a task of the queue is done on a day: by one of its ``names``, or ticked in a box."""
+    items = (item for task in session.day.inputs.tasks for item in task.details.items)
+    ticked = any(item.done for item in items if item.id == task_id)
+    return ticked or not frozenset(names).isdisjoint(session.open_work.settled)
 
 
 def _list_ticked(session: Session, task_id: str) -> frozenset[str]:
