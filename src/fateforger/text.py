@@ -5,7 +5,8 @@ English is the source: a message is its own id. Catalogues of other languages ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date
 from functools import cache
@@ -23,6 +24,41 @@ def use_language(language: str) -> None:
     """Set the language of this task and of those it starts. Raises ``LookupError`` if there is no catalogue for it."""
     load_catalogue(language)
     _language.set(language)
+
+
+@contextmanager
+def speak(language: str) -> Iterator[None]:
+    """Use a language until the block ends. Raises ``LookupError`` if there is no catalogue for it."""
+    load_catalogue(language)
+    before = _language.set(language)
+    try:
+        yield
+    finally:
+        _language.reset(before)
+
+
+def current_language() -> str:
+    """Return the code of the language of this task, such as ``nl``."""
+    return _language.get()
+
+
+def name_language(code: str, language: str = SOURCE) -> str:
+    """Return the name of a language, in that of the code ``language``."""
+    from babel import Locale  # noqa: PLC0415  slow to import
+
+    return Locale.parse(code).get_display_name(language) or code
+
+
+@cache
+def list_languages() -> tuple[str, ...]:
+    """Return the codes of all languages: the source, and those with a catalogue."""
+    return (SOURCE, *sorted(place.name for place in LOCALES.iterdir() if place.is_dir() and place.name[0] != "_"))
+
+
+def match_language(tag: str | None) -> str | None:
+    """Return the language of a tag such as ``nl-BE`` or ``de_AT``; ``None`` if there is no catalogue for it."""
+    code = (tag or "").replace("_", "-").partition("-")[0].lower()
+    return code if code in list_languages() else None
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
+from tests.fakes.memory_languages import languages
 
 from fateforger.slack.client import new_app
 from fateforger.slack.forms import FormHandler
@@ -56,9 +57,8 @@ async def _dispatch(payload: dict[str, Any], at: datetime) -> list[Call]:
     calls: list[Call] = []
     requests, forms, home = (_Handlers(kind, calls) for kind in (RequestHandler, FormHandler, Home))
     app = new_app(AsyncWebClient(token="xoxb-1"))
-    Listeners(cast("RequestHandler", requests), cast("FormHandler", forms), cast("Home", home), clock=_At(at)).register(
-        app
-    )
+    parts = (cast("RequestHandler", requests), cast("FormHandler", forms), cast("Home", home))
+    Listeners(*parts, languages(), clock=_At(at)).register(app)
     response = await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=payload))
     assert (response.status, response.body) == (200, "")
     return calls

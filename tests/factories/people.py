@@ -22,6 +22,7 @@ from fateforger.agents.clients import Call
 from fateforger.calendar.transactions import TxState
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.jobs import NewJob
+from fateforger.ports.people import PersonLanguage
 from fateforger.session.store import Rating, Sent
 from fateforger.slack.payloads import command_id
 from fateforger.tasks.durations import Observation
@@ -85,6 +86,7 @@ async def _said(store: Store, who: Somebody) -> None:
         id=f"{who.session}/t1", title=who.word, deep=True, planned=60, actual=90, day=who.day, source="done"
     )
     await store.durations.keep(who.id, [took])
+    await store.languages.keep(who.id, PersonLanguage("nl"))
     await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)
 
 

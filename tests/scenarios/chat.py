@@ -25,9 +25,10 @@ from fateforger.session.store import Outbox
 from fateforger.slack.client import SlackLogin, app_manifest
 from fateforger.slack.poster import Render
 from fateforger.slack.progress import DEFAULT_TIMING, Timing
+from fateforger.text import SOURCE
 from fateforger.values import replace
 from fateforger.workers.lanes import FOREVER, LANES, SENDING, TURN, Backoff, LanePolicy, Row
-from fateforger.workers.people import Ownership, PersonalData
+from fateforger.workers.people import LanguageService, Ownership, PersonalData
 from fateforger.workers.supervisor import Supervisor
 from localslack import Workspace, WorkspaceConfig, create_workspace
 from localslack.sockets import listening_socket
@@ -124,6 +125,7 @@ def build_services(
         feedbacks=store.feedbacks,
         approvals=approvals,
         personal_data=PersonalData(store.people, None, clock, owners),
+        languages=LanguageService(store.languages, SOURCE),
         clock=clock,
         render=render,
     )

@@ -78,7 +78,7 @@ from fateforger.workers.lanes import (
     Row,
 )
 from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_handler, build_memory_handler
-from fateforger.workers.people import Ownership
+from fateforger.workers.people import LanguageService, Ownership
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
@@ -251,6 +251,7 @@ class _Resources:
     clock: Clock
     store: Store
     ownership: Ownership
+    languages: LanguageService
     replica: str
 
 
@@ -337,7 +338,8 @@ async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resourc
     store = await open_state(settings)
     stack.push_async_callback(store.aclose)
     ownership = build_ownership(settings, store, clock)
-    return _Resources(stack, settings, clock, store, ownership, read_replica_name(settings.data_dir))
+    languages = LanguageService(store.languages, settings.language)
+    return _Resources(stack, settings, clock, store, ownership, languages, read_replica_name(settings.data_dir))
 
 
 def _open_model(resources: _Resources) -> Model | None:
@@ -378,6 +380,7 @@ def _build_coordinator(
         tasks=QueueService(tools, resources.replica),
         outside=build_external_list(settings, clock),
         proposals=ProposalService(store.proposals, store.jobs, clock),
+        languages=resources.languages,
         logbook=build_turn_log(settings, clock),
         improver=Improver(optimize if is_installed() else None),
     )
@@ -425,6 +428,7 @@ def _build_slack_services(
         feedbacks=store.feedbacks,
         approvals=approvals,
         personal_data=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
+        languages=resources.languages,
         clock=clock,
         render=render_in_thread if settings.picture == "on" else None,
     )

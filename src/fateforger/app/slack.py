@@ -39,7 +39,7 @@ from fateforger.slack.notices import (
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
 from fateforger.workers.lanes import ERASING
-from fateforger.workers.people import PersonalData
+from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
 
@@ -59,6 +59,7 @@ class Services:
     feedbacks: Feedbacks
     approvals: Approvals
     personal_data: PersonalData
+    languages: LanguageService
     clock: Clock
     render: Render | None
 
@@ -73,13 +74,13 @@ class SlackApp:
         self._session = session = new_session()
         self._client = client = new_client(login, session)
         self._background = background = BackgroundTasks()
-        people = People(client, clock)
+        people = People(client, clock, services.languages)
         pace = Pace() if login.base_url == SLACK_URL else Pace(per_second=1000.0, burst=1000)
         self._poster = poster = Poster(client, pace, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
         home = Home(door, client, background)
-        self._listeners = Listeners(requests, forms, home, clock=clock)
+        self._listeners = Listeners(requests, forms, home, services.languages, clock=clock)
         self._app = new_app(client)
         self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
@@ -94,14 +95,16 @@ class SlackApp:
             clock=clock,
             timing=timing,
         )
-        personal_data = PersonalDataHandler(services.personal_data, jobs, poster, people, home, client)
+        personal_data = PersonalDataHandler(
+            services.personal_data, jobs, poster, people, home, services.languages, client
+        )
         self.handlers: tuple[Handler, ...] = (
             build_sending_handler(dispatcher.run, wake=dispatcher.wake, halt=dispatcher.halt),
-            build_turn_handler(self._presence.handle, jobs, services.sessions, clock),
+            build_turn_handler(self._presence.handle, jobs, services.sessions, services.languages, clock),
             build_greeting_handler(door, poster),
             build_notification_handler(poster),
-            build_stop_handler(door, people),
-            build_proposal_handler(services.approvals, poster, people),
+            build_stop_handler(door, services.languages, people),
+            build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
         )
 

@@ -37,6 +37,7 @@ from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
+from fateforger.text import use_language
 from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
@@ -101,13 +102,20 @@ class BackgroundUpdates:
         """Set the callback for messages that were queued outside of a command."""
         self._owing = owing
 
+    async def _load(self, session_id: str) -> Session | None:
+        """Load a session, and go on in the language of its thread."""
+        session = await self._sessions.load(session_id)
+        if session is not None:
+            use_language(session.options.language)
+        return session
+
     async def look_again(self, command: RefreshCalendar) -> None:
         """Apply calendar changes to the session and announce them.
 
         Nothing is saved if they mean nothing to the session, or if the calendar does not answer in time.
         """
         async with self._drafts.turn(command.session_id):
-            before = await self._sessions.load(command.session_id)
+            before = await self._load(command.session_id)
             if before is None or command.command_id in before.thread.handled:
                 return
             look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
@@ -136,7 +144,7 @@ class BackgroundUpdates:
     async def apply_understood(self, command: AddExtracted) -> None:
         """Apply the rules that were found in a reply; they are in force from now on."""
         async with self._drafts.turn(command.session_id):
-            before = await self._sessions.load(command.session_id)
+            before = await self._load(command.session_id)
             if (
                 before is None
                 or command.command_id in before.thread.handled
@@ -161,7 +169,7 @@ class BackgroundUpdates:
     async def close_abandoned(self, command: EndAbandoned) -> None:
         """Close an abandoned session, unless the person has come back."""
         async with self._drafts.turn(command.session_id):
-            before = await self._sessions.load(command.session_id)
+            before = await self._load(command.session_id)
             if before is None or command.command_id in before.thread.handled or not is_abandoned(before, command.at):
                 return
             after, messages = close_session(before, command)
@@ -199,7 +207,7 @@ class BackgroundUpdates:
     async def _improve(self, session_id: str, improver: Improver) -> None:
         try:
             while True:
-                session = await self._sessions.load(session_id)
+                session = await self._load(session_id)
                 if session is None or not awaits_better_draft(session):
                     return
                 draft = await improver.find_better(session)
@@ -213,7 +221,7 @@ class BackgroundUpdates:
 
     async def _show_better(self, drafted: Session, draft: Draft | None) -> bool:
         """Replace the first plan that was drafted; return ``False`` if the session has changed since."""
-        session = await self._sessions.load(drafted.id)
+        session = await self._load(drafted.id)
         if session is None or not awaits_better_draft(session):
             return True
         if session.planning.plan != drafted.planning.plan or not is_current(session, drafted.planning.draft_basis):
@@ -253,7 +261,7 @@ class BackgroundUpdates:
     async def _apply_read(self, session_id: str, looking: asyncio.Task[Look]) -> None:
         look = await asyncio.shield(looking)
         for _ in range(TRIES):
-            session = await self._sessions.load(session_id)
+            session = await self._load(session_id)
             if session is None or not _is_waiting(session, look):
                 return
             after = apply_reading(session, build_reading(session, look)).with_thread(notice=session.thread.notice)

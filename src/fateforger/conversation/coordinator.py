@@ -34,14 +34,15 @@ from fateforger.session.commands.thread import EndAbandoned, Opening, StageActio
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import CalendarWrite, Session
-from fateforger.session.queue_commands import QueueCommand, QueueCommandBase
+from fateforger.session.queue_commands import ChooseLanguage, QueueCommand, QueueCommandBase
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
+from fateforger.text import use_language
 from fateforger.ui import forms
 from fateforger.ui.session_cards import home_card, welcome_card
-from fateforger.workers.people import Ownership
+from fateforger.workers.people import LanguageService, Ownership
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +100,8 @@ class PlanningCoordinator:
 
     ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
     free text, ``memory`` knows the person's constraints, ``outside`` reads an external task list, ``proposals`` holds
-    the proposals of agents, and ``logbook`` records each turn. ``ownership`` decides who owns the calendar. ``model``
+    the proposals of agents, and ``logbook`` records each turn. ``ownership`` decides who owns the calendar,
+    ``languages`` in which language each person is answered. ``model``
     and ``outside`` are ``None`` where none is configured. With an ``improver``, a thread shows a first plan at once,
     and the better one when it is found.
     """
@@ -117,6 +119,7 @@ class PlanningCoordinator:
         logbook: TurnLog,
         model: Model | None,
         outside: ExternalTaskList | None,
+        languages: LanguageService,
         calendar_write: CalendarWrite,
         calendar_wait: float = CALENDAR_WAIT,
         improver: Improver | None = None,
@@ -126,6 +129,7 @@ class PlanningCoordinator:
         self._clock = clock
         self._model = model
         self._ownership = ownership
+        self._languages = languages
         self._looker = Looker(submitter.read, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
@@ -158,6 +162,7 @@ class PlanningCoordinator:
             outside=outside,
             other_days=tasks.other_days,
             proposals=proposals,
+            languages=languages,
         )
         self._beginnings = SessionStarter(
             sessions=sessions,
@@ -170,6 +175,7 @@ class PlanningCoordinator:
             rules=self._alone,
             tasks=tasks,
             outside=outside,
+            languages=languages,
         )
 
     def on_message_due(self, owing: Callable[[], None]) -> None:
@@ -183,7 +189,10 @@ class PlanningCoordinator:
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.handle`."""
-        if isinstance(command, QueueCommandBase):
+        if isinstance(command, ChooseLanguage):
+            await self._languages.choose(command.user_id, command.language)
+            use_language((await self._languages.of(command.user_id)).code)
+        elif isinstance(command, QueueCommandBase):
             await self._tasks.carry_out(command)
         else:
             await self._handle(command, tell)
@@ -298,7 +307,9 @@ class PlanningCoordinator:
 
     async def home(self, user_id: str) -> Card:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.home`."""
-        return home_card(await self._sessions.of_user(user_id), await self._tasks.home(user_id))
+        spoken = await self._languages.of(user_id)
+        use_language(spoken.code)
+        return home_card(await self._sessions.of_user(user_id), await self._tasks.home(user_id), spoken)
 
     async def aclose(self) -> None:
         """Stop background work; its results are looked up again when they are needed."""

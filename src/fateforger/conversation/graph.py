@@ -37,6 +37,7 @@ from fateforger.session.messages import LastWords, Notice
 from fateforger.session.pending import pending_questions
 from fateforger.session.recall import nameable_constraints
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage, target
+from fateforger.text import speak
 from fateforger.values import replace
 
 TURN_INIT, DECISION, TRANSITION, PRESENTER = "turn_init", "decision", "transition", "presenter"
@@ -83,12 +84,18 @@ class Node(BaseChatAgent):
         step = messages[-1]
         if not isinstance(step, StructuredMessage) or not isinstance(step.content, Step):
             raise TypeError(f"{self.name} was handed a {type(step).__name__}")
-        done = self._work(step.content)
-        content = await cancellation_token.link_future(asyncio.ensure_future(done)) if _is_awaitable(done) else done
+        with speak(_language_of(step.content)):
+            done = self._work(step.content)
+            content = await cancellation_token.link_future(asyncio.ensure_future(done)) if _is_awaitable(done) else done
         return Response(chat_message=Message(content=content, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         del cancellation_token  # A node keeps no state.
+
+
+def _language_of(step: Step) -> str:
+    """Return the language of the session: as it is when the turn begins, or as its message was written."""
+    return (_require(step.turn) if step.stage_input is None else step.stage_input).session.options.language
 
 
 def stage_node(stage: TimeboxingStage) -> str:
@@ -199,6 +206,8 @@ def _build_decision(model: Model | None) -> Work:
         turn = _require(step.turn)
         in_view = pending_questions(turn.session, turn.proposals)
         heard = await read_message(given.command, given.session, model, listed, in_view)
+        if heard.language is not None:
+            given = replace(given, session=given.session.with_options(language=heard.language))
         before = given.session.thread.last_words if heard.asks_back else None
         words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
         step = replace(step, last_words=words or before)

@@ -99,7 +99,7 @@ KEPT = frozenset(
     {
         *("id", "key", "after", "event_id", "session_id", "command_id", "task_id", "user_id", "series_id", "op_id"),
         *("channel", "thread_ts", "handled", "asked", "seen", "newest", "transaction", "transactions", "group"),
-        *("write_group", "draft_basis", "basis", "version", "tz", "color_id", "event_type"),
+        *("write_group", "draft_basis", "basis", "version", "tz", "color_id", "event_type", "language"),
         *("uid", "uids", "supersedes", "supersedes_uids", "set_aside", "put_aside", "taken_up", "cause", "of", "write"),
         *(
             "timezone",

@@ -17,6 +17,7 @@ from fateforger.conversation.turn_log import TurnLog
 from fateforger.conversation.turn_values import TurnInput
 from fateforger.conversation.turns import Turns
 from fateforger.ports.model import Model
+from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
@@ -24,6 +25,8 @@ from fateforger.session.store import Sessions
 from fateforger.tasks.durations import Estimate
 from fateforger.tasks.intent import HydratedMessage, Purpose
 from fateforger.tasks.task import QueuedTask
+from fateforger.text import current_language, use_language
+from fateforger.workers.people import LanguageService
 
 AT_ONCE = timedelta(seconds=20)
 """Time after a first message in which another message was written without seeing the answer (S228)."""
@@ -62,14 +65,22 @@ async def run_first_turn(
     *,
     calendar_write: CalendarWrite,
     estimates: tuple[Estimate, ...],
+    spoken: PersonLanguage,
 ) -> Session | HydratedMessage | None:
-    """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do."""
+    """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do.
+
+    The language of this task becomes that of the message, unless the person chose theirs.
+    """
     start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
     session = build_session(start, earlier, calendar_write=calendar_write)
+    session = session.with_options(language=spoken.code, language_chosen=spoken.chosen)
     reply = to_reply(session.id, opening)
     with logbook.turn(reply, session) as entry:
         opened = await entry.opening(reply, session, model, queue)
-        if opened is None or opened.hydrated is not None:
+        if opened is not None and opened.language is not None:
+            use_language(opened.language)
+            session = session.with_options(language=opened.language)
+        if opened is None or not opened.plan:
             return None if opened is None else opened.hydrated
         lines = (*session.notice_lines, *opened.lines)
         if not opened.commands:
@@ -93,6 +104,7 @@ class SessionStarter:
     rules: RuleService
     tasks: QueueService
     outside: ExternalTaskList | None
+    languages: LanguageService
 
     async def start(self, start: Start) -> None:
         """Begin a session, and read its day in the background.
@@ -136,10 +148,14 @@ class SessionStarter:
             return not opening.addressed
         if await self.tasks.handle_typed(opening):
             return True
-        if self.model is None:
-            return False
-        model = TurnModel(self.model, RunningTurn(opening.at), ignore_progress)
+        return self.model is not None and await self._read(opening, earlier, self.model)
+
+    async def _read(self, opening: Opening, earlier: Sequence[Session], connected: Model) -> bool:
+        """Read a first message and answer it; return ``False`` if there is nothing to answer."""
+        model = TurnModel(connected, RunningTurn(opening.at), ignore_progress)
         queue = await self.tasks.queue(opening.user_id)
+        spoken = await self.languages.of(opening.user_id)
+        use_language(spoken.code)
         session = await run_first_turn(
             opening,
             earlier,
@@ -148,7 +164,10 @@ class SessionStarter:
             self.logbook,
             calendar_write=self.calendar_write,
             estimates=await self.tasks.durations.estimates(opening.user_id),
+            spoken=spoken,
         )
+        if current_language() != spoken.code:
+            await self.languages.note_written(opening.user_id, current_language())
         if isinstance(session, HydratedMessage) and session.intent is Purpose.MEMORY:
             card = await self.rules.answer(to_reply("", opening), model)
             await self.tasks.send(card, opening)

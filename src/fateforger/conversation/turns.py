@@ -68,9 +68,10 @@ from fateforger.session.pending import WaitingProposal
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import mark_message, use_language
 from fateforger.ui.session_cards import ended_reply, not_yours_card
 from fateforger.values import replace
+from fateforger.workers.people import LanguageService
 from fateforger.workflow.conformance import CheckedRule
 
 
@@ -171,6 +172,7 @@ class Turns:
     outside: ExternalTaskList | None
     other_days: OtherDays
     proposals: ProposalService
+    languages: LanguageService
     _running: RunningTurns = field(init=False, default_factory=RunningTurns)
 
     async def carry_out(self, command: SessionCommand, tell: ProgressCallback) -> None:
@@ -197,7 +199,10 @@ class Turns:
         before = await self.sessions.load(command.session_id)
         if before is None or command.command_id in before.thread.handled:
             return
-        before = before.with_planning(quick=self.later.improves)
+        spoken = await self.languages.of(before.user_id)
+        before = before.with_planning(quick=self.later.improves).with_options(
+            language=spoken.code, language_chosen=spoken.chosen
+        )
         if command.user_id != before.user_id:
             await self._answer(before, command, not_yours_card())
         elif before.status is SessionStatus.CANCELLED:
@@ -237,6 +242,9 @@ class Turns:
         asking = None if look is None else find_contradicted_turn(turn, look, outcome)
         if asking is not None:
             turn, outcome = asking, await entry.run(asking)
+        if outcome.session.options.language != before.options.language:
+            await self.languages.note_written(before.user_id, outcome.session.options.language)
+            use_language(outcome.session.options.language)
         turn, outcome = await self._with_extracted(command, turn, outcome, heard, look, course, entry)
         after = await course.unless_stopped(self.drafts.apply_draft(outcome, tell))
         course.act()

@@ -65,6 +65,26 @@ class Owners(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class PersonLanguage:
+    """The language in which a person is answered, as a code such as ``nl``; ``chosen`` if they said so themselves."""
+
+    code: str
+    chosen: bool = False
+
+
+class Languages(Protocol):
+    """The language of each person. Each call is one commit. Raises :class:`~fateforger.errors.StoreError`."""
+
+    async def of(self, user_id: str) -> PersonLanguage | None:
+        """Return the language of a person, if it is known."""
+        ...
+
+    async def keep(self, user_id: str, language: PersonLanguage) -> None:
+        """Keep the language of a person; it replaces what was kept before."""
+        ...
+
+
 ERASING_LANE = "erasing"
 """The lane for requests to be forgotten; its job is the last of a person's data to go."""
 
@@ -92,6 +112,7 @@ KINDS: Mapping[str, str] = {
     "proposals": "proposals of agents",
     "ownership": "notes of whose calendar this is",
     "recordings": "recorded turns",
+    "language": "the language in which they are answered",
 }
 """The kinds of data about a person, in words."""
 

@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import zone
-from fateforger.text import gettext, shorten
+from fateforger.text import current_language, gettext, shorten
 from fateforger.values import Value, replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -63,6 +63,7 @@ class DayView(Value):
 
     ``start`` and ``end`` are the frame of the day, if any. ``before`` are the blocks from before a change, if it is
     to be shown. ``now`` draws a line. ``zones`` are the instants from which on the person is in another zone.
+    ``language`` is that of the words of the picture.
     """
 
     date: Date
@@ -75,6 +76,7 @@ class DayView(Value):
     before: tuple[PlannedBlock, ...] | None = None
     now: AwareDatetime | None = None
     zones: tuple[tuple[AwareDatetime, str], ...] = ()
+    language: str = Field(default_factory=current_language)
 
     @cached_property
     def zone(self) -> ZoneInfo:
@@ -259,12 +261,13 @@ Part = Annotated[Heading | Prose | Note | Divider | Controls | Feedback | Pictur
 class Card(BaseModel):
     """One message.
 
-    ``text`` is used by notifications and screen readers.
+    ``text`` is used by notifications and screen readers. ``language`` is that of its texts.
     """
 
     model_config = _FROZEN
     text: str
     parts: tuple[Part, ...]
+    language: str = Field(default_factory=current_language)
 
 
 class Activity(StrEnum):

@@ -22,6 +22,7 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.tasks.durations import BegunTask, Estimate
 from fateforger.tasks.task import Mode
+from fateforger.text import current_language
 from fateforger.values import replace
 from fateforger.workflow.trace import Step
 
@@ -288,6 +289,10 @@ class Options(BaseModel):
     mode: Mode = "direct"
     """Mode in which it was started: directly, or by pulling a task (S146)."""
     calendar_write: CalendarWrite = "refine"
+    language: str = Field(default_factory=current_language)
+    """Code of the language of the thread's cards."""
+    language_chosen: bool = False
+    """True if the person chose it, so that it does not follow what they write."""
     calendar_write_chosen: CalendarWrite | None = None
     """The person's own choice, which their next session begins with."""
 

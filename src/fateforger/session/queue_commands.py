@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import datetime, time
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from fateforger.session.card_actions import CardAction, Click, Fields, read_target
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec
 from fateforger.tasks.transitions import TASK_ACTIONS, TaskAction
-from fateforger.text import mark_message
+from fateforger.text import list_languages, mark_message
 
 TaskReply = Literal["done", "put_back", "approve", "retry", "open"]
 """Reply about a task: done, wait again, try again, or the parts of a goal are right.
@@ -254,10 +254,32 @@ class CorrectDuration(HomeCommandBase):
     percent: int = Field(ge=33, le=300)
 
 
+def _check_language(code: str) -> str:
+    if code not in list_languages():
+        raise ValueError("there is no catalogue for this language")
+    return code
+
+
+def _read_language(click: Click) -> Fields:
+    return {"language": None if click.value == WRITTEN else click.value}
+
+
+WRITTEN = "written"
+"""Choice of a language: the one that the person writes."""
+
+
+class ChooseLanguage(HomeCommandBase):
+    """Choose the language of everything that the bot says; ``None`` follows what the person writes."""
+
+    action: ClassVar = CardAction("language.choose", read=_read_language)
+    kind: Literal["choose_language"] = "choose_language"
+    language: Annotated[str, AfterValidator(_check_language)] | None
+
+
 WeekCommand = PlanWeek | OpenWeek | DropWeek
 CardCommand = (
     EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts | TickTask | WeekCommand
 )
 """Commands that are answered with a card."""
-HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue | ForgetDuration | CorrectDuration
+HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue | ForgetDuration | CorrectDuration | ChooseLanguage
 QueueCommand = CardCommand | HomeCommand

@@ -15,7 +15,7 @@ from fateforger.slack.addresses import COMMAND_NAME
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.payloads import Place
 from fateforger.text import gettext as _
-from fateforger.workers.people import is_code
+from fateforger.workers.people import LanguageService, is_code
 
 log = logging.getLogger(__name__)
 
@@ -24,26 +24,32 @@ MAX_KEPT = 10_000
 
 
 class People:
-    """Time zones and direct messages of people in Slack, both cached."""
+    """Time zones and direct messages of people in Slack, both cached. The language of a profile is noted."""
 
-    def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
+    def __init__(self, client: AsyncWebClient, clock: Clock, languages: LanguageService) -> None:
         self._client = client
+        self._languages = languages
         self._clock = clock
         self._zones: dict[str, tuple[str, datetime]] = {}
         self._channels: dict[str, str] = {}
 
     async def zone(self, user_id: str) -> str | None:
-        """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``."""
+        """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``.
+
+        Raises ``StoreError`` if the language cannot be noted.
+        """
         known = self._zones.get(user_id)
         now = self._clock.now()
         if known is not None and known[1] > now:
             return known[0]
         try:
-            answer = await call_slack(self._client.users_info(user=user_id))
+            answer = await call_slack(self._client.users_info(user=user_id, include_locale=True))
         except SlackCallError as trouble:
             log.warning("users.info failed: %s", trouble)
             return known[0] if known else None
-        zone = answer.get("user", {}).get("tz")
+        profile = answer.get("user", {})
+        await self._languages.note_profile(user_id, profile.get("locale"))
+        zone = profile.get("tz")
         if not isinstance(zone, str) or not zone:
             return None
         if len(self._zones) >= MAX_KEPT:

@@ -28,7 +28,7 @@ from fateforger.session.cards import (
 from fateforger.slack.addresses import ACTION_MARK, FEEDBACK, Address, ControlAction, Vote
 from fateforger.slack.mrkdwn import split, strip_marks, to_mrkdwn
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext, truncate
+from fateforger.text import mark_message, ngettext, speak, truncate
 from fateforger.ui.picture_words import describe
 from fateforger.values import replace
 
@@ -315,7 +315,11 @@ def render(
     Every control carries ``session`` and ``v``, the name of this rendering. With ``thumbs``, feedback uses Slack's own
     thumbs, otherwise two plain buttons. A picture without a file is left out.
     """
-    address = Address(session=session, v=v)
+    with speak(card.language):
+        return _render(card, Address(session=session, v=v), size, file_of, thumbs=thumbs)
+
+
+def _render(card: Card, address: Address, size: Size, file_of: FileOf, *, thumbs: bool) -> Rendered:
     numbers = count()
     limit = max(200, min(MAX_SECTION, size.characters // 4))
     pieces = [piece for part in card.parts for piece in _pieces(part, address, numbers, limit, file_of, thumbs=thumbs)]

@@ -27,9 +27,10 @@ from fateforger.slack.client import (
 from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
+from fateforger.text import use_language
 from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
 from fateforger.workers.lanes import PersonalDataRequest, TryLater
-from fateforger.workers.people import PersonalData
+from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
@@ -80,11 +81,13 @@ class PersonalDataHandler:
     poster: Poster
     people: People
     home: Home
+    languages: LanguageService
     client: AsyncWebClient
 
     async def perform(self, request: PersonalDataRequest, job: Job) -> None:
         """Carry out a request once. Raises like :data:`~fateforger.workers.lanes.Perform`."""
         user_id, wish = request.user_id, request.wish
+        use_language((await self.languages.of(user_id)).code)
         with retry_transient("an answer was not brought"):
             if wish == EXPORT.action:
                 await self._export(user_id, job)

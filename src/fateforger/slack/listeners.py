@@ -67,7 +67,9 @@ from fateforger.slack.payloads import (
     read_value,
 )
 from fateforger.text import gettext as _
+from fateforger.text import speak
 from fateforger.values import replace
+from fateforger.workers.people import LanguageService
 
 CLOSE_SECONDS = 3.0
 ACK_SECONDS = 0.05
@@ -90,8 +92,11 @@ Read = Callable[[Json], Reply | None]
 class Listeners:
     """Listeners of the app. Each reads its payload and calls what handles it."""
 
-    def __init__(self, requests: RequestHandler, forms: FormHandler, home: Home, *, clock: Clock) -> None:
+    def __init__(
+        self, requests: RequestHandler, forms: FormHandler, home: Home, languages: LanguageService, *, clock: Clock
+    ) -> None:
         self._requests = requests
+        self._languages = languages
         self._forms = forms
         self._home = home
         self._clock = clock
@@ -138,7 +143,7 @@ class Listeners:
             await asyncio.sleep(ACK_SECONDS)
 
     def _listen(self, read: Read, *, in_order: bool = True) -> Callable[..., Awaitable[BoltResponse]]:
-        """Return a listener that acknowledges a payload once it is handled.
+        """Return a listener that acknowledges a payload once it is handled, in the language of its person.
 
         Payloads of one thread, or else of one person, are handled in the order of their arrival.
         """
@@ -155,11 +160,12 @@ class Listeners:
                 return await ack()
             self._running += 1
             try:
-                if not in_order:
-                    return await ack(await call or "")
-                async with self._locks.turn(_conversation(body, context)):
-                    answer = await call
-                return await ack(answer or "")
+                with speak((await self._languages.of(context.user_id or "")).code):
+                    if not in_order:
+                        return await ack(await call or "")
+                    async with self._locks.turn(_conversation(body, context)):
+                        answer = await call
+                    return await ack(answer or "")
             except StoreError as error:
                 log.error("a payload is not acknowledged: %s", error.message)  # noqa: TRY400  the sentence says it all
                 return _leave_unanswered()

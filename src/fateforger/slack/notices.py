@@ -29,7 +29,7 @@ from fateforger.slack.delivery import moved_card
 from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import mark_message, speak, use_language
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.values import replace
 from fateforger.workers.lanes import (
@@ -43,6 +43,7 @@ from fateforger.workers.lanes import (
     ProposalUpdate,
     TryLater,
 )
+from fateforger.workers.people import LanguageService
 
 FIRST_WORDS = (
     mark_message("Plan the rest of today"),
@@ -98,7 +99,8 @@ def build_greeting_handler(door: CoordinatorPort, poster: Poster) -> JobHandler:
             # An earlier try may have posted it and died before recording it.
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
                 return
-            card = welcome(door) if words is None else Card(text=words, parts=(Prose(text=words),))
+            with speak(greeting.language):
+                card = welcome(door) if words is None else Card(text=words, parts=(Prose(text=words),))
             await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
 
     return GREETING.handle(perform)
@@ -164,13 +166,18 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
     await poster.post(given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside)
 
 
-def build_proposal_handler(approvals: Approvals, poster: Poster, people: People) -> JobHandler:
+def build_proposal_handler(
+    approvals: Approvals, languages: LanguageService, poster: Poster, people: People
+) -> JobHandler:
     """Return the handler that shows proposals, expires old ones, and carries out clicks on them.
 
     A proposal is posted once in the plan's thread or in direct messages, and then updated in place.
     """
 
     async def perform(wanted: ProposalUpdate | ProposalAnswer, job: Job) -> None:
+        about = await approvals.get(wanted.proposal)
+        if about is not None:
+            use_language((await languages.of(about.user_id)).code)
         if isinstance(wanted, ProposalAnswer):
             words = await approvals.answer(wanted.proposal, wanted.user_id, wanted.answer)
             if words is not None:

@@ -28,8 +28,10 @@ from fateforger.slack.notices import get_heard_place
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
+from fateforger.text import use_language
 from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
+from fateforger.workers.people import LanguageService
 from fateforger.workers.supervisor import BackgroundTasks, wait_for
 
 log = logging.getLogger(__name__)
@@ -314,7 +316,7 @@ tries.
 """
 
 
-def build_stop_handler(door: CoordinatorPort, people: People) -> JobHandler:
+def build_stop_handler(door: CoordinatorPort, languages: LanguageService, people: People) -> JobHandler:
     """Return the handler that stops turns. If a stop comes too late, the person alone is told."""
 
     async def perform(wanted: StopTurn, job: Job) -> None:
@@ -323,6 +325,7 @@ def build_stop_handler(door: CoordinatorPort, people: People) -> JobHandler:
         if job.attempts < STOP_TRIES:
             raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
         place = Place(wanted.channel, wanted.thread_ts)
+        use_language((await languages.of(wanted.user_id)).code)
         await people.send_ephemeral(wanted.user_id, place, _(phrases.STOP_TOO_LATE))
 
     return STOP_TURN.handle(perform)

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from fateforger.planning.plan import COLOR_BY_TYPE, ET
 from fateforger.session.cards import DayView
+from fateforger.text import speak
 from fateforger.ui.font_metrics import split_by_font
 from fateforger.ui.picture_layout import lay_out
 from fateforger.ui.picture_scene import Arrow, Box, Hour, Pill, Rect, Scene, Text
@@ -134,7 +135,8 @@ _STRUCK = ' text-decoration="line-through"'
 
 def draw(view: DayView) -> str:
     """Return the picture as an SVG text; its title is the text alternative."""
-    return render_svg(lay_out(view), describe(view))
+    with speak(view.language):
+        return render_svg(lay_out(view), describe(view))
 
 
 def render_svg(scene: Scene, words: str) -> str:

@@ -18,6 +18,7 @@ from fateforger.text import (
     format_weekday,
     join_sentences,
     join_words,
+    speak,
     truncate,
 )
 from fateforger.text import gettext as _
@@ -81,6 +82,11 @@ def describe(view: DayView, limit: int | None = None) -> str:
     Blocks and meetings are in time order. With a ``limit`` of characters, sentences at the end are left out and
     counted.
     """
+    with speak(view.language):
+        return _describe(view, limit)
+
+
+def _describe(view: DayView, limit: int | None) -> str:
     changes = changes_of(view)
     entries: list[tuple[datetime, str]] = [(m.start, _meeting(view, m)) for m in view.meetings]
     entries += [(b.start, _block(view, b, changes)) for b in view.blocks]

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
-from fateforger.session.cards import Button, Card, Divider, Heading, Note, Part, Prose, localize_row, plain
+from fateforger.ports.people import PersonLanguage
+from fateforger.session.cards import Button, Card, Choice, Divider, Heading, Note, Part, Prose, localize_row, plain
 from fateforger.session.day import day_words, frame_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.queue_commands import WRITTEN, ChooseLanguage
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import count_tasks, join_sentences, join_words, mark_message, ngettext
+from fateforger.text import (
+    count_tasks,
+    join_sentences,
+    join_words,
+    list_languages,
+    mark_message,
+    name_language,
+    ngettext,
+)
 from fateforger.text import gettext as _
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
@@ -173,8 +183,11 @@ def refused_home_card(why: str) -> Card:
     return Card(text=why, parts=(Prose(text=why), *build_own_data()))
 
 
-def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
-    """Return the App Home: start button, sessions (most recent first), queue, and controls for the person's data."""
+def home_card(sessions: Sequence[Session], queue: Sequence[Part] = (), spoken: PersonLanguage | None = None) -> Card:
+    """Return the App Home: start button, sessions (most recent first), queue, and controls for the person's data.
+
+    ``spoken`` is the language in which the person is answered, as far as it can be chosen.
+    """
     parts: list[Part] = [
         Heading(text=_("Your days")),
         Prose(text=_(HELLO)),
@@ -184,7 +197,19 @@ def home_card(sessions: Sequence[Session], queue: Sequence[Part] = ()) -> Card:
         parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
         parts.append(Note(text=_("Each day has its own thread; go on there where you left off.")))
     latest = _("Last: {day}.", day=day_words(sessions[0].date)) if sessions else ""
-    return Card(text=join_sentences(_("Plan a day."), latest), parts=(*parts, *queue, *build_own_data()))
+    choice = () if spoken is None else _build_language_choice(spoken)
+    return Card(text=join_sentences(_("Plan a day."), latest), parts=(*parts, *queue, *choice, *build_own_data()))
+
+
+def _build_language_choice(spoken: PersonLanguage) -> tuple[Part, ...]:
+    choices = (
+        Choice(label=_("The language I write in"), value=WRITTEN),
+        *(Choice(label=name_language(code, code).capitalize(), value=code) for code in list_languages()),
+    )
+    select = ChooseLanguage.action.select(
+        choices, placeholder=_("Language"), selected=spoken.code if spoken.chosen else WRITTEN
+    )
+    return Divider(), Prose(text=_("Language of everything I say"), control=select)
 
 
 CARDS: Mapping[TimeboxingStage, Callable[[Session], Card]] = {

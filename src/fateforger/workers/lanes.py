@@ -7,7 +7,7 @@ or a handler without a row, is refused when the program starts.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -20,6 +20,7 @@ from fateforger.ports.people import ERASING_LANE
 from fateforger.session.cards import Card
 from fateforger.session.commands import COMMAND, InboxCommand
 from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.text import current_language
 
 P = TypeVar("P")
 
@@ -164,11 +165,15 @@ class Notification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Greeting:
-    """The welcome in a thread, or at the top of direct messages; ``words`` replace it."""
+    """The welcome in a thread, or at the top of direct messages; ``words`` replace it.
+
+    It is in the ``language`` of the task that asks for it.
+    """
 
     channel: str
     thread_ts: str | None
     words: Annotated[str | None, Field(exclude_if=lambda words: words is None)] = None
+    language: str = field(default_factory=current_language)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

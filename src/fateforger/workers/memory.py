@@ -21,6 +21,7 @@ from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.store import Sessions
+from fateforger.text import mark_message
 from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, JobHandler, TidyUp, WriteVersions
 from fateforger.workers.turns import build_command_job, notify_session
 
@@ -86,7 +87,7 @@ def build_tidy_versions(versions: Sequence[Version], context: Context, now: date
     return tuple(change.at(max(now, change.version.updated_at + _TICK)) for change in changes)
 
 
-LOST = "I could not write down for other days what you told me to remember; please tell me once more."
+LOST = mark_message("I could not write down for other days what you told me to remember; please tell me once more.")
 
 
 def build_write_job(versions: Sequence[Version], session_id: str, cause: str) -> NewJob:
@@ -130,7 +131,9 @@ def parse_understood(job: Job) -> AddExtracted:
     return heard
 
 
-UNREAD = "I could not look for rules in your last message, so I remember nothing of it; the rest of it counts as usual."
+UNREAD = mark_message(
+    "I could not look for rules in your last message, so I remember nothing of it; the rest of it counts as usual."
+)
 
 Interpret = Callable[[TimeboxingUserReply, Session], Awaitable[AddExtracted | None]]
 """Return the rules to remember from a reply, or ``None`` if there are none.

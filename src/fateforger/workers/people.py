@@ -1,4 +1,4 @@
-"""The owner of the calendar, and the export and erasure of everything that is stored about a person.
+"""The owner of the calendar, the language of each person, and the export and erasure of all that is stored about one.
 
 The owner is named by a setting, claims the calendar with a code, or is the person of the local page.
 """
@@ -18,7 +18,8 @@ from typing import Any
 
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Recordings
-from fateforger.ports.people import KINDS, Claim, Counts, OwnerRecord, Owners, People
+from fateforger.ports.people import KINDS, Claim, Counts, Languages, OwnerRecord, Owners, People, PersonLanguage
+from fateforger.text import match_language
 
 SETTING = "named by FATEFORGER_CALENDAR_OWNER"
 PAGE = "the local page is theirs"
@@ -34,6 +35,39 @@ MOST_WAITING = 1_000
 CODE_VOID = "there were %d wrong codes, the last one by %s, so the code is void; start fateforger again for a new one"
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageService:
+    """Decides in which language a person is answered. All methods raise ``StoreError``.
+
+    It is the one that they chose, else the one in which they wrote last, else that of their Slack profile, else
+    ``usual``.
+    """
+
+    languages: Languages
+    usual: str
+
+    async def of(self, user_id: str) -> PersonLanguage:
+        """Return the language of a person; there is a catalogue for it."""
+        known = await self.languages.of(user_id)
+        return PersonLanguage(self.usual) if known is None or match_language(known.code) is None else known
+
+    async def note_written(self, user_id: str, code: str) -> None:
+        """Note the language in which a person wrote. One that they chose stays."""
+        if not (await self.of(user_id)).chosen:
+            await self.languages.keep(user_id, PersonLanguage(code))
+
+    async def note_profile(self, user_id: str, tag: str | None) -> None:
+        """Note the language of a person's profile, such as ``nl-NL``, while nothing else is known of theirs."""
+        code = match_language(tag)
+        if code is not None and await self.languages.of(user_id) is None:
+            await self.languages.keep(user_id, PersonLanguage(code))
+
+    async def choose(self, user_id: str, code: str | None) -> None:
+        """Keep a language as chosen; ``None`` follows what the person writes again."""
+        now = await self.of(user_id)
+        await self.languages.keep(user_id, PersonLanguage(code or now.code, chosen=code is not None))
 
 
 @dataclass(slots=True)

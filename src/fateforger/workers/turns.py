@@ -17,7 +17,10 @@ from fateforger.session.commands import BackgroundCommand, InboxCommand
 from fateforger.session.messages import Outgoing
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.store import Sessions
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, speak, use_language
 from fateforger.workers.lanes import NOTIFICATION, TURN, JobHandler, Notification
+from fateforger.workers.people import LanguageService
 
 
 def build_notification_job(
@@ -37,22 +40,30 @@ log = logging.getLogger(__name__)
 OF_QUEUE = frozenset(kind.model_fields["kind"].default for kind in get_args(QueueCommand))
 NOT_ASKED_FOR = frozenset(kind.model_fields["kind"].default for kind in get_args(BackgroundCommand))
 
-APOLOGY = "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
+APOLOGY = mark_message(
+    "I'm sorry, something went wrong on my side and I couldn't finish your last step. Please try it once more."
+)
 
 Handle = Callable[[InboxCommand], Awaitable[None]]
 """Handle one command. Raises the errors of :data:`~fateforger.workers.lanes.Perform`."""
 
 
-def build_turn_handler(handle: Handle, jobs: Jobs, sessions: Sessions, clock: Clock) -> JobHandler:
-    """Return the handler that passes each command to ``handle``.
+def build_turn_handler(
+    handle: Handle, jobs: Jobs, sessions: Sessions, languages: LanguageService, clock: Clock
+) -> JobHandler:
+    """Return the handler that passes each command to ``handle``, in the language of its person.
 
     A command that is given up results in one apology in its session, if there is one.
     """
 
     async def perform(command: InboxCommand, _job: Job) -> None:
+        if not isinstance(command, BackgroundCommand):
+            use_language((await languages.of(command.user_id)).code)
         await handle(command)
 
     async def on_given_up(job: Job, _error: str) -> None:
+        if job.payload.get("user_id"):
+            use_language((await languages.of(job.payload["user_id"])).code)
         await apologize(sessions, job)
         await _apologize_in_channel(jobs, job, clock)
 
@@ -75,13 +86,13 @@ async def apologize(sessions: Sessions, job: Job) -> bool:
 async def _apologize_in_channel(jobs: Jobs, job: Job, clock: Clock) -> None:
     """Queue the apology for a queue command, which has no session, in the channel and thread of the command."""
     if job.payload.get("kind") in OF_QUEUE and job.payload.get("channel"):
-        card = Card(text=APOLOGY, parts=(Prose(text=APOLOGY),))
+        card = Card(text=_(APOLOGY), parts=(Prose(text=_(APOLOGY)),))
         place = {"channel": job.payload["channel"], "thread_ts": job.payload["thread_ts"]}
         await jobs.enqueue(build_notification_job(card, v=f"sorry-{job.id}", **place), now=clock.now())
 
 
 async def notify_session(sessions: Sessions, job: Job, sentence: str) -> bool:
-    """Queue one sentence in the session of a job. Return ``False`` if there is no session."""
+    """Queue a message of the catalogue in the session of a job. Return ``False`` if there is no session."""
     session_id = job.payload.get("session_id")
     if not isinstance(session_id, str):
         return False
@@ -89,13 +100,10 @@ async def notify_session(sessions: Sessions, job: Job, sentence: str) -> bool:
         session = await sessions.load(session_id)
         if session is None:
             return False
-        sorry = Outgoing(
-            id=f"sorry-{job.id}",
-            session_id=session_id,
-            channel=session.channel,
-            slot=f"sorry-{job.id}",
-            card=Card(text=sentence, parts=(Prose(text=sentence),)),
-        )
+        with speak(session.options.language):
+            card = Card(text=_(sentence), parts=(Prose(text=_(sentence)),))
+        name = f"sorry-{job.id}"
+        sorry = Outgoing(id=name, session_id=session_id, channel=session.channel, slot=name, card=card)
         await sessions.save(session, expected=session.version, outgoing=(sorry,))
     except StoreError as error:
         log.error("no apology can be sent for job %s: %s", job.id, error.message)  # noqa: TRY400  the sentence says it all

@@ -43,10 +43,11 @@ from fateforger.session.messages import Outgoing
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
+from fateforger.text import SOURCE
 from fateforger.values import replace
 from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, LanePolicy, Row
 from fateforger.workers.memory import build_extract_handler, build_memory_handler
-from fateforger.workers.people import Ownership
+from fateforger.workers.people import LanguageService, Ownership
 from fateforger.workers.supervisor import Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
 
@@ -126,6 +127,7 @@ class House:
             seconds=self.patience,
             extract_seconds=self.extract_seconds,
         )
+        self.languages = LanguageService(self.store.languages, SOURCE)
         tools = Tools(
             tasks=self.tasks or self.store.tasks,
             sessions=self.store.sessions,
@@ -151,6 +153,7 @@ class House:
             memory=self.memory,
             tasks=self.desk,
             proposals=ProposalService(self.store.proposals, self.store.jobs, self.clock),
+            languages=self.languages,
             logbook=TurnLog(self.clock, self.kept),
             model=self.model,
             outside=self.outside,
@@ -168,7 +171,7 @@ class House:
         jobs, sessions, clock = self.store.jobs, self.store.sessions, self.clock
         policy = LanePolicy(workers=4, tries=3, poll_seconds=0.02, backoff=Backoff(first=0.01))
         handlers: list[Handler] = [
-            build_turn_handler(self.coordinator.handle, jobs, sessions, clock),
+            build_turn_handler(self.coordinator.handle, jobs, sessions, self.languages, clock),
             build_memory_handler(self.remembered, jobs, sessions, clock),
         ]
         lanes: list[Row] = [replace(lane, policy=policy) for lane in (TURN, MEMORY)]

@@ -78,6 +78,8 @@ def test_every_field_survives_saving() -> None:
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
         overview="- x",
         refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved.", facts_before=FACTS),),
+        language="nl",
+        language_chosen=True,
         held=HeldChange(
             asked="c1",
             uid="a",

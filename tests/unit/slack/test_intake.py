@@ -29,7 +29,9 @@ from fateforger.slack.home import Home
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.poster import LatestMessages, Poster
 from fateforger.slack.progress import DEFAULT_TIMING
+from fateforger.text import SOURCE
 from fateforger.workers.lanes import TURN
+from fateforger.workers.people import LanguageService
 from fateforger.workers.supervisor import BackgroundTasks
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
@@ -75,13 +77,15 @@ async def table() -> AsyncIterator[Table]:
     clock, errands = SystemClock(), BackgroundTasks()
     client = new_client(SlackLogin("xoxb-1", "xapp-1", NOWHERE), http)
     door = ScriptedDoor(store.sessions)
-    people = People(client, clock)
+    languages = LanguageService(store.languages, SOURCE)
+    people = People(client, clock, languages)
     poster = Poster(client, Pace())
     desk = RequestHandler(door, faults.jobs(store), store.feedbacks, people, errands, poster, client, clock=clock)
     listeners = Listeners(
         desk,
         FormHandler(door, desk, client, errands, timing=DEFAULT_TIMING),
         Home(door, client, errands),
+        languages,
         clock=clock,
     )
     app = new_app(client)
@@ -172,7 +176,7 @@ async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table
 async def test_a_mention_outside_of_a_session_is_greeted_once(table: Table) -> None:
     for kind in ("message", "app_mention", "message"):
         await table.answer(said("9.0", type=kind, thread_ts="8.0", text="<@UBOT> hi"))
-    assert await table.recorded("greeting") == [{"channel": "C1", "thread_ts": "8.0"}]
+    assert await table.recorded("greeting") == [{"channel": "C1", "thread_ts": "8.0", "language": "en"}]
 
 
 async def test_slack_may_ask_who_is_there(table: Table) -> None:

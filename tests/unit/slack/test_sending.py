@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.memory_languages import languages
 
 from fateforger.slack.access import KEPT, People
 from fateforger.slack.client import (
@@ -226,7 +227,7 @@ async def test_a_zone_is_remembered_for_a_while_and_longer_when_slack_is_away(se
         return web.json_response({"ok": True, "user": zones.pop(0)})
 
     watch = Watch()
-    people = People(await served(answers), watch)
+    people = People(await served(answers), watch, languages())
     assert [await people.zone("U1") for _ in range(2)] == ["Europe/Paris"] * 2
     watch.at += KEPT + timedelta(seconds=1)
     assert await people.zone("U1") == "Asia/Tokyo"

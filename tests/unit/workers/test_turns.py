@@ -17,8 +17,10 @@ from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import QueueCommandBase, ShowTasks
+from fateforger.text import SOURCE
 from fateforger.values import replace
 from fateforger.workers.lanes import NOTIFICATION, SENDING, TURN, Backoff, LanePolicy
+from fateforger.workers.people import LanguageService
 from fateforger.workers.supervisor import Supervisor
 from fateforger.workers.turns import APOLOGY, Handle, build_command_job, build_turn_handler
 
@@ -55,7 +57,7 @@ def build_workers(store: Store, handle: Handle, wake: Callable[[], None] = lambd
     async def send(_payload: object, _job: Job) -> None:
         raise AssertionError("not reached")
 
-    turns = build_turn_handler(handle, store.jobs, store.sessions, clock)
+    turns = build_turn_handler(handle, store.jobs, store.sessions, LanguageService(store.languages, SOURCE), clock)
     handlers = [SENDING.handle(send, wake=wake), turns]
     return Supervisor(store.jobs, handlers, owner="w", clock=clock, lanes=[SENDING, FAST])
 

@@ -44,6 +44,7 @@ from fateforger.adapters.store.documents import parse_mapping
 from fateforger.adapters.store.durations import DURATION
 from fateforger.adapters.store.jobs import JOB, RECEIPT
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
+from fateforger.adapters.store.languages import LANGUAGE
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.tables import Base, Instant, table
 from fateforger.adapters.store.tasks import BLOCKER, TASK
@@ -276,6 +277,7 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("agent_calls", CALL, (CALL.c.user_id == user_id,))
     yield Share("proposals", PROPOSAL, (PROPOSAL.c.user_id == user_id,))
     yield Share("ownership", OWNER, (OWNER.c.person == user_id,))
+    yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
 
 
 def _match_calendars(of: Table, journal: JournalShare) -> tuple[ColumnElement[bool], ...]:

@@ -11,6 +11,7 @@ from fateforger.adapters.store.database import Database, open_database
 from fateforger.adapters.store.durations import SqlDurations
 from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
+from fateforger.adapters.store.languages import SqlLanguages
 from fateforger.adapters.store.people import SqlPeople
 from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base
@@ -39,6 +40,7 @@ class Store:
         self.calls = SqlCalls(database)
         self.proposals = SqlProposals(database)
         self.people = SqlPeople(database)
+        self.languages = SqlLanguages(database)
         self.quota = SqlQuota(database)
         self.owners = SqlOwners(database)
 

@@ -58,6 +58,10 @@ Spoken = Annotated[str, Field(max_length=1200)]
 """Text for the person, in the language they write in."""
 
 
+LanguageCode = Annotated[str, StringConstraints(max_length=20)]
+"""Language of a message, as a code such as ``nl``. One without a catalogue is ignored."""
+
+
 class Intent(StrEnum):
     """What a message wants."""
 
@@ -117,6 +121,7 @@ class Decision(BaseModel):
     intent: Intent
     number: int | None
     also: bool
+    language: LanguageCode | None = None
 
 
 class PlannedDateResult(BaseModel):
@@ -256,6 +261,7 @@ class StartWords(DayWords):
     number: int | None = None
     work: WorkWords | None = None
     answer: Spoken | None = None
+    language: LanguageCode | None = None
 
 
 class PatchWords(TBPatch):
@@ -421,9 +427,12 @@ class ChangeWords(PatchWords):
 class OpeningReading:
     """Result of a first message: commands for the session that it begins, and lines for the person.
 
-    If the message does not ask for a plan, ``hydrated`` is the request it makes instead.
+    If the message does not ask for a plan, ``plan`` is false, and ``hydrated`` the request it makes instead, if any.
+    ``language`` is that of the message, if it is another one than that of the session.
     """
 
     commands: Sequence[SessionCommand] = ()
     lines: tuple[str, ...] = ()
     hydrated: HydratedMessage | None = None
+    plan: bool = True
+    language: str | None = None

@@ -86,8 +86,8 @@ from fateforger.tasks.task import (
     TaskSpec,
     Work,
 )
+from fateforger.text import current_language, mark_message, match_language, shorten, speak
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, shorten
 from fateforger.values import replace
 from fateforger.workflow.definition import list_shipped, load_shipped
 
@@ -202,7 +202,7 @@ async def read_opening(
 ) -> OpeningReading | None:
     """Read a message that may begin ``session``, from a person with the given ``queue``.
 
-    Returns ``None`` if there is nothing to do, or if the message cannot be read. A failing model raises nothing.
+    Returns ``None`` if the message cannot be read. A failing model raises nothing.
     """
     prompt = prompt_for(
         "start",
@@ -214,19 +214,21 @@ async def read_opening(
             ("frame", frame_facts(session)),
         ),
         tables=(list_upcoming_days(reply.at, session.tz), queue_table(queue), workflow_table()),
+        words={"language": None},
     )
     try:
         words = (await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))).value
     except ModelError:
         return None
+    language = find_new_language(session, words.language)
     if not words.plan:
-        wanted = hydrate(reply, words, queue)
-        return None if wanted is None else OpeningReading(hydrated=wanted)
-    try:
-        commands = day_commands(reply, session, words)
-    except BadInput as error:
-        return OpeningReading(lines=(error.message,))
-    return OpeningReading(commands, (words.question,) if words.question else ())
+        return OpeningReading(hydrated=hydrate(reply, words, queue), plan=False, language=language)
+    with speak(language or current_language()):
+        try:
+            commands = day_commands(reply, session, words)
+        except BadInput as error:
+            return OpeningReading(lines=(error.message,), language=language)
+    return OpeningReading(commands, (words.question,) if words.question else (), language=language)
 
 
 T = TypeVar("T", bound=BaseModel)
@@ -265,6 +267,8 @@ class MessageReading:
     asks: bool = True
     asks_back: bool = False
     """If true, the pending question and the last words stay as they are."""
+    language: str | None = None
+    """Language of the message, if it is another one than that of the thread, which follows it."""
 
 
 async def read_message(
@@ -288,6 +292,13 @@ async def read_message(
         decision = Decision(intent=Intent.ANSWER, number=None, also=False)
     except ModelError as error:
         return MessageReading(trouble=(error.message, _(REMEDY)))
+    language = find_new_language(session, decision.language)
+    with speak(language or current_language()):
+        return replace(await _read_further(ear, decision), language=language)
+
+
+async def _read_further(ear: _MessageReader, decision: Decision) -> MessageReading:
+    """Read a message further, as it was classified."""
     try:
         heard = await _follow_decision(ear, decision)
     except ModelError as error:
@@ -295,6 +306,12 @@ async def read_message(
     except UserError as error:
         return MessageReading(trouble=(error.message,), spoken=error.message, asks=False)
     return heard if heard.commands or heard.lines else MessageReading(lines=(_(NOTHING),), code=NOTHING_FOUND)
+
+
+def find_new_language(session: Session, written: str | None) -> str | None:
+    """Return the language in which a message was written, if the thread has another one that was not chosen."""
+    code = match_language(written)
+    return None if code == session.options.language or session.options.language_chosen else code
 
 
 async def read_memory_request(

@@ -22,21 +22,22 @@ from fateforger.planning.validation import first_mistake
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Completion, Model, Prompt, Role, Spent, Usage
 from fateforger.session.day import local_today
+from fateforger.text import current_language, list_languages, name_language
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 4,
-    "date": 7,
-    "decide": 8,
-    "decompose": 1,
-    "draft": 3,
-    "facts": 8,
-    "memory": 8,
-    "patch": 11,
-    "replan": 3,
-    "rules": 6,
-    "start": 9,
+    "ask": 5,
+    "date": 8,
+    "decide": 9,
+    "decompose": 2,
+    "draft": 4,
+    "facts": 9,
+    "memory": 9,
+    "patch": 12,
+    "replan": 4,
+    "rules": 7,
+    "start": 10,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
@@ -65,7 +66,9 @@ def prompt_for(
     said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}… (cut)"
     mark = _mark(data + said)
     shown = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-    system = _template(f"{name}.j2").render(mark=mark, schema=shown, policy_version=POLICY_VERSION, **(words or {}))
+    spoken = {"language": name_language(current_language()), "languages": ", ".join(list_languages())}
+    given = {"mark": mark, "schema": shown, "policy_version": POLICY_VERSION, **spoken, **(words or {})}
+    system = _template(f"{name}.j2").render(**given)
     user = _template("user.j2").render(mark=mark, tables=data, message=said)
     return Prompt(f"{name}/{VERSIONS[name]}", role, system.strip(), user.strip(), schema)
 

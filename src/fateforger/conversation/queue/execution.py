@@ -25,7 +25,7 @@ from fateforger.tasks.queue import blockers
 from fateforger.tasks.rules import next_step, objections, refusal, with_steps, workflow_of
 from fateforger.tasks.task import QueuedTask, ReviewParts, TaskState
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import mark_message, speak
 from fateforger.values import replace
 from fateforger.workers.supervisor import renew_meanwhile
 from fateforger.workers.turns import build_notification_job
@@ -185,7 +185,8 @@ async def _settle(tools: Tools, task: QueuedTask, result: TaskResult) -> None:
     now = tools.clock.now()
     if session is not None and session.thread_ts is not None:
         others = [each for each in await tools.tasks.of(task.user_id) if each.id != task.id]
-        card = build_task_card(after, others)
+        with speak(session.options.language):
+            card = build_task_card(after, others)
         news = build_notification_job(card, v=cause, channel=session.channel, thread_ts=session.thread_ts, beside=True)
         await tools.jobs.enqueue(news, now=now)
 

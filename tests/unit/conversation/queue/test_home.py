@@ -19,6 +19,10 @@ from fateforger.tasks.task import QueuedTask, TaskState
 from fateforger.ui.session_cards import build_own_data
 
 
+LANGUAGE = 2
+"""Parts in which the language is chosen."""
+
+
 class Page:
     """A person looks at their App Home, and presses what is on it."""
 
@@ -30,7 +34,7 @@ class Page:
     async def look(self) -> str:
         """The words of the queue, which comes before what is kept about her."""
         home = await self.house.coordinator.home(ANNA)
-        self.card = home.model_copy(update={"parts": home.parts[: -len(build_own_data())]})
+        self.card = home.model_copy(update={"parts": home.parts[: -len(build_own_data()) - LANGUAGE]})
         return words_of(self.card).partition("Your queue\n")[2]
 
     def rows(self) -> list[tuple[str, Menu]]:
