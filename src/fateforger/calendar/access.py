@@ -15,6 +15,8 @@ from fateforger.calendar.ports import Calendar, DayReads, Journal, Lease, Window
 from fateforger.errors import CalendarBusy, CalendarUnreachable
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +162,10 @@ async def read_snapshot(
     return Snapshot(day=day, tz=tz, events=events, fetched={i: fetched[i] for i in missing}, left_out=left_out)
 
 
-_BUSY = "Another change to this calendar is being written right now. Please try again in a moment."
-_LOST = "Writing took too long and was stopped; what is missing will be finished or settled with the next try."
+_BUSY = mark_message("Another change to this calendar is being written right now. Please try again in a moment.")
+_LOST = mark_message(
+    "Writing took too long and was stopped; what is missing will be finished or settled with the next try."
+)
 
 
 class Hold:
@@ -182,7 +186,7 @@ class Hold:
         waited = 0.0
         while (lease := await self._acquire()) is None:
             if waited >= limits.lease_wait:
-                raise CalendarBusy(_BUSY)
+                raise CalendarBusy(_(_BUSY))
             await self.outside.sleep(limits.lease_poll)
             waited += limits.lease_poll
         self._lease = lease
@@ -195,7 +199,7 @@ class Hold:
         """
         lease = self._lease
         if lease is None:
-            raise CalendarBusy(_LOST)
+            raise CalendarBusy(_(_LOST))
         left = (lease.expires_at - self.outside.clock.now()).total_seconds()
         if left > self.outside.limits.lease_margin:
             return
@@ -204,7 +208,7 @@ class Hold:
             self._lease = None
             if renewed is not None:
                 await self.outside.journal.release(renewed)
-            raise CalendarBusy(_LOST)
+            raise CalendarBusy(_(_LOST))
         self._lease = renewed
 
     async def give_back(self) -> None:

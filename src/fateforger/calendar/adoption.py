@@ -21,6 +21,7 @@ from fateforger.planning.plan import (
     type_of_color,
 )
 from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow, instant_of
+from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
@@ -88,15 +89,19 @@ def describe_adopted(adopted: Iterable[Adopted], tz: ZoneInfo) -> tuple[str, ...
 
 def _describe_won(fields: list[Merged], tz: ZoneInfo) -> str:
     words = join_words(describe_field(merged.field, merged.plan, tz) for merged in fields)
-    return f"You had changed {quote_title(fields[0].summary)} on your calendar; I set {words}, as planned."
+    return _(
+        "You had changed {title} on your calendar; I set {changes}, as planned.",
+        title=quote_title(fields[0].summary),
+        changes=words,
+    )
 
 
 def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
     title = quote_title(changes[0].summary)
     if any(change.field == "deleted" for change in changes):
-        return f"You deleted {title} on your calendar, so it stays deleted."
+        return _("You deleted {title} on your calendar, so it stays deleted.", title=title)
     words = join_words(describe_field(change.field, change.calendar, tz) for change in changes)
-    return f"You changed {title} on your calendar, so I kept {words}."
+    return _("You changed {title} on your calendar, so I kept {changes}.", title=title, changes=words)
 
 
 def _change_event(event: TBEvent, block: Resolved, fields: dict[str, str | None], plan: TBPlan) -> TBEvent:

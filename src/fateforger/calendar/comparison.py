@@ -14,7 +14,8 @@ from fateforger.calendar.event import (
     find_changed_extras,
 )
 from fateforger.planning.plan import COLOR_BY_TYPE, type_of_color
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_words, mark_message, quote_title
 
 
 def normalize_title(title: str) -> str:
@@ -73,64 +74,65 @@ def describe_field(name: str, value: str | datetime | None, tz: ZoneInfo) -> str
     """Return a field with its value, for a sentence."""
     match name:
         case "summary":
-            return f"the title {quote_title(str(value or ''))}"
+            return _("the title {title}", title=quote_title(str(value or "")))
         case "description":
-            return "the notes"
+            return _("the notes")
         case "start" | "end":
             instant = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
-            return f"the {name} at {instant.astimezone(tz):%H:%M}"
+            time = f"{instant.astimezone(tz):%H:%M}"
+            return _("the start at {time}", time=time) if name == "start" else _("the end at {time}", time=time)
         case _:
-            return (
-                f"the colour of {type_of_color(str(value)).words}" if value in COLOR_BY_TYPE.values() else "the colour"
-            )
+            known = value in COLOR_BY_TYPE.values()
+            return _("the colour of {type}", type=type_of_color(str(value)).words) if known else _("the colour")
 
 
 _ADDED = {
-    "location": "a place",
-    "reminders": "reminders",
-    "guests": "guests",
-    "attachments": "attachments",
-    "conference": "a video call",
-    "source": "a source link",
-    "properties": "data of another program",
-    "shared_properties": "data for other programs",
-    "others": "details of another calendar program",
+    "location": mark_message("a place"),
+    "reminders": mark_message("reminders"),
+    "guests": mark_message("guests"),
+    "attachments": mark_message("attachments"),
+    "conference": mark_message("a video call"),
+    "source": mark_message("a source link"),
+    "properties": mark_message("data of another program"),
+    "shared_properties": mark_message("data for other programs"),
+    "others": mark_message("details of another calendar program"),
 }
 """Extras that an event either has or lacks, as something that was added."""
 _OF_IT = {
-    "location": "place",
-    "reminders": "reminders",
-    "guests": "guests",
-    "guest_rights": "settings for guests",
-    "attachments": "attachments",
-    "conference": "video call",
-    "source": "source link",
-    "visibility": "visibility",
-    "free": "free or busy setting",
-    "tentative": "tentative status",
-    "answers": "guests' answers",
-    "properties": "data of another program",
-    "shared_properties": "data for other programs",
-    "others": "details of another calendar program",
+    "location": mark_message("place"),
+    "reminders": mark_message("reminders"),
+    "guests": mark_message("guests"),
+    "guest_rights": mark_message("settings for guests"),
+    "attachments": mark_message("attachments"),
+    "conference": mark_message("video call"),
+    "source": mark_message("source link"),
+    "visibility": mark_message("visibility"),
+    "free": mark_message("free or busy setting"),
+    "tentative": mark_message("tentative status"),
+    "answers": mark_message("guests' answers"),
+    "properties": mark_message("data of another program"),
+    "shared_properties": mark_message("data for other programs"),
+    "others": mark_message("details of another calendar program"),
 }
 """All extras, as parts of an event."""
 
 
 def describe_extras(now: EventExtras, known: EventExtras | None) -> str | None:
-    """Return the extras a person added or changed, to follow "you": ``added a place and changed its visibility``.
+    """Return the extras a person added or changed, as a clause: ``you added a place and changed its visibility``.
 
     Returns ``None`` if nothing differs.
     """
     base = PLAIN if known is None else known
     names = find_changed_extras(now, known)
-    added = [_ADDED[name] for name in names if name in _ADDED and getattr(base, name) == getattr(PLAIN, name)]
-    changed = [_OF_IT[n] for n in names if n not in _ADDED or getattr(base, n) != getattr(PLAIN, n)]
-    deeds = [f"added {join_words(added)}"] if added else []
-    if changed:
-        deeds.append(f"changed its {join_words(changed)}")
-    return join_words(deeds) or None
+    added = [_(_ADDED[name]) for name in names if name in _ADDED and getattr(base, name) == getattr(PLAIN, name)]
+    changed = [_(_OF_IT[n]) for n in names if n not in _ADDED or getattr(base, n) != getattr(PLAIN, n)]
+    if added and changed:
+        return _("you added {added} and changed its {changed}", added=join_words(added), changed=join_words(changed))
+    if added:
+        return _("you added {added}", added=join_words(added))
+    return _("you changed its {changed}", changed=join_words(changed)) if changed else None
 
 
 def describe_missing(names: Sequence[str]) -> str:
     """Return the end of a sentence about an event that lacks some extras: ``without its place and reminders``."""
-    return f"without its {join_words(_OF_IT[name] for name in names)}"
+    return _("without its {parts}", parts=join_words(_(_OF_IT[name]) for name in names))

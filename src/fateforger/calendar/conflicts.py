@@ -11,7 +11,8 @@ from fateforger.calendar.merge import FIELDS, TOPICS, Topic, agrees_on
 from fateforger.calendar.model import Merged, SyncOp, SyncPlan
 from fateforger.planning.plan import COLOR_BY_TYPE, type_of_color
 from fateforger.planning.timing import zone
-from fateforger.text import quote_title
+from fateforger.text import format_day, quote_title
+from fateforger.text import gettext as _
 from fateforger.values import Value
 
 
@@ -82,18 +83,32 @@ def phrase_question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
     """
     title, theirs, ours = quote_title(conflict.title), conflict.calendar, conflict.plan
     if theirs is None:
-        return f"{title}: you deleted it on your calendar; the plan has it at {_format_span(ours, day, tz)}."
+        span = _format_span(ours, day, tz)
+        return _("{title}: you deleted it on your calendar; the plan has it at {span}.", title=title, span=span)
     match conflict.topic:
         case "time" | "deleted":
-            return f"{title}: {_describe_times(theirs, ours, conflict.base, day, tz)}."
+            return _describe_times(title, theirs, ours, conflict.base, day, tz)
         case "summary":
-            was = quote_title(conflict.base.summary)
-            renamed = f"you renamed it {quote_title(theirs.summary)} on your calendar"
-            return f"{was}: {renamed}; the plan calls it {quote_title(ours.summary)}."
+            return _(
+                "{was}: you renamed it {theirs} on your calendar; the plan calls it {ours}.",
+                was=quote_title(conflict.base.summary),
+                theirs=quote_title(theirs.summary),
+                ours=quote_title(ours.summary),
+            )
         case "description":
-            return f"{title}: your calendar has {_describe_notes(theirs)}; the plan has {_describe_notes(ours)}."
+            return _(
+                "{title}: your calendar has {theirs}; the plan has {ours}.",
+                title=title,
+                theirs=_describe_notes(theirs),
+                ours=_describe_notes(ours),
+            )
         case "color_id":
-            return f"{title}: your calendar has it in {_describe_color(theirs)}; the plan has {_describe_color(ours)}."
+            return _(
+                "{title}: your calendar has it in {theirs}; the plan has {ours}.",
+                title=title,
+                theirs=_describe_color(theirs),
+                ours=_describe_color(ours),
+            )
         case _:
             assert_never(conflict.topic)
 
@@ -107,18 +122,20 @@ def describe_value(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -
     """Return a block's value for a topic, to follow its title in a sentence: ``is at 10:00–11:00``."""
     match topic:
         case "time" | "deleted":
-            return f"is at {_format_span(fields, day, tz)}"
+            return _("is at {span}", span=_format_span(fields, day, tz))
         case "summary":
-            return f"is called {quote_title(fields.summary)}"
+            return _("is called {title}", title=quote_title(fields.summary))
         case "description":
-            return f"has {_describe_notes(fields)}"
+            return _("has {notes}", notes=_describe_notes(fields))
         case "color_id":
-            return f"is in {_describe_color(fields)}"
+            return _("is in {color}", color=_describe_color(fields))
         case _:
             assert_never(topic)
 
 
-def _describe_times(theirs: EventFields, ours: EventFields, base: EventFields, day: date, tz: ZoneInfo) -> str:
+def _describe_times(
+    title: str, theirs: EventFields, ours: EventFields, base: EventFields, day: date, tz: ZoneInfo
+) -> str:
     """Describe both times, by their starts alone if the length is unchanged."""
     moved = theirs.start != base.start
     length = theirs.end - theirs.start
@@ -126,25 +143,37 @@ def _describe_times(theirs: EventFields, ours: EventFields, base: EventFields, d
         there, here = _format_start(theirs.start, day, tz), _format_start(ours.start, day, tz)
     else:
         there, here = _format_span(theirs, day, tz), _format_span(ours, day, tz)
-    return f"you {'moved' if moved else 'changed'} it to {there} on your calendar; the plan has {here}"
+    if moved:
+        return _(
+            "{title}: you moved it to {there} on your calendar; the plan has {here}.",
+            title=title,
+            there=there,
+            here=here,
+        )
+    return _(
+        "{title}: you changed it to {there} on your calendar; the plan has {here}.", title=title, there=there, here=here
+    )
 
 
 def _format_start(moment: datetime, day: date, tz: ZoneInfo) -> str:
     local = moment.astimezone(tz)
-    return f"{local:%H:%M}" if local.date() == day else f"{local:%H:%M} on {local:%A} {local.day} {local:%B}"
+    time = f"{local:%H:%M}"
+    return time if local.date() == day else _("{time} on {day}", time=time, day=format_day(local.date()))
 
 
 def _format_span(fields: EventFields, day: date, tz: ZoneInfo) -> str:
     start, end = fields.start.astimezone(tz), fields.end.astimezone(tz)
-    other = "" if start.date() == day else f" on {start:%A} {start.day} {start:%B}"
-    return f"{start:%H:%M}–{end:%H:%M}{other}"
+    span = f"{start:%H:%M}–{end:%H:%M}"
+    return span if start.date() == day else _("{time} on {day}", time=span, day=format_day(start.date()))
 
 
 def _describe_notes(fields: EventFields) -> str:
-    return f"the notes {quote_title(fields.description)}" if fields.description.strip() else "no notes"
+    if not fields.description.strip():
+        return _("no notes")
+    return _("the notes {notes}", notes=quote_title(fields.description))
 
 
 def _describe_color(fields: EventFields) -> str:
     if fields.color_id in COLOR_BY_TYPE.values():
-        return f"the colour of {type_of_color(fields.color_id).words}"
-    return "a colour of your own"
+        return _("the colour of {type}", type=type_of_color(fields.color_id).words)
+    return _("a colour of your own")

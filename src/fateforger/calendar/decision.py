@@ -35,6 +35,8 @@ from fateforger.calendar.event import (
 from fateforger.calendar.merge import Choices, FieldMerge, merge
 from fateforger.calendar.model import Adopted, DesiredBlock, Head, Ledger, Merged, Standing, SyncOp, Verb
 from fateforger.calendar.ownership import Owned, build_seed, mint, next_generation
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
 
@@ -158,8 +160,8 @@ def build_record_op(op_id: str, verb: Verb, head: Head, head_after: Head, summar
     )
 
 
-STAYS_DELETED = "You deleted it on your calendar, so it stays deleted."
-STAYS_ASKED = "You changed it, too; it stays as your calendar shows it until you choose."
+STAYS_DELETED = mark_message("You deleted it on your calendar, so it stays deleted.")
+STAYS_ASKED = mark_message("You changed it, too; it stays as your calendar shows it until you choose.")
 UP_TO_DATE = "Already up to date."
 
 
@@ -211,7 +213,7 @@ def decide_deleted(op_id: str, block: DesiredBlock, head: Head) -> Decision:
     gone = replace(head, standing=Standing.DELETED)
     if head.asked.canon != block.fields.canon:
         gone = replace(gone, wanted=block.fields)
-    op = build_record_op(op_id, verb, head, gone, summary, STAYS_DELETED)
+    op = build_record_op(op_id, verb, head, gone, summary, _(STAYS_DELETED))
     return Decision(
         op, adopted=(Adopted(key=block.key, summary=summary, field="deleted", plan=summary, calendar=None),)
     )
@@ -234,7 +236,7 @@ def decide_disputed(op_id: str, block: DesiredBlock, head: Head, setting: Settin
         plan=summary,
         winner="open",
     )
-    op = build_record_op(op_id, Verb.SKIP, head, head, summary, STAYS_ASKED)
+    op = build_record_op(op_id, Verb.SKIP, head, head, summary, _(STAYS_ASKED))
     return Decision(replace(op, after=block.fields), merged=(question,))
 
 
@@ -257,7 +259,14 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
     head, event = owned.head, owned.event
     if owned.obstacle is not None:
         return Decision(
-            build_op(op_id, Verb.SKIP, owned, f"It stays as it is: {owned.obstacle}.", block=block, head_after=head)
+            build_op(
+                op_id,
+                Verb.SKIP,
+                owned,
+                _("It stays as it is: {obstacle}.", obstacle=owned.obstacle),
+                block=block,
+                head_after=head,
+            )
         )
     if head is not None and _is_unchanged(head, block, event):
         return Decision(build_op(op_id, Verb.NOOP, owned, UP_TO_DATE, block=block, after=head.base, head_after=head))
@@ -291,7 +300,7 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
         )
     else:
         kept = "Your own change on the calendar stays." if merged.adopted or merged.conflicts else UP_TO_DATE
-        reason = STAYS_ASKED if merged.open else kept
+        reason = _(STAYS_ASKED) if merged.open else kept
         op = build_op(op_id, Verb.NOOP, owned, reason, block=block, after=theirs.to_fields(), head_after=head)
     return _report_merge(op, merged, setting.tz, base=base, theirs=theirs, ours=ours)
 
@@ -343,7 +352,7 @@ def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool =
     if head is not None and head.standing is Standing.RELEASED:
         return None
     if not owned.is_known:
-        reason = "It has fateforger's mark, but is not in this database; I left it alone."
+        reason = _("It has fateforger's mark, but is not in this database; I left it alone.")
         return Decision(build_op(op_id, Verb.SKIP, owned, reason, head_after=None))
     if kept := _explain_keeping(owned):
         if spare or (head is None and owned.obstacle is not None):
@@ -358,15 +367,14 @@ def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool =
 def _explain_keeping(owned: Owned) -> str | None:
     """Return the reason not to delete an event that left the plan, if any."""
     head, event = owned.head, owned.event
-    no_longer = "It is no longer in the plan, but"
     if owned.obstacle is not None:
-        return f"{no_longer} {owned.obstacle}, so I left it to you."
+        return _("It is no longer in the plan, but {reason}, so I left it to you.", reason=owned.obstacle)
     if head is not None and head.standing is not Standing.HELD:
-        return "You brought it back, so I left it to you."
+        return _("You brought it back, so I left it to you.")
     if (done := describe_extras(event.extras, None if head is None else head.extras)) is not None:
-        return f"{no_longer} you {done} on your calendar, so I left it to you."
+        return _("It is no longer in the plan, but {reason} on your calendar, so I left it to you.", reason=done)
     if head is not None and head.base.canon != event.canon:
-        return f"{no_longer} you changed it on your calendar, so I left it to you."
+        return _("It is no longer in the plan, but you changed it on your calendar, so I left it to you.")
     return None
 
 

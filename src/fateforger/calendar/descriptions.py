@@ -15,19 +15,26 @@ from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.calendar.model import WRITES, SyncOp, SyncPlan, Verb
 from fateforger.errors import InternalError
 from fateforger.planning.timing import zone
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_words, mark_message, quote_title
 
-_DONE = {
-    "Add": "Added",
-    "Move": "Moved",
-    "Change": "Changed",
-    "Rename": "Renamed",
-    "Give": "Gave",
-    "Remove": "Removed",
-    "Leave": "Left",
-}
 _COUNTED = ("added", "moved", "changed", "removed")
-_PLANNED = {"added": "to add", "moved": "to move", "changed": "to change", "removed": "to remove"}
+_COUNTS = {
+    "added": (mark_message("{count} to add"), mark_message("{count} added")),
+    "moved": (mark_message("{count} to move"), mark_message("{count} moved")),
+    "changed": (mark_message("{count} to change"), mark_message("{count} changed")),
+    "removed": (mark_message("{count} to remove"), mark_message("{count} removed")),
+}
+_CREATE = mark_message("Add {title} {time}"), mark_message("Added {title} {time}")
+_DELETE = mark_message("Remove {title} {time}"), mark_message("Removed {title} {time}")
+_RENAME = mark_message("Rename {title} to {name}"), mark_message("Renamed {title} to {name}")
+_MOVE = mark_message("Move {title} from {was} to {time}"), mark_message("Moved {title} from {was} to {time}")
+_RESIZE = mark_message("Change {title} from {was} to {time}"), mark_message("Changed {title} from {was} to {time}")
+_GIVE = mark_message("Give {title} {gifts}"), mark_message("Gave {title} {gifts}")
+_MOVE_TOO = mark_message("move it from {was} to {time}"), mark_message("moved it from {was} to {time}")
+_RESIZE_TOO = mark_message("change it from {was} to {time}"), mark_message("changed it from {was} to {time}")
+_GIVE_TOO = mark_message("give it {gifts}"), mark_message("gave it {gifts}")
+"""Writes to do, and done. Those called ``TOO`` follow another part of the same update."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +68,26 @@ def describe_plan(plan: SyncPlan) -> PlanWords:
 
 def describe_op(op: SyncOp, tz: ZoneInfo, *, done: bool = False) -> str:
     """Return ``Add “Deep work” 09:00–10:30``, or ``Added ...`` once it is ``done``."""
-    words = _describe(op, tz)
-    verb, _, rest = words.partition(" ")
-    return f"{_DONE[verb]} {rest}" if done else words
+    title = quote_title(op.summary)
+    match op.verb:
+        case Verb.CREATE:
+            return _(_CREATE[done], title=title, time=_format_time(op, tz))
+        case Verb.UPDATE:
+            return _describe_update(op, tz, done=done)
+        case Verb.DELETE:
+            return _(_DELETE[done], title=title, time=_format_time(op, tz))
+        case Verb.SKIP | Verb.RELEASE | Verb.NOOP | Verb.ADOPT | Verb.FORGET:
+            if not op.reason:
+                return _("Leave {title} alone", title=title)
+            return _("Leave {title} alone: {reason}", title=title, reason=op.reason)
+        case _:
+            assert_never(op.verb)
 
 
 def describe_counts(ops: Iterable[SyncOp], *, planned: bool = False) -> str:
     """Return ``1 added, 2 moved``, or ``1 to add, 2 to move``; an empty text for no writes."""
     kinds = [classify_write(op) for op in ops if op.verb in WRITES]
-    counts = [(kinds.count(kind), _PLANNED[kind] if planned else kind) for kind in _COUNTED]
-    return ", ".join(f"{number} {kind}" for number, kind in counts if number)
+    return ", ".join(_(_COUNTS[kind][not planned], count=kinds.count(kind)) for kind in _COUNTED if kind in kinds)
 
 
 def classify_write(write: SyncOp) -> str:
@@ -84,21 +101,6 @@ def classify_write(write: SyncOp) -> str:
             return "moved" if write.changes.keys() & {"start", "end"} else "changed"
 
 
-def _describe(op: SyncOp, tz: ZoneInfo) -> str:
-    title = quote_title(op.summary)
-    match op.verb:
-        case Verb.CREATE:
-            return f"Add {title} {_format_time(op, tz)}"
-        case Verb.UPDATE:
-            return _describe_update(op, tz)
-        case Verb.DELETE:
-            return f"Remove {title} {_format_time(op, tz)}"
-        case Verb.SKIP | Verb.RELEASE | Verb.NOOP | Verb.ADOPT | Verb.FORGET:
-            return f"Leave {title} alone: {op.reason}" if op.reason else f"Leave {title} alone"
-        case _:
-            assert_never(op.verb)
-
-
 def _format_time(op: SyncOp, tz: ZoneInfo) -> str:
     if op.after is not None:
         return format_clock(op.after.start, op.after.end, tz)
@@ -106,33 +108,31 @@ def _format_time(op: SyncOp, tz: ZoneInfo) -> str:
     return format_clock(start, end, tz)
 
 
-def _describe_update(op: SyncOp, tz: ZoneInfo) -> str:
+def _describe_update(op: SyncOp, tz: ZoneInfo, *, done: bool) -> str:
     """Describe an update, the title first, because the rest refers to the block by its name."""
     if op.before is None or op.after is None:
         raise InternalError(f"Update {op.op_id} does not know what it changes.")
     named = quote_title(op.before.summary)
     phrases: list[str] = []
     if "summary" in op.changes:
-        phrases.append(f"Rename {named} to {quote_title(op.after.summary)}")
+        phrases.append(_(_RENAME[done], title=named, name=quote_title(op.after.summary)))
     if op.changes.keys() & {"start", "end"}:
-        phrases.append(_describe_move(op, "it" if phrases else named, tz))
-    gifts = [
-        words for name, words in (("description", "new notes"), ("color_id", "another colour")) if name in op.changes
-    ]
+        (start, end), after = _get_times(op.before), op.after
+        if after.end - after.start == end - start:
+            form = _MOVE_TOO if phrases else _MOVE
+            was, now = f"{start.astimezone(tz):%H:%M}", f"{after.start.astimezone(tz):%H:%M}"
+        else:
+            form, was = (_RESIZE_TOO if phrases else _RESIZE), format_clock(start, end, tz)
+            now = format_clock(after.start, after.end, tz)
+        phrases.append(_(form[done], title=named, was=was, time=now))
+    gifts = [_(words) for name, words in (("description", NEW_NOTES), ("color_id", OTHER_COLOR)) if name in op.changes]
     if gifts:
-        phrases.append(f"Give {'it' if phrases else named} {join_words(gifts)}")
-    first, *others = phrases
-    return join_words([first, *(f"{other[0].lower()}{other[1:]}" for other in others)])
+        given = join_words(gifts)
+        phrases.append(_(_GIVE_TOO[done], gifts=given) if phrases else _(_GIVE[done], title=named, gifts=given))
+    return join_words(phrases)
 
 
-def _describe_move(op: SyncOp, named: str, tz: ZoneInfo) -> str:
-    if op.after is None:
-        raise InternalError(f"Update {op.op_id} does not know what it changes.")
-    start, end = _get_times(op.before)
-    after = op.after
-    if after.end - after.start == end - start:
-        return f"Move {named} from {start.astimezone(tz):%H:%M} to {after.start.astimezone(tz):%H:%M}"
-    return f"Change {named} from {format_clock(start, end, tz)} to {format_clock(after.start, after.end, tz)}"
+NEW_NOTES, OTHER_COLOR = mark_message("new notes"), mark_message("another colour")
 
 
 def _get_times(image: EventImage | None) -> tuple[datetime, datetime]:

@@ -59,6 +59,8 @@ from fateforger.calendar.ownership import Owned, sort_sides
 from fateforger.errors import CalendarIncomplete, InternalError, PlanInvalid
 from fateforger.planning.plan import COLOR_BY_TYPE, Resolved, TBPlan, resolve, resolve_strict
 from fateforger.planning.timing import zone
+from fateforger.text import gettext as _
+from fateforger.text import quote_title
 
 
 def build_desired_day(plan: TBPlan, *, overlapping: bool = False) -> DesiredDay:
@@ -74,7 +76,9 @@ def build_desired_day(plan: TBPlan, *, overlapping: bool = False) -> DesiredDay:
 def _build_block(block: Resolved) -> DesiredBlock:
     start, end = truncate_to_second(block.start.astimezone(UTC)), truncate_to_second(block.end.astimezone(UTC))
     if not start < end:
-        raise PlanInvalid(f"“{block.event.name}” lasts less than a second.", events=(block.index,))
+        raise PlanInvalid(
+            _("{title} lasts less than a second.", title=quote_title(block.event.name)), events=(block.index,)
+        )
     fields = Canon(
         normalize_text(block.event.name),
         normalize_text(block.event.description),
@@ -99,7 +103,10 @@ def require_whole(snapshot: Snapshot, ledger: Ledger) -> None:
     for head in ledger.heads:
         if head.event_id not in snapshot.asked_ids and head.standing in {Standing.HELD, Standing.RELEASED}:
             raise CalendarIncomplete(
-                f"I could not find out what became of “{head.base.summary}”, so I changed nothing."
+                _(
+                    "I could not find out what became of {title}, so I changed nothing.",
+                    title=quote_title(head.base.summary),
+                )
             )
 
 
@@ -120,16 +127,23 @@ def run_safety_checks(
         brakes.append(
             SafetyCheck(
                 kind=SafetyCheckKind.EMPTIED_CALENDAR,
-                sentence=f"All {len(held)} blocks that I wrote are gone from your calendar:"
-                f" {list_titles([head.base.summary for head in gone])}.",
+                sentence=_(
+                    "All {count} blocks that I wrote are gone from your calendar: {titles}.",
+                    count=len(held),
+                    titles=list_titles([head.base.summary for head in gone]),
+                ),
             )
         )
     elif acting and len(held) >= _MANY and len(gone) > _MOST * len(held):
         brakes.append(
             SafetyCheck(
                 kind=SafetyCheckKind.VANISHED_BLOCKS,
-                sentence=f"{len(gone)} of the {len(held)} blocks that I wrote are gone from your calendar:"
-                f" {list_titles([head.base.summary for head in gone])}.",
+                sentence=_(
+                    "{gone} of the {count} blocks that I wrote are gone from your calendar: {titles}.",
+                    gone=len(gone),
+                    count=len(held),
+                    titles=list_titles([head.base.summary for head in gone]),
+                ),
             )
         )
     deletes = [op for op in ops if op.verb is Verb.DELETE]
@@ -138,15 +152,21 @@ def run_safety_checks(
         brakes.append(
             SafetyCheck(
                 kind=SafetyCheckKind.MASS_DELETION,
-                sentence=f"This would delete {len(deletes)} of my {len(ours)} blocks from your calendar:"
-                f" {list_titles([op.summary for op in deletes])}.",
+                sentence=_(
+                    "This would delete {gone} of my {count} blocks from your calendar: {titles}.",
+                    gone=len(deletes),
+                    count=len(ours),
+                    titles=list_titles([op.summary for op in deletes]),
+                ),
             )
         )
     if spares:
         brakes.append(
             SafetyCheck(
                 kind=SafetyCheckKind.DUPLICATE_BLOCK,
-                sentence=f"Your calendar shows {list_titles([o.event.summary for o in spares])} twice.",
+                sentence=_(
+                    "Your calendar shows {titles} twice.", titles=list_titles([o.event.summary for o in spares])
+                ),
             )
         )
     return tuple(brakes)

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field
 
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import Value, drop_fields, replace
 
 MARKER_KEYS = frozenset({"ffu", "ffg", "ffd", "ffo"})
@@ -267,7 +269,7 @@ class EventFields(Value):
         return canonicalize(self.summary, self.description, self.start, self.end, self.color_id)
 
 
-REPEATS = "it repeats now"
+REPEATS = mark_message("it repeats now")
 
 
 class EventImage(Value):
@@ -348,12 +350,12 @@ class EventImage(Value):
     def obstacle(self) -> str | None:
         """The reason an event with one of our ids must not be written to, if any."""
         if self.series_id is not None or self.raw.get("recurrence"):
-            return REPEATS
+            return _(REPEATS)
         if self.event_type != "default" or not self.organized_by_me:
-            return "it is of another kind now"
+            return _("it is of another kind now")
         if self.marker is None:
-            return "it lost the mark that makes it ours"
-        return None if self.is_timed else "it is an all-day event now"
+            return _("it lost the mark that makes it ours")
+        return None if self.is_timed else _("it is an all-day event now")
 
     @cached_property
     def raw_zones(self) -> dict[str, Any]:

@@ -46,10 +46,11 @@ from fateforger.calendar.transactions import (
 )
 from fateforger.calendar.verdicts import Ended, Happened, NotYet, Verdict, judge, judge_answer
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarUnreachable, InternalError
-from fateforger.text import quote_title
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, quote_title
 from fateforger.values import replace
 
-_FEWER = "The calendar wants fewer requests."
+_FEWER = mark_message("The calendar wants fewer requests.")
 Answer = Done | Exists | Gone | Stale | Rejected | Unknown
 """The possible answers of a calendar to a write, apart from "not now"."""
 
@@ -89,7 +90,7 @@ class Attempts:
     async def carry_out(self, record: OpRecord) -> None:
         """Finish a pending write. Raises :class:`Paused` when it has to wait."""
         attempts, waits, seen_at = 0, 0, self._seen_at
-        reason = f"The calendar did not take it after {self._outside.limits.attempts} tries."
+        reason = _("The calendar did not take it after {count} tries.", count=self._outside.limits.attempts)
         while True:
             now = self._outside.clock.now()
             if self._must_look_first(record.op) and self._is_older(seen_at, self._outside.limits.fresh_for):
@@ -100,7 +101,7 @@ class Attempts:
                 record, seen_at = await self._put_back(record, verdict), now
             record, answer = await self._call(record, seen_at)
             if isinstance(answer, Limited):
-                await self._wait(self._outside.pause_before(waits, answer.retry_after), answer.reason or _FEWER)
+                await self._wait(self._outside.pause_before(waits, answer.retry_after), answer.reason or _(_FEWER))
                 waits += 1
                 continue
             now = self._outside.clock.now()
@@ -278,7 +279,8 @@ def _is_conclusive(op: SyncOp, image: EventImage | None) -> bool:
     return image is not None and not image.gone and image.is_timed
 
 
-UNCHECKED_TOO = "For the same reason I could not look at your calendar again to check."
+UNCHECKED = mark_message("I could not look at your calendar again to check: {reason}")
+UNCHECKED_TOO = mark_message("For the same reason I could not look at your calendar again to check.")
 
 
 async def verify_writes(transaction: Transaction, hold: Hold) -> tuple[bool, tuple[str, ...]]:
@@ -296,7 +298,7 @@ async def verify_writes(transaction: Transaction, hold: Hold) -> tuple[bool, tup
         )
     except CalendarError as error:
         said = any(record.error == error.message for record in transaction.records)
-        return False, (UNCHECKED_TOO if said else f"I could not look at your calendar again to check: {error.message}",)
+        return False, (_(UNCHECKED_TOO) if said else _(UNCHECKED, reason=error.message),)
     sentences = find_differences(written, snapshot)
     return bool(sentences), sentences
 
@@ -310,9 +312,9 @@ def find_differences(written: list[OpRecord], snapshot: Snapshot) -> tuple[str, 
 def _find_difference(record: OpRecord, event: EventImage | None) -> str | None:
     title = quote_title(record.op.summary)
     if record.op.verb is Verb.DELETE:
-        return None if event is None else f"{title} was deleted, but your calendar shows it again."
+        return None if event is None else _("{title} was deleted, but your calendar shows it again.", title=title)
     if event is None:
-        return f"{title} was written, but is not on your calendar any more."
+        return _("{title} was written, but is not on your calendar any more.", title=title)
     shown = record.observed or record.op.after
     if shown is None or (isinstance(shown, EventImage) and not shown.is_timed):
         return None
@@ -320,7 +322,7 @@ def _find_difference(record: OpRecord, event: EventImage | None) -> str | None:
     expected, now = shown.canon, event.canon if event.is_timed else None
     if now is not None and all(getattr(now, name) == getattr(expected, name) for name in names):
         return None
-    return f"{title} was written, but your calendar shows it differently now."
+    return _("{title} was written, but your calendar shows it differently now.", title=title)
 
 
 _NOT_DELETED = "It stays for now, because something else could not be written."

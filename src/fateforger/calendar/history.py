@@ -24,7 +24,8 @@ from fateforger.calendar.descriptions import describe_counts, describe_op
 from fateforger.calendar.model import WRITES
 from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState
 from fateforger.planning.timing import zone
-from fateforger.text import format_count, join_words
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.values import Value
 
 
@@ -126,17 +127,20 @@ def _list_undone(transaction_id: str, known: Mapping[str, Transaction]) -> tuple
 
 
 MOST_NAMED = 3
-LATE = "Removed what arrived late"
-NOTHING_LEFT = "there was nothing left to change"
+LATE = mark_message("Removed what arrived late")
+NOTHING_LEFT = mark_message("there was nothing left to change")
 _NOT_DONE = frozenset({OpState.CONFLICT, OpState.FAILED, OpState.SUPERSEDED})
 
 Standing = Literal["done", "partly", "waiting", "under way", "undone", "done again", "nothing"]
 
 _STANDING_WORDS: Mapping[Standing, str] = {
-    "partly": "partly done",
-    "waiting": "waiting to go on",
-    "undone": "taken back",
-    "nothing": "nothing was written",
+    "done": mark_message("done"),
+    "partly": mark_message("partly done"),
+    "waiting": mark_message("waiting to go on"),
+    "under way": mark_message("under way"),
+    "undone": mark_message("taken back"),
+    "done again": mark_message("done again"),
+    "nothing": mark_message("nothing was written"),
 }
 
 
@@ -163,17 +167,18 @@ class HistoryRow(Value):
     @property
     def state(self) -> str:
         """The standing in words."""
-        return _STANDING_WORDS.get(self.standing, self.standing)
+        return _(_STANDING_WORDS[self.standing])
 
     @property
     def warning(self) -> str | None:
         """The further effects of the button, as a sentence; ``None`` if there are none."""
-        parts = []
-        if self.gone:
-            parts.append(f"takes back the {format_count(self.gone, 'write')} after it")
-        if self.again:
-            parts.append(f"does {format_count(self.again, 'write')} again")
-        return f"This also {join_words(parts)}." if parts else None
+        gone = ngettext(
+            "This also takes back the {count} write after it.",
+            "This also takes back the {count} writes after it.",
+            self.gone,
+        )
+        again = ngettext("This also does {count} write again.", "This also does {count} writes again.", self.again)
+        return join_sentences(gone if self.gone else "", again if self.again else "") or None
 
 
 def build_rows(history: Sequence[Transaction], *, session: str | None = None) -> tuple[HistoryRow, ...]:
@@ -207,31 +212,42 @@ def _build_row(t: Transaction, history: Sequence[Transaction], *, redo: bool, se
     )
 
 
+_TITLES = {
+    "undo": mark_message("Undo"),
+    "undo_update": mark_message("Undo last update"),
+    "redo": mark_message("Restore"),
+    "late": LATE,
+    "change": mark_message("Your change"),
+    "retry": mark_message("Try again"),
+    "commit": mark_message("Commit"),
+}
+
+
 def _build_title(t: Transaction, *, redo: bool, session: str | None) -> str:
-    other = t.context.get("session")
-    whose = "" if session is None or other in {None, session} else ", in another thread"
+    other, deed = t.context.get("session"), t.context.get("deed", "")
     if t.kind == "undo":
-        names = {"undo_update": "Undo last update", "late": LATE}
-        deed = "Restore" if redo else names.get(t.context.get("deed", ""), "Undo")
-        if deed == LATE:
-            return deed
-    else:
-        names = {"change": "Your change", "retry": "Try again", "commit": "Commit"}
-        deed = names.get(t.context.get("deed", ""), "Commit" if t.context.get("commit") else "")
-    if not deed:
-        return "Written from the command line" if other is None else f"Your change{whose}"
-    return f"{deed} from the command line" if other is None else f"{deed}{whose}"
+        deed = "redo" if redo else deed if deed in {"undo_update", "late"} else "undo"
+    elif deed not in {"change", "retry", "commit"}:
+        deed = "commit" if t.context.get("commit") else "change"
+        if other is None and deed == "change":
+            return _("Written from the command line")
+    title = _(_TITLES[deed])
+    if deed == "late":
+        return title
+    if other is None:
+        return _("{title} from the command line", title=title)
+    return title if session is None or other == session else _("{title}, in another thread", title=title)
 
 
 def _describe_counts(writes: Sequence[OpRecord], done: Sequence[OpRecord]) -> str:
     if not writes:
-        return NOTHING_LEFT
+        return _(NOTHING_LEFT)
     parts = [describe_counts(r.op for r in done)] if done else []
     missing = sum(r.state in _NOT_DONE or (r.state is OpState.SKIPPED and bool(r.error)) for r in writes)
     waiting = sum(not r.state.is_settled for r in writes)
-    parts += [f"{missing} not done"] if missing else []
-    parts += [f"{waiting} still waiting"] if waiting else []
-    return ", ".join(parts) or "nothing written"
+    parts += [_("{count} not done", count=missing)] if missing else []
+    parts += [_("{count} still waiting", count=waiting)] if waiting else []
+    return ", ".join(parts) or _("nothing written")
 
 
 def _find_standing(t: Transaction, done: Sequence[OpRecord]) -> Standing:

@@ -20,11 +20,13 @@ from fateforger.calendar.model import Ledger, Snapshot, SyncOp, Verb
 from fateforger.calendar.ports import DayReads
 from fateforger.calendar.transactions import OpState, Transaction, TxState, begin_transaction
 from fateforger.calendar.undo_plan import plan_undo
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.values import replace
 
 DEED = "late"
 """The ``deed`` in the context of a transaction that removed a late create."""
-NEXT = "The next apply or undo removes what you have not changed."
+NEXT = mark_message("The next apply or undo removes what you have not changed.")
 _WATCHED_FOR = timedelta(days=7)
 """Time after its failure during which a create is looked for on other days."""
 _LOOKED_AT = 50
@@ -151,20 +153,26 @@ def describe_late(carried: ExecutionResult) -> tuple[str, ...]:
     """Return sentences about the outcome of late creates."""
     records = carried.transaction.records
     removed = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.APPLIED]
-    sentences = [f"{describe_arrivals(removed)} I removed {_choose_pronoun(removed)}."] if removed else []
+    sentences = [join_sentences(describe_arrivals(removed), _removed_words(len(removed)))] if removed else []
     for record in records:
         arrived = describe_arrivals([record.op.summary])
         if record.op.verb is Verb.RELEASE or record.state is OpState.CONFLICT:
-            sentences.append(f"{arrived} You changed it, so I left it to you.")
+            sentences.append(join_sentences(arrived, _("You changed it, so I left it to you.")))
         elif record.state is not OpState.APPLIED:
-            sentences.append(f"{arrived} I could not remove it: {record.error or carried.paused}")
+            reason = record.error or carried.paused
+            sentences.append(join_sentences(arrived, _("I could not remove it: {reason}", reason=reason)))
     return tuple(sentences)
 
 
 def describe_arrivals(titles: list[str]) -> str:
     """Return a sentence that creates arrived late."""
-    return f"{list_titles(titles)} reached your calendar late, after you had taken {_choose_pronoun(titles)} back."
+    return ngettext(
+        "{titles} reached your calendar late, after you had taken it back.",
+        "{titles} reached your calendar late, after you had taken them back.",
+        len(titles),
+        titles=list_titles(titles),
+    )
 
 
-def _choose_pronoun(titles: list[str]) -> str:
-    return "it" if len(titles) == 1 else "them"
+def _removed_words(count: int) -> str:
+    return ngettext("I removed it.", "I removed them.", count)

@@ -14,6 +14,7 @@ from fateforger.calendar.event import (
 )
 from fateforger.calendar.model import Head, Ledger, Snapshot, Standing, SyncOp
 from fateforger.planning.timing import zone
+from fateforger.text import gettext as _
 from fateforger.text import quote_title
 
 
@@ -122,8 +123,10 @@ class Lineage:
         self.now = self.now._replace(color_id=self.current.color_id)
         self.keeps_color = True
         self.told.append(
-            f"{quote_title(self.now.summary)} keeps the colour I gave it."
-            " Your calendar lets me change a colour, but not take it away."
+            _(
+                "{title} keeps the colour I gave it. Your calendar lets me change a colour, but not take it away.",
+                title=quote_title(self.now.summary),
+            )
         )
 
     def release(self, sentence: str) -> None:

@@ -46,6 +46,7 @@ from fateforger.calendar.event import (
 )
 from fateforger.calendar.model import DesiredBlock
 from fateforger.planning.plan import ET, type_of_color
+from fateforger.text import gettext as _
 from fateforger.text import limit_items, ngettext, quote_title
 
 _FAR = 1 << 62
@@ -323,9 +324,13 @@ def explain_link(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> str:
     theirs = event.canon
     when = format_clock(theirs.start, theirs.end, tz)
     if normalize_title(block.fields.summary) == normalize_title(event.summary):
-        return f"{quote_title(event.summary)} is on your calendar already, {when}."
-    taken = f"{quote_title(event.summary)} takes up the same time on your calendar, {when}"
-    return f"I did not add {quote_title(block.fields.summary)}: {taken}."
+        return _("{title} is on your calendar already, {time}.", title=quote_title(event.summary), time=when)
+    return _(
+        "I did not add {title}: {other} takes up the same time on your calendar, {time}.",
+        title=quote_title(block.fields.summary),
+        other=quote_title(event.summary),
+        time=when,
+    )
 
 
 def warn_about_links(links: Iterable[tuple[DesiredBlock, EventImage]], tz: ZoneInfo) -> list[str]:
@@ -348,7 +353,8 @@ def _warn_about_link(block: DesiredBlock, event: EventImage, tz: ZoneInfo) -> st
         return explain_link(block, event, tz)
     if ours[2:4] == theirs[2:4]:
         return None
-    return f"I did not add {quote_title(ours.summary)}: {explain_link(block, event, tz)}"
+    reason = explain_link(block, event, tz)
+    return _("I did not add {title}: {reason}", title=quote_title(ours.summary), reason=reason)
 
 
 def warn_about_overlaps(blocks: Iterable[DesiredBlock], foreign: Sequence[EventImage], tz: ZoneInfo) -> list[str]:

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from fateforger.calendar.event import OWNED_PREFIX, REPEATS, EventFields, EventImage, OwnedId
 from fateforger.calendar.model import Head, Ledger, Snapshot
+from fateforger.text import gettext as _
 
 _MOST_PLACES = 400
 """Positions to try when an id has to be traced back to its seed without a record."""
@@ -103,7 +104,7 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> tuple[tuple[Owned, ...], t
         if event_id in ours:
             head = heads.get(event_id)
             key = head.key if head is not None else event.marker.key if event.marker is not None else event_id
-            obstacle = REPEATS if event_id in series else event.obstacle
+            obstacle = _(REPEATS) if event_id in series else event.obstacle
             owned.append(Owned(event, key, head is not None or event_id in minted, head, obstacle))
         elif event.is_timed and event.busy:
             foreign.append(event)

@@ -17,7 +17,8 @@ from fateforger.calendar.model import WRITES, SyncPlan, Verb
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 from fateforger.calendar.undo import ALONG
 from fateforger.planning.timing import zone
-from fateforger.text import format_count, join_words, quote_title
+from fateforger.text import count_blocks, format_date, join_words, mark_message, ngettext, quote_title
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 SyncStatus = Literal["unchanged", "changed", "undone", "partial", "paused"]
@@ -75,14 +76,14 @@ class SyncResult:
 
 
 _MOST_LEFT = 5
-UP_TO_DATE = "Your calendar is already up to date."
-NOTHING_ELSE = "Apart from what is yours to choose, your calendar is up to date."
+UP_TO_DATE = mark_message("Your calendar is already up to date.")
+NOTHING_ELSE = mark_message("Apart from what is yours to choose, your calendar is up to date.")
 _STATUS: dict[TxState, SyncStatus] = {TxState.PARTIAL: "partial", TxState.PAUSED: "paused"}
 
 
 def report_unchanged(plan: SyncPlan) -> SyncResult:
     """Return the result when there was nothing to do."""
-    headline = NOTHING_ELSE if phrase_questions(plan) else UP_TO_DATE
+    headline = _(NOTHING_ELSE if phrase_questions(plan) else UP_TO_DATE)
     return SyncResult("unchanged", plan, (), headline, tuple(_describe_decision(plan)))
 
 
@@ -96,8 +97,7 @@ def build_result(rounds: Sequence[ExecutionResult]) -> SyncResult:
     result = SyncResult(status, plan, tuple(carried.transaction for carried in rounds))
     if status == "changed" and not (result.created or result.updated or result.deleted):
         status = "unchanged"
-    prefix = "Done again: " if transaction.context.get("deed") == "redo" else "Taken back: "
-    done = _describe_done(result, status, prefix if status == "undone" else "")
+    done = _describe_done(result, status, redone=transaction.context.get("deed") == "redo")
     records = transaction.records
     along = [sentence for carried in rounds for sentence in _describe_along(carried.transaction)]
     details = (
@@ -111,37 +111,68 @@ def build_result(rounds: Sequence[ExecutionResult]) -> SyncResult:
     return SyncResult(status, plan, result.transactions, done, details)
 
 
-def _describe_done(result: SyncResult, status: SyncStatus, prefix: str) -> str:
+_DEEDS = (
+    (
+        mark_message("added {blocks}"),
+        mark_message("I added {blocks} to your calendar."),
+    ),
+    (
+        mark_message("changed {blocks}"),
+        mark_message("I changed {blocks} on your calendar."),
+    ),
+    (
+        mark_message("removed {blocks}"),
+        mark_message("I removed {blocks} from your calendar."),
+    ),
+)
+"""What was done to blocks: as one of several deeds, and alone."""
+
+
+def _describe_done(result: SyncResult, status: SyncStatus, *, redone: bool) -> str:
+    if status == "unchanged":
+        return _(UP_TO_DATE)
+    undone = status == "undone"
     deeds = [
-        (f"{verb} {format_count(count, 'block')}", where)
-        for verb, count, where in (
-            ("added", result.created, "to"),
-            ("changed", result.updated, "on"),
-            ("removed", result.deleted, "from"),
-        )
+        (count_blocks(count), part, alone)
+        for count, (part, alone) in zip((result.created, result.updated, result.deleted), _DEEDS, strict=True)
         if count
     ]
-    if status == "unchanged":
-        return UP_TO_DATE
+    if not deeds and not undone:
+        return _("Nothing was written to your calendar.")
     if not deeds:
-        return (
-            f"{prefix.removesuffix(': ')}; there was nothing left to change."
-            if status == "undone"
-            else "Nothing was written to your calendar."
+        again = _("Done again; there was nothing left to change.")
+        return again if redone else _("Taken back; there was nothing left to change.")
+    blocks, _part, alone = deeds[0]
+    said = _(alone, blocks=blocks)
+    if len(deeds) > 1:
+        said = _(
+            "I {deeds} on your calendar.", deeds=join_words(_(part, blocks=blocks) for blocks, part, _alone in deeds)
         )
-    words = join_words(deed for deed, _ in deeds)
-    where = deeds[0][1] if len(deeds) == 1 else "on"
-    return f"{prefix}I {words} {where} your calendar."
+    if not undone:
+        return said
+    return _("Done again: {what}", what=said) if redone else _("Taken back: {what}", what=said)
+
+
+_FINISHED = (
+    mark_message("Finished the write that began at {time} and was interrupted."),
+    mark_message("Finished the undo that began at {time} and was interrupted."),
+)
+_WENT_ON = (
+    mark_message("Went on with the write that began at {time} and was interrupted."),
+    mark_message("Went on with the undo that began at {time} and was interrupted."),
+)
 
 
 def mark_finished(result: SyncResult, begun: Transaction, now: datetime) -> SyncResult:
     """Add a sentence that the command had been interrupted before its result was seen."""
     local = zone(begun.tz)
     at = begun.created_at.astimezone(local)
-    when = f"{at:%H:%M}" if at.date() == now.astimezone(local).date() else f"{at:%H:%M on %Y-%m-%d}"
-    what = "undo" if begun.kind == "undo" else "write"
-    deed = "Went on with" if result.status in {"partial", "paused"} else "Finished"
-    sentence = f"{deed} the {what} that began at {when} and was interrupted."
+    when = f"{at:%H:%M}"
+    if at.date() != now.astimezone(local).date():
+        when = _("{time} on {day}", time=when, day=format_date(at.date()))
+    finished = result.status not in {"partial", "paused"}
+    form = (_WENT_ON, _FINISHED)[finished][begun.kind == "undo"]
+    sentence = _(form, time=when)
     return replace(result, headline=sentence, details=result.sentences)
 
 
@@ -160,15 +191,21 @@ def build_late_result(late: Sequence[ExecutionResult]) -> SyncResult:
 def _describe_along(undo: Transaction) -> list[str]:
     """Say what a finished undo undid beyond the request."""
     along = undo.context.get(ALONG)
-    return [f"This also {along}."] if along and undo.state in {TxState.COMMITTED, TxState.UNDONE} else []
+    return [along] if along and undo.state in {TxState.COMMITTED, TxState.UNDONE} else []
 
 
 def _describe_waiting(carried: ExecutionResult) -> list[str]:
     if carried.paused is None:
         return []
     open_ops = [r for r in carried.transaction.records if not r.state.is_settled and r.op.verb in WRITES]
-    rest = f"{format_count(len(open_ops), 'change is', 'changes are')} still waiting"
-    return [f"{rest}: {carried.paused.rstrip('.')}. Nothing is lost; try again and I go on where I stopped."]
+    return [
+        ngettext(
+            "{count} change is still waiting: {reason}. Nothing is lost; try again and I go on where I stopped.",
+            "{count} changes are still waiting: {reason}. Nothing is lost; try again and I go on where I stopped.",
+            len(open_ops),
+            reason=carried.paused.rstrip("."),
+        )
+    ]
 
 
 def _describe_not_done(records: Sequence[OpRecord]) -> list[str]:
@@ -179,13 +216,17 @@ def _describe_not_done(records: Sequence[OpRecord]) -> list[str]:
             if record.op.verb is Verb.DELETE and record.state is OpState.SKIPPED:
                 continue
             why.setdefault(record.error, []).append(record.op.summary)
-    sentences = [f"{list_titles(titles)}: {reason}" for reason, titles in why.items()]
+    sentences = [f"{list_titles(titles)}: {_(reason)}" for reason, titles in why.items()]
     put_off = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.SKIPPED]
     if put_off:
-        sentences.append(f"I did not remove {list_titles(put_off)}, because something else could not be written.")
+        titles = list_titles(put_off)
+        sentences.append(_("I did not remove {titles}, because something else could not be written.", titles=titles))
     given_up = [r.op.summary for r in records if r.state is OpState.SUPERSEDED and r.op.verb in WRITES]
     if given_up:
-        sentences.append(f"{list_titles(given_up)} had to wait and was given up; plan again and I take it from there.")
+        titles = list_titles(given_up)
+        sentences.append(
+            _("{titles} had to wait and was given up; plan again and I take it from there.", titles=titles)
+        )
     return sentences
 
 
@@ -199,7 +240,11 @@ def _describe_not_restored(records: Sequence[OpRecord]) -> list[str]:
         if missing := find_missing_extras(wanted, seen.extras):
             title = quote_title(record.op.summary)
             sentences.append(
-                f"{title} is back, but {describe_missing(missing)}. Your calendar does not let me write that."
+                _(
+                    "{title} is back, but {missing}. Your calendar does not let me write that.",
+                    title=title,
+                    missing=describe_missing(missing),
+                )
             )
     return sentences
 
@@ -213,5 +258,5 @@ def _describe_decision(plan: SyncPlan, *, undo: bool = False) -> list[str]:
     left += [op for op in plan.ops if op.verb is Verb.SKIP and op.before is not None]
     sentences = [f"{quote_title(op.summary)}: {op.reason}" for op in left[:_MOST_LEFT]]
     if more := len(left) - len(sentences):
-        sentences.append(f"{more} more were left alone, too.")
+        sentences.append(ngettext("{count} more was left alone, too.", "{count} more were left alone, too.", more))
     return [*describe_changes(plan, zone(plan.tz)), *phrase_questions(plan), *sentences, *plan.warnings]

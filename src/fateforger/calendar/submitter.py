@@ -36,6 +36,8 @@ from fateforger.calendar.undo import Choice, choose_targets, undo_sync
 from fateforger.calendar.verdicts import ID_USED_UP
 from fateforger.errors import ConfirmationNeeded, NotUndoable
 from fateforger.planning.plan import TBPlan
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences
 from fateforger.values import replace
 
 Context = Mapping[str, Any] | None
@@ -229,7 +231,9 @@ class CalendarSubmitter:
 
         ``reads`` replaces the calendar's own reads. Writes nothing.
         """
-        return tuple(f"{describe_arrivals(late.titles)} {NEXT}" for late in await find_late(self._outside, reads))
+        return tuple(
+            join_sentences(describe_arrivals(late.titles), _(NEXT)) for late in await find_late(self._outside, reads)
+        )
 
     async def take_back_late(self, *, cause: str) -> tuple[str, ...]:
         """Remove the events that reached the calendar after they had been undone; changed ones stay.
@@ -349,7 +353,8 @@ def _stop_at_safety_checks(plan: SyncPlan, confirmed: Collection[SafetyCheckKind
     if brakes:
         what = " ".join(brake.sentence for brake in brakes)
         raise ConfirmationNeeded(
-            f"{what} I wrote nothing. Is that what you want?", reasons=tuple(brake.kind.value for brake in brakes)
+            join_sentences(what, _("I wrote nothing. Is that what you want?")),
+            reasons=tuple(brake.kind.value for brake in brakes),
         )
 
 

@@ -21,11 +21,15 @@ from fateforger.calendar.model import WRITES
 from fateforger.calendar.transactions import UNDOES, OpState, Transaction, TxState, begin_transaction
 from fateforger.calendar.undo_plan import plan_undo
 from fateforger.errors import NotUndoable
-from fateforger.text import format_count, join_words
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, join_words, mark_message, ngettext
 from fateforger.values import replace
 
-_NOTHING = "There is nothing to undo."
-OUT_OF_DATE = "Something was written since that list was made, so I did nothing. This is how it stands now."
+UNDONE_ALREADY = mark_message("That was undone already.")
+_NOTHING = mark_message("There is nothing to undo.")
+OUT_OF_DATE = mark_message(
+    "Something was written since that list was made, so I did nothing. This is how it stands now."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ async def _read_history(
 async def _choose_since(outside: CommitContext, first: Transaction, choice: Choice) -> UndoScope:
     history = await _read_history(outside, lambda known: any(t.id == first.id for t in known), day=first.day)
     if choice.newest is not None and next(t.id for t in history if is_listed(t)) != choice.newest:
-        raise NotUndoable(OUT_OF_DATE, where=choice.transaction)
+        raise NotUndoable(_(OUT_OF_DATE), where=choice.transaction)
     way = find_undo_scope(history, first)
     if choice.newest is not None:
         return replace(way, gone=frozenset(), again=frozenset())
@@ -88,12 +92,12 @@ async def _choose_since(outside: CommitContext, first: Transaction, choice: Choi
 async def _find_named(outside: CommitContext, transaction_id: str) -> Transaction:
     found = await outside.journal.get(transaction_id)
     if found is None or found.calendar != outside.calendar.key:
-        raise NotUndoable("I know of no such change to this calendar.", where=transaction_id)
+        raise NotUndoable(_("I know of no such change to this calendar."), where=transaction_id)
     if found.state is TxState.UNDONE:
-        again = "done again" if found.kind == "undo" else "undone"
-        raise NotUndoable(f"That was {again} already.", where=transaction_id)
+        again = _("That was done again already.") if found.kind == "undo" else _(UNDONE_ALREADY)
+        raise NotUndoable(again, where=transaction_id)
     if not found.undoable:
-        raise NotUndoable("That did nothing to your calendar, so there is nothing to undo.", where=transaction_id)
+        raise NotUndoable(_("That did nothing to your calendar, so there is nothing to undo."), where=transaction_id)
     return found
 
 
@@ -102,7 +106,7 @@ async def _find_first_of_group(outside: CommitContext, group: str) -> Sequence[T
     history = await _read_history(outside, lambda _: False, group=group)
     standing = [t for t in history if t.kind == "submit" and t.undoable]
     if not standing:
-        raise NotUndoable("That was undone already." if history else _NOTHING)
+        raise NotUndoable(_(UNDONE_ALREADY if history else _NOTHING))
     return tuple({t.day: t for t in standing}.values())
 
 
@@ -186,21 +190,29 @@ async def undo_sync(
 
 
 def _describe_along(chosen: UndoScope, session: str | None) -> str:
-    """Return the effects beyond the request, to follow "This also"; an empty text if there are none."""
-    parts = []
+    """Return the effects beyond the request, as sentences; an empty text if there are none."""
+    sentences = []
     if gone := [t for t in chosen.targets if t.id in chosen.gone]:
         makers = Counter(_describe_origin(t.context.get("session"), session) for t in gone)
-        count = format_count(len(gone), "later write")
-        made = [f"{number if len(makers) > 1 else ''} made {maker}".strip() for maker, number in makers.items()]
-        parts.append(f"took back {count}, {join_words(made)}")
+        made = [_(_ORIGINS[maker], count=number) for maker, number in makers.items()]
+        sentences.append(_("This also took back later writes: {made}.", made=join_words(made)))
     if chosen.again:
-        parts.append(f"did {format_count(len(chosen.again), 'write')} again")
-    return join_words(parts)
+        count = len(chosen.again)
+        sentences.append(ngettext("This also did {count} write again.", "This also did {count} writes again.", count))
+    return join_sentences(*sentences)
+
+
+_ORIGINS = {
+    "command line": mark_message("{count} made from the command line"),
+    "thread": mark_message("{count} made in a thread"),
+    "this thread": mark_message("{count} made in this thread"),
+    "another thread": mark_message("{count} made in another thread"),
+}
 
 
 def _describe_origin(other: str | None, session: str | None) -> str:
     if other is None:
-        return "from the command line"
+        return "command line"
     if session is None:
-        return "in a thread"
-    return "in this thread" if other == session else "in another thread"
+        return "thread"
+    return "this thread" if other == session else "another thread"

@@ -39,6 +39,7 @@ from fateforger.calendar.model import Head, Ledger, Snapshot, Standing, SyncOp, 
 from fateforger.calendar.ownership import mint, next_generation, trace_seed
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction
 from fateforger.errors import InternalError
+from fateforger.text import gettext as _
 from fateforger.text import quote_title
 from fateforger.values import replace
 
@@ -267,7 +268,7 @@ def _undo_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventExtras,
     if lineage.released:
         return
     if (reason := _explain_keeping(lineage, left, extras, force=force)) is not None:
-        lineage.release(f"I left {quote_title(left.summary)} on your calendar{reason}.")
+        lineage.release(_("I left {title} on your calendar: {reason}.", title=quote_title(left.summary), reason=reason))
         return
     lineage.known = op.head_before
     if not lineage.is_gone:
@@ -280,14 +281,14 @@ def _explain_keeping(lineage: Lineage, left: Canon, extras: EventExtras, *, forc
     if lineage.is_gone:
         return None
     if lineage.obstacle is not None:
-        return f": {lineage.obstacle}"
+        return lineage.obstacle
     if force:
         return None
     if lineage.extras is not None and (done := describe_extras(lineage.extras, extras)) is not None:
-        return f": you {done}"
+        return done
     if not lineage.changed_since(left):
         return None
-    return ": you changed it since" if lineage.now == lineage.current else ", as you had changed it"
+    return _("you changed it since") if lineage.now == lineage.current else _("you had changed it")
 
 
 def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
@@ -298,8 +299,8 @@ def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
     lineage.known_as(op.head_before)
     title = quote_title(left.summary)
     if lineage.now is None or lineage.obstacle is not None:
-        reason = "it is gone from your calendar" if lineage.obstacle is None else lineage.obstacle
-        lineage.told.append(f"I could not set {title} back: {reason}.")
+        reason = _("it is gone from your calendar") if lineage.obstacle is None else lineage.obstacle
+        lineage.told.append(_("I could not set {title} back: {reason}.", title=title, reason=reason))
         return
     before = op.before.canon
     kept = op.changes.keys() & lineage.changed_since(left)
@@ -310,7 +311,11 @@ def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
     already = {name for name in kept if getattr(lineage.now, name) == getattr(before, name)}
     if kept - already:
         lineage.told.append(
-            f"I kept what you changed of {quote_title(lineage.now.summary)} since: {_name_fields(kept - already)}."
+            _(
+                "I kept what you changed of {title} since: {fields}.",
+                title=quote_title(lineage.now.summary),
+                fields=_name_fields(kept - already),
+            )
         )
     lineage.now = result
 
@@ -323,8 +328,15 @@ def _undo_delete(lineage: Lineage, op: SyncOp, lineages: Lineages) -> None:
     if lineages.has(op.key if op.head_before is None else op.head_before.key):
         known = op.head_before.extras if op.head_before is not None else None
         missing = find_missing_extras(op.before.extras, PLAIN if known is None else known)
-        rest = f", but {describe_missing(missing)}" if missing else ""
-        lineage.told.append(f"{quote_title(op.before.summary)} is on your calendar again already{rest}.")
+        title = quote_title(op.before.summary)
+        said = _("{title} is on your calendar again already.", title=title)
+        if missing:
+            said = _(
+                "{title} is on your calendar again already, but {missing}.",
+                title=title,
+                missing=describe_missing(missing),
+            )
+        lineage.told.append(said)
         return
     lineage.now, lineage.extras = op.before.canon, op.before.extras
     lineage.known_as(op.head_before)
@@ -335,5 +347,11 @@ def _replace(now: Canon, before: Canon, names: set[str]) -> Canon:
 
 
 def _name_fields(names: set[str]) -> str:
-    spoken = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}
+    spoken = {
+        "summary": _("title"),
+        "description": _("notes"),
+        "start": _("time"),
+        "end": _("time"),
+        "color_id": _("colour"),
+    }
     return ", ".join(dict.fromkeys(spoken[name] for name in MANAGED if name in names))

@@ -28,9 +28,11 @@ from fateforger.calendar.event import (
 from fateforger.calendar.model import Head, Standing, SyncOp, Verb
 from fateforger.calendar.transactions import OpState
 from fateforger.errors import InternalError
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 
-ID_USED_UP = "Its event id was used before, by an event that is not there any more."
+ID_USED_UP = mark_message("Its event id was used before, by an event that is not there any more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False) -> Ver
             return NotYet(op) if event is None and not refused else Ended(OpState.CONFLICT, ID_USED_UP)
         case Verb.UPDATE:
             if event is None or (event.gone and not mine):
-                return Ended(OpState.CONFLICT, "You deleted it on your calendar in the meantime.")
+                return Ended(OpState.CONFLICT, _("You deleted it on your calendar in the meantime."))
             return judge_happened(op, event) if mine else _update_again(op, event)
         case Verb.DELETE:
             if event is None or event.gone:
@@ -162,7 +164,7 @@ def _shows(event: EventImage, op: SyncOp) -> bool:
 
 def _update_again(op: SyncOp, event: EventImage) -> Verdict:
     if (obstacle := event.obstacle) is not None:
-        return Ended(OpState.CONFLICT, f"I did not change it: {obstacle}.")
+        return Ended(OpState.CONFLICT, _("I did not change it: {obstacle}.", obstacle=obstacle))
     if op.before is None or op.after is None:
         raise InternalError(f"Update {op.op_id} does not know what it changes.")
     now, before, after = event.canon, op.before.canon, op.after.canon
@@ -174,8 +176,8 @@ def _update_again(op: SyncOp, event: EventImage) -> Verdict:
         result = now._replace(**{name: getattr(after, name) for name in left})
     if not left:
         shows = all(getattr(now, name) == getattr(after, name) for name in op.changes)
-        reason = "Your calendar shows it already." if shows else "You changed it on your calendar in the meantime."
-        return Ended(OpState.SKIPPED, reason)
+        changed = _("You changed it on your calendar in the meantime.")
+        return Ended(OpState.SKIPPED, _("Your calendar shows it already.") if shows else changed)
     return NotYet(_narrow(op, event, left, result))
 
 
@@ -207,4 +209,4 @@ def _delete_again(op: SyncOp, event: EventImage) -> Verdict:
     changed = find_changed_extras(event.extras, op.before.extras)
     if event.obstacle is None and not changed and event.canon == op.before.canon:
         return NotYet(replace(op, before=event))
-    return Ended(OpState.CONFLICT, "You changed it on your calendar in the meantime, so I kept it.")
+    return Ended(OpState.CONFLICT, _("You changed it on your calendar in the meantime, so I kept it."))

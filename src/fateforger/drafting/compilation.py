@@ -20,7 +20,7 @@ from fateforger.drafting.axis import (
     wall_instant,
 )
 from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, must_ids
-from fateforger.drafting.instance import Between, Pin, Policy, Task
+from fateforger.drafting.instance import LUNCH_TITLE, Between, Pin, Policy, Task
 from fateforger.drafting.orders import build_orders, members_of, soft_points
 from fateforger.drafting.problem import (
     REST,
@@ -39,6 +39,7 @@ from fateforger.planning.block_times import LUNCH, SHUTDOWN, WAY, WAY_FROM, task
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK, Resolved
 from fateforger.planning.timing import zone
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 _FULL_DAY = 288
@@ -255,10 +256,10 @@ class _Items:
         return 2 * (work + meetings.bit_count() * GRID) < frame
 
     def _daily(self, what: str, day: PlannedDay, lengths: list[int], starts: int, wish: int) -> None:
-        title, kind, reward, away = "Lunch", ET.REGENERATION, weights.LUNCH, weights.LUNCH_SLOT
+        title, kind, reward, away = _(LUNCH_TITLE), ET.REGENERATION, weights.LUNCH, weights.LUNCH_SLOT
         if what == SHUTDOWN:
             short = (self.context.open_to(ET.PLAN_REVIEW) & day.slots).bit_count() <= _SHORT_DAY
-            title, kind, away = "Shut down", ET.PLAN_REVIEW, weights.SHUTDOWN_SLOT
+            title, kind, away = _("Shut down"), ET.PLAN_REVIEW, weights.SHUTDOWN_SLOT
             reward = weights.SHUTDOWN_SHORT if short else weights.SHUTDOWN
         key = f"{what}-{day.date.isoformat()}"
         if any(b.key == key for b in self.context.past) or any(i.source.key == key for i in self.items):

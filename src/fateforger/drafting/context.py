@@ -44,6 +44,8 @@ from fateforger.memory.vocabulary import Necessity, RuleKind, Status, WindowKind
 from fateforger.planning.grid import GRID, ceil, floor
 from fateforger.planning.plan import ET, Resolved, resolve
 from fateforger.planning.timing import instant_of, zone
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.values import replace
 from fateforger.workflow.day_names import DayName, parse_day_name
 from fateforger.workflow.day_rules import read_day_rule
@@ -468,6 +470,9 @@ def _on_day(instance: Instance, clock: time | datetime, number: int) -> datetime
     return instant_of(local, zone(instance.tz)).astimezone(UTC)
 
 
+ENDS_FIRST = mark_message("The frame ends before it starts; choose an end after the start.")
+
+
 def _frame(instance: Instance, number: int) -> tuple[datetime, datetime, datetime]:
     """Return start and end of a day's frame, and the start of the day after it."""
     frame = instance.frame
@@ -475,11 +480,11 @@ def _frame(instance: Instance, number: int) -> tuple[datetime, datetime, datetim
     if end <= start and isinstance(frame.end, time):
         end = _on_day(instance, frame.end, number + 1)
         if end - start > (_LATE if frame.end <= _SMALL_HOURS else _NIGHT):
-            raise BadInput("The frame ends before it starts; choose an end after the start.", where="frame.end")
+            raise BadInput(_(ENDS_FIRST), where="frame.end")
     if end <= start:
-        raise BadInput("The frame ends before it starts; choose an end after the start.", where="frame.end")
+        raise BadInput(_(ENDS_FIRST), where="frame.end")
     if end - start > timedelta(hours=36):
-        raise BadInput("The frame is longer than 36 hours, which no day is.", where="frame.end")
+        raise BadInput(_("The frame is longer than 36 hours, which no day is."), where="frame.end")
     return start, end, _on_day(instance, frame.start if frame.next_start is None else frame.next_start, number + 1)
 
 
@@ -547,7 +552,9 @@ def _commutes(instance: Instance, axis: Axis, taken: int) -> Iterator[Occupied]:
                 way = timedelta(minutes=minutes)
                 begin, finish = (start - way, start) if side == "to" else (end, end + way)
                 mask = axis.slots_touching(begin, finish) & ~axis.slots_touching(start, end)
-                title = f"Way {side} {event.title}"[:300]
+                title = (
+                    _("Way to {title}", title=event.title) if side == "to" else _("Way from {title}", title=event.title)
+                )
                 late = bool(mask & taken)
                 yield Occupied(f"way-{side}-{name}"[:64], title, ET.COMMUTE, begin, finish, mask, way=True, late=late)
                 taken |= 0 if late else mask

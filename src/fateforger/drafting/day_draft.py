@@ -48,6 +48,7 @@ from fateforger.planning.grid import GRID, Busy, Stretch, busy_stretches, ceil, 
 from fateforger.planning.plan import ET, TBPlan
 from fateforger.planning.task_details import PLAIN, TaskDetails, TaskKind
 from fateforger.planning.timing import zone
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 FIRST_STEPS = 0
@@ -296,7 +297,9 @@ def _pin_lunch(day: Day, instance: Instance) -> Pin | None:
         stretch = lunch_stretch(day.frame, [*taken, *closed], day.lunch)
         if stretch is not None:
             start = instant(stretch.start)
-            return Pin(key=day.lunch.key, title=LUNCH_TITLE, type=ET.REGENERATION, start=start, minutes=stretch.minutes)
+            return Pin(
+                key=day.lunch.key, title=_(LUNCH_TITLE), type=ET.REGENERATION, start=start, minutes=stretch.minutes
+            )
     return None
 
 

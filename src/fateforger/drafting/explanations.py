@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from datetime import time as time_of_day
 
 from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, build_context, must_ids
@@ -20,29 +21,31 @@ from fateforger.drafting.routines import find_routine
 from fateforger.planning.block_times import WAY, is_shutdown, task_of
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
-from fateforger.text import format_date, quote_title
+from fateforger.text import format_date, mark_message, quote_title
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 _NEAR = 6
 """Slots within which an entry is a neighbor."""
 _POLICIES = {
-    "one_thing_early": "it is the one thing that matters, so it comes early",
-    "focus": "this is your time for focus",
-    "after_deep": "deep work is followed by a break",
-    "before_deep": "there is a break before the next deep work",
-    "after_meal": "lunch is followed by a break",
-    "around_meetings": "there is some air around meetings",
-    "between_deep": "there is a break between two blocks of deep work",
+    "one_thing_early": mark_message("it is the one thing that matters, so it comes early"),
+    "focus": mark_message("this is your time for focus"),
+    "after_deep": mark_message("deep work is followed by a break"),
+    "before_deep": mark_message("there is a break before the next deep work"),
+    "after_meal": mark_message("lunch is followed by a break"),
+    "around_meetings": mark_message("there is some air around meetings"),
+    "between_deep": mark_message("there is a break between two blocks of deep work"),
 }
 _EITHER = {"between_deep": ("after_deep", "before_deep")}
 """Causes that are several parts of the policy, each of which alone would have the same effect."""
 _DECLINED: dict[str, object] = {"one_thing_early": False, "focus": ()}
+ORDER = mark_message("there is something that has to come before or after it")
 _OF_TASKS = {
-    "deadline": "it has to be done by {:%H:%M}",
-    "not_before": "it cannot begin before {:%H:%M}",
-    "start": "you gave it this start",
-    "energy": "this is the time of day that you named for it",
-    "after": "of what has to come before or after it",
+    "deadline": mark_message("it has to be done by {time}"),
+    "not_before": mark_message("it cannot begin before {time}"),
+    "start": mark_message("you gave it this start"),
+    "energy": mark_message("this is the time of day that you named for it"),
+    "after": ORDER,
 }
 Reasons = tuple[tuple[str, tuple[Reason, ...]], ...]
 
@@ -79,15 +82,15 @@ class _Why:
 
     def of(self, block: Block) -> tuple[Reason, ...]:
         if any(b.key == block.key for b in self.context.past):
-            return (Reason("past", "It began before now."),)
+            return (Reason("past", _("It began before now.")),)
         routine = find_routine(self.context.instance, block.key)
         if routine is not None:
             words = quote_title(routine.constraint_record.words)
-            return (Reason("rule", f"It is here because of your rule {words}.", cause=routine.id),)
+            return (Reason("rule", _("It is here because of your rule {rule}.", rule=words), cause=routine.id),)
         if any(p.key == block.key for p in self.context.instance.pinned):
-            return (Reason("pinned", "You pinned it, so it stays.", cause=block.key),)
+            return (Reason("pinned", _("You pinned it, so it stays."), cause=block.key),)
         if block.type is ET.COMMUTE and block.key.startswith(WAY):
-            return (Reason("way", "It is as long as the way takes, right before or after what it leads to."),)
+            return (Reason("way", _("It is as long as the way takes, right before or after what it leads to.")),)
         start = self.problem.axis.slot(block.start)
         item, piece = next(
             (item, piece)
@@ -147,23 +150,32 @@ class _Why:
     def _reason(self, variant: _Variant, item: Item, slot: int | None) -> Reason:
         because = self._because(variant, item)
         if slot is None:
-            return Reason(variant.kind, f"It is here because {because}.", variant.cause)
+            return Reason(variant.kind, _("It is here because {because}.", because=because), variant.cause)
         instead = self.problem.axis.when(slot)
-        text = f"It is here because {because}; otherwise it would begin at {self._clock(instead)}."
+        text = _(
+            "It is here because {because}; otherwise it would begin at {time}.",
+            because=because,
+            time=self._clock(instead),
+        )
         return Reason(variant.kind, text, variant.cause, instead)
 
     def _because(self, variant: _Variant, item: Item) -> str:
         if variant.kind == "rule":
             rule = next(r for r in self.context.rules_in_force(self.problem.in_force) if r.id == variant.cause)
-            when = "" if rule.told.said_on is None else f" on {format_date(rule.told.said_on)}"
-            return f"you said {quote_title(rule.words)}{when}"
+            words = quote_title(rule.words)
+            if rule.told.said_on is None:
+                return _("you said {rule}", rule=words)
+            return _("you said {rule} on {day}", rule=words, day=format_date(rule.told.said_on))
         if variant.kind == "policy":
-            return _POLICIES[variant.cause]
+            return _(_POLICIES[variant.cause])
         if variant.kind == "previous":
-            return "it lay here before"
+            return _("it lay here before")
         task = next((t for t in self.context.instance.tasks if t.id == item.source.task), None)
         value = None if task is None else getattr(task, variant.kind)
-        return _OF_TASKS[variant.kind].format(value) if value else "of what has to come before or after it"
+        if not value:
+            return _(ORDER)
+        time = f"{value:%H:%M}" if isinstance(value, datetime | time_of_day) else ""
+        return _(_OF_TASKS[variant.kind], time=time)
 
     def _wish(self, alone: Placement, item: Item, piece: Piece) -> Iterator[Reason]:
         """Explain the preferred time of lunch and of the shutdown."""
@@ -173,8 +185,9 @@ class _Why:
             alone, replace(item, preferences=replace(item.preferences, start=None), cache=Cache()), piece[1]
         ) not in {None, piece[0]}:
             lunch = item.source.kind is ET.REGENERATION
-            because = "this is about when you have lunch" if lunch else "it ends the day"
-            yield Reason("policy", f"It is here because {because}.", "lunch" if lunch else "shutdown")
+            because = _("this is about when you have lunch") if lunch else _("it ends the day")
+            text = _("It is here because {because}.", because=because)
+            yield Reason("policy", text, "lunch" if lunch else "shutdown")
 
     def _neighbor_reasons(self, item: Item, piece: Piece) -> Iterator[Reason]:
         """Yield adjacent events and blocks whose place it would take."""
@@ -184,19 +197,18 @@ class _Why:
             if event.mask & near:
                 freed = self._without_event(event.id)
                 slot = _start_instead(self._without(freed, item, piece), freed.items[item.index], piece)
-                where = "after" if event.mask.bit_length() <= start else "before"
-                yield from self._neighbor_reason(
-                    slot, piece, Reason("event", f"{where} {quote_title(event.title)}", event.id)
-                )
+                after = event.mask.bit_length() <= start
+                neighbor = Reason("event", quote_title(event.title), event.id)
+                yield from self._neighbor_reason(slot, piece, neighbor, after=after)
         for other in self.problem.items:
             for s, n in () if is_shutdown(other.source.id) else self.placed[other.index]:
                 if other is not item and (near >> s & 1 or near >> (s + n) & 1):
                     trial = self._without(self.problem, item, piece).placed
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
                     slot = _start_instead(Placement(self.problem, trial), item, piece)
-                    where = "after" if s < start else "before"
                     key, title = self.names.get(s, (other.source.key or other.source.id, other.source.title))
-                    yield from self._neighbor_reason(slot, piece, Reason("block", f"{where} {quote_title(title)}", key))
+                    neighbor = Reason("block", quote_title(title), key)
+                    yield from self._neighbor_reason(slot, piece, neighbor, after=s < start)
 
     def _without_event(self, event: str) -> Problem:
         """Return the problem without an event."""
@@ -207,20 +219,24 @@ class _Why:
             self.events[event] = compile_problem(build_context(fewer), self.gone)
         return self.events[event]
 
-    def _neighbor_reason(self, slot: int | None, piece: Piece, beside: Reason) -> Iterator[Reason]:
+    def _neighbor_reason(self, slot: int | None, piece: Piece, neighbor: Reason, *, after: bool) -> Iterator[Reason]:
         if slot is not None and slot != piece[0]:
             instead = self.problem.axis.when(slot)
-            text = f"It comes {beside.text}; without that it would begin at {self._clock(instead)}."
-            yield replace(beside, text=text, instead=instead)
+            title, time = neighbor.text, self._clock(instead)
+            if after:
+                text = _("It comes after {title}; without that it would begin at {time}.", title=title, time=time)
+            else:
+                text = _("It comes before {title}; without that it would begin at {time}.", title=title, time=time)
+            yield replace(neighbor, text=text, instead=instead)
 
     def _fallback_reason(self, alone: Placement, item: Item, piece: Piece) -> Reason:
         spots = alone.spots(item, piece[1])
         others = spots & ~(1 << piece[0])
         if not others:
-            return Reason("only", "It is the only time that is free and long enough for it.")
+            return Reason("only", _("It is the only time that is free and long enough for it."))
         if spots & -spots == 1 << piece[0]:
-            return Reason("earliest", "It is the earliest time that is free and long enough for it.")
-        return Reason("best", "Among the times that are free for it, this one suits the day as a whole.")
+            return Reason("earliest", _("It is the earliest time that is free and long enough for it."))
+        return Reason("best", _("Among the times that are free for it, this one suits the day as a whole."))
 
     def _clock(self, when: datetime) -> str:
         return f"{when.astimezone(zone(self.context.instance.tz)):%H:%M}"

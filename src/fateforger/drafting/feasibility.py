@@ -22,6 +22,7 @@ from fateforger.drafting.problem import Item, Placed, Problem, empty_placement
 from fateforger.memory.vocabulary import Status
 from fateforger.planning.grid import in_words
 from fateforger.text import format_date, join_words, quote_title
+from fateforger.text import gettext as _
 
 NODES = 6_000
 
@@ -88,7 +89,7 @@ class _ExactSearch:
             if order.points is None and order.days == always:
                 ends = ((f, t) for f in order.first & self.required for t in order.then & self.required)
                 pairs += [pair for pair in ends if pair[0] != pair[1]]
-        for _ in range(len(required)):
+        for _round in range(len(required)):
             for first, then in pairs:
                 latest = self.open[then].bit_length() - self.problem.items[then].slots
                 self.open[first] &= slot_range(0, latest)
@@ -147,7 +148,7 @@ class _ExactSearch:
     def _can_finish(self, at: int, left: Remaining, placed: Placed) -> bool:
         """Check whether there is enough open time up to each deadline, counted together."""
         needed = union = 0
-        for index, slots, _ in left:
+        for index, slots, *_rest in left:
             if index in self.required:
                 domain = self.open[index] >> at
                 union |= domain
@@ -296,23 +297,36 @@ def _describe_must(context: DraftContext, must: str) -> tuple[tuple[int, int, fl
     rule = next((r for r in context.rules if r.id == must and r.must), None)
     if rule is not None:
         record = rule.told.constraint_record
-        when = "" if rule.told.said_on is None else f" (you said so on {format_date(rule.told.said_on)})"
+        said = quote_title(rule.words)
+        if rule.told.said_on is not None:
+            said = _("{rule} (you said so on {day})", rule=said, day=format_date(rule.told.said_on))
         kind = _ASSUMED if record.status is Status.PROPOSED else _SAID
-        member = Member(must, rule.words, f"{quote_title(rule.words)}{when}", "let this rule go for the day")
+        member = Member(must, rule.words, said, _("let this rule go for the day"))
         return (kind, 0, 1.0 if record.confidence is None else record.confidence), member
     task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:
         long = in_words(task.length(context.instance.policy))
-        due = "" if task.deadline is None else f", due by {task.deadline:%H:%M}"
-        said = f"{quote_title(task.title)} has to be done ({long}{due})"
-        return (_TASK, -task.priority, 0.0), Member(must, task.title, said, "let it wait")
+        title = quote_title(task.title)
+        if task.deadline is None:
+            said = _("{title} has to be done ({length})", title=title, length=long)
+        else:
+            due = f"{task.deadline:%H:%M}"
+            said = _("{title} has to be done ({length}, due by {time})", title=title, length=long, time=due)
+        return (_TASK, -task.priority, 0.0), Member(must, task.title, said, _("let it wait"))
     pin = next(p for p in context.instance.pinned if p.key == must)
     title = pin.title or next((b.event.name for b in context.previous if b.key == pin.key), pin.key)
-    return (_PINNED, 0, 0.0), Member(must, title, f"{quote_title(title)} stays where it is", "let it move")
+    return (_PINNED, 0, 0.0), Member(
+        must, title, _("{title} stays where it is", title=quote_title(title)), _("let it move")
+    )
 
 
 def _sentence(members: Sequence[Member], least: Member) -> str:
     if len(members) == 1:
-        return f"There is no way to keep this on that day: {members[0].said}."
+        return _("There is no way to keep this on that day: {what}.", what=members[0].said)
     what = join_words([member.said for member in members])
-    return f"These cannot all be kept: {what}. The easiest to give up is {quote_title(least.words)}: {least.remedy}."
+    return _(
+        "These cannot all be kept: {what}. The easiest to give up is {title}: {remedy}.",
+        what=what,
+        title=quote_title(least.words),
+        remedy=least.remedy,
+    )

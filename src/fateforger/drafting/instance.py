@@ -31,7 +31,7 @@ from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.planning.task_details import TaskDetails, find_circle
 from fateforger.planning.timing import ClockField, zone
 from fateforger.planning.validation import first_mistake
-from fateforger.text import join_words
+from fateforger.text import join_words, mark_message
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -46,7 +46,7 @@ class Between(BaseModel):
     end: Clock
 
 
-LUNCH_TITLE = "Lunch"
+LUNCH_TITLE = mark_message("Lunch")
 SHORTEST_LUNCH = 20
 FULL_LUNCH = 30
 """Minutes below which a lunch is a snack: it is shorter only where meetings leave no more."""

@@ -20,7 +20,8 @@ from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.planning.block_times import LUNCH
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.timing import zone
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_words, ngettext, quote_title
 from fateforger.values import replace
 
 DO_WITHOUT = (PlacementOption("drop", "Do without"),)
@@ -111,7 +112,7 @@ def find_left_out(looser: RelaxedProblems) -> tuple[UnplacedItem, ...]:
         if not placed[item.index]
     ]
     found += [
-        UnplacedItem(way.id, way.title, "another event leaves no time for it", DO_WITHOUT)
+        UnplacedItem(way.id, way.title, _("another event leaves no time for it"), DO_WITHOUT)
         for way in looser.context.ways
         if way.late
     ]
@@ -129,18 +130,33 @@ class _LeftOut:
         items = self.placement.problem.items
         missing = [items[n].source.title for n in item.precedence.needs if not placed[n]]
         if missing:
-            return f"it comes after {join_words([quote_title(t) for t in missing])}, which found no place"
+            titles = join_words([quote_title(t) for t in missing])
+            return ngettext(
+                "it comes after {titles}, which found no place",
+                "it comes after {titles}, which found no place",
+                len(missing),
+                titles=titles,
+            )
         if (reason := self._explain_fixed(item)) is not None:
             return reason
         free = self.context.free
         if not _has_room(item, free):
             return self._explain_events(item)
         if not _has_room(item, free & self._find_allowed_slots(item)):
-            return f"{_needs(item)}, and there is not that much time free{_where(self.context, item)}"
+            where = _where(self.context, item)
+            if where:
+                return _("{needs}, and there is not that much time free {when}", needs=_needs(item), when=where)
+            return _("{needs}, and there is not that much time free", needs=_needs(item))
         if not self._fits_alone(self.placement.problem, item):
             rules = self._rules_without_which(self._fits_alone, item)
             if rules:
-                return f"{_join_rules(rules)} {_verb('leave', rules)} {_no_room(item)}"
+                return ngettext(
+                    "{rules} leaves {nothing}",
+                    "{rules} leave {nothing}",
+                    len(rules),
+                    rules=_join_rules(rules),
+                    nothing=_no_room(item),
+                )
         return self._explain_others(item)
 
     def _explain_fixed(self, item: Item) -> str | None:
@@ -158,52 +174,79 @@ class _LeftOut:
         if not there:
             return None
         begin = self.context.axis.when(start + item.source.way).astimezone(zone(self.context.instance.tz))
-        way = " with the way there and back" if item.source.way else ""
         titles = join_words([quote_title(title) for title in dict.fromkeys(there)], MOST_NAMED)
-        return f"it is wanted at {begin:%H:%M}{way}, when there is {titles}"
+        if item.source.way:
+            return _(
+                "it is wanted at {time} with the way there and back, when there is {titles}",
+                time=f"{begin:%H:%M}",
+                titles=titles,
+            )
+        return _("it is wanted at {time}, when there is {titles}", time=f"{begin:%H:%M}", titles=titles)
 
     def _explain_events(self, item: Item) -> str:
         """Explain an item for which the frame, or what is on the calendar, leaves no room."""
         if item.source.task is None and item.source.key is not None:
             frame = sum(day.frame for day in self.context.days)
-            what = "meetings leave" if _has_room(item, frame) else "the day leaves"
-            return f"{what} {_no_room(item)}"
+            if _has_room(item, frame):
+                return _("meetings leave {nothing}", nothing=_no_room(item))
+            return _("the day leaves {nothing}", nothing=_no_room(item))
         frame = sum(day.frame.bit_count() for day in self.context.days)
         total, longest = self.context.free.bit_count(), longest_run(self.context.free)
         if item.slots <= frame and item.bounds.most > 1 and total < item.slots:
-            return f"{_needs(item)}, and the day has {in_words(total * GRID)} free in all"
+            return _("{needs}, and the day has {free} free in all", needs=_needs(item), free=in_words(total * GRID))
         return explain_length(item.minutes, frame * GRID, longest * GRID, 0)
 
     def _explain_others(self, item: Item) -> str:
         """Explain an item that would have room on an otherwise empty day."""
         placement = self.placement
-        slack = f"{self.context.instance.policy.slack_percent} % of the day stays free, and the rest of it is taken"
+        percent = self.context.instance.policy.slack_percent
+        slack = _("{percent} % of the day stays free, and the rest of it is taken", percent=percent)
         if item.index in self.looser.slack_takers and placement.slots_over(item.slots) > 0:
             return slack
         price = find_cost(placement, item)
         if price is not None and price > item.coupling.lost:
             if item.deep and item.index in self.looser.takers_of_more_blocks:
-                most = self.context.instance.policy.deep_blocks
-                blocks = "one block" if most == 1 else f"{most} blocks"
-                return f"a day has at most {blocks} of deep work, and they are taken"
+                return ngettext(
+                    "a day has at most one block of deep work, and it is taken",
+                    "a day has at most {count} blocks of deep work, and they are taken",
+                    self.context.instance.policy.deep_blocks or 0,
+                )
             rules = self._rules_without_which(self._is_worth_it, item)
             return slack if not rules and _fits_into_slack(placement, item) else _explain_price(rules, item)
         if price is not None:
-            return slack if _fits_into_slack(placement, item) else "the search ended before it found a place for it"
+            return slack if _fits_into_slack(placement, item) else _("the search ended before it found a place for it")
         rules = self._rules_without_which(self._fits_now, item)
         if rules:
-            return f"{_join_rules(rules)} {_verb('rule', rules)} out the time that is still free"
+            return ngettext(
+                "{rules} rules out the time that is still free",
+                "{rules} rule out the time that is still free",
+                len(rules),
+                rules=_join_rules(rules),
+            )
         if (mine := self._person_blocks_in_the_way(item)) is not None:
             return mine
         open_ = item.domain & ~(placement.taken | placement.kept)
         if _has_room(item, open_):
             return self._explain_order(item, open_)
+        return self._explain_free_time(item, open_)
+
+    def _explain_free_time(self, item: Item, open_: int) -> str:
+        """Explain an item for which the slots ``open_`` that are still free are too few."""
+        if _is_lunch(item):
+            return _("your tasks take the time around it")
         if item.source.task is None:
-            return f"your tasks take the time {'around it' if _is_lunch(item) else 'at the end of the day'}"
+            return _("your tasks take the time at the end of the day")
         left, where = longest_run(open_), _where(self.context, item)
         if where:
-            stretch = f"the longest stretch still free{where} is {in_words(left * GRID)}"
-            return f"{_needs(item)}, and {stretch}" if left else f"no time is left{where}"
+            if not left:
+                return _("no time is left {when}", when=where)
+            longest = in_words(left * GRID)
+            return _(
+                "{needs}, and the longest stretch still free {when} is {free}",
+                needs=_needs(item),
+                when=where,
+                free=longest,
+            )
         return explain_length(item.minutes, item.minutes, item.minutes, left * GRID)
 
     def _person_blocks_in_the_way(self, item: Item) -> str | None:
@@ -217,7 +260,8 @@ class _LeftOut:
             if find_cost(Placement(problem, less), item) is not None:
                 start = self.context.axis.when(placed[other.index][0][0] + other.source.way)
                 clock = f"{start.astimezone(zone(self.context.instance.tz)):%H:%M}"
-                return f"you put {quote_title(other.source.title)} at {clock}, where there would be room for it"
+                title = quote_title(other.source.title)
+                return _("you put {title} at {time}, where there would be room for it", title=title, time=clock)
         return None
 
     def _explain_order(self, item: Item, open_: int) -> str:
@@ -227,10 +271,15 @@ class _LeftOut:
         end = max((sum(placed[each.index][-1]) for each in earlier), default=0)
         left = open_ & ~slot_range(0, end)
         if not earlier or _has_room(item, left):
-            return "what it has to come before or after takes the time"
-        free = f"the longest stretch still free after that is {in_words(longest_run(left) * GRID)}"
+            return _("what it has to come before or after takes the time")
         titles = join_words([quote_title(each.source.title) for each in earlier])
-        return f"it comes after {titles}, and {free if left else 'no time is left after that'}"
+        if not left:
+            return _("it comes after {titles}, and no time is left after that", titles=titles)
+        return _(
+            "it comes after {titles}, and the longest stretch still free after that is {free}",
+            titles=titles,
+            free=in_words(longest_run(left) * GRID),
+        )
 
     def _find_allowed_slots(self, item: Item) -> int:
         """Return the slots that the task's own times allow."""
@@ -300,22 +349,27 @@ def find_cost(placement: Placement, item: Item) -> int | None:
 def _explain_price(rules: Sequence[SlotRule], item: Item) -> str:
     """Explain why an item is left out although there is time for it."""
     if rules:
-        return f"the only time left for it is not what you want: {_join_rules(rules)}"
+        return _("the only time left for it is not what you want: {rules}", rules=_join_rules(rules))
     if item.work:
-        return "the only time left for it is needed for pauses"
-    return "the only time left for it is not the time of day that you named for it"
+        return _("the only time left for it is needed for pauses")
+    return _("the only time left for it is not the time of day that you named for it")
 
 
 def _needs(item: Item) -> str:
-    return f"it needs {in_words(item.minutes)}{' with the way there and back' if item.source.way else ''}"
+    length = in_words(item.minutes)
+    if item.source.way:
+        return _("it needs {length} with the way there and back", length=length)
+    return _("it needs {length}", length=length)
 
 
 def _no_room(item: Item) -> str:
     """Return ``it no 1 h``, or for lunch and the shutdown what has no room at their time."""
     if _is_lunch(item):
-        return f"no {item.lengths[-1][0] * GRID} minutes free around that time"
+        return _("no {minutes} minutes free around that time", minutes=item.lengths[-1][0] * GRID)
     minutes = in_words(item.minutes)
-    return f"it no {minutes} at the end of the day" if item.source.task is None else f"it no {minutes}"
+    if item.source.task is None:
+        return _("it no {length} at the end of the day", length=minutes)
+    return _("it no {length}", length=minutes)
 
 
 def _is_lunch(item: Item) -> bool:
@@ -326,12 +380,8 @@ def _join_rules(rules: Iterable[SlotRule]) -> str:
     return join_words([quote_title(rule.words) for rule in rules])
 
 
-def _verb(verb: str, subjects: Sequence[object]) -> str:
-    return f"{verb}s" if len(subjects) == 1 else verb
-
-
 def _where(context: DraftContext, item: Item) -> str:
-    """Return the times that a task may lie at, such as `` before 12:00``, or nothing."""
+    """Return the times that a task may lie at, such as ``before 12:00``, or nothing."""
     task = task_of_item(context, item)
     if task is None:
         return ""
@@ -341,10 +391,12 @@ def _where(context: DraftContext, item: Item) -> str:
         for clock in (task.start, task.not_before, task.deadline)
     )
     if start is not None:
-        return f" at {start}"
+        return _("at {time}", time=start)
     if begin is not None and due is not None:
-        return f" between {begin} and {due}"
-    return f" before {due}" if due is not None else "" if begin is None else f" after {begin}"
+        return _("between {begin} and {due}", begin=begin, due=due)
+    if due is not None:
+        return _("before {time}", time=due)
+    return "" if begin is None else _("after {time}", time=begin)
 
 
 def task_of_item(context: DraftContext, item: Item) -> Task | None:

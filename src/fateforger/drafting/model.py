@@ -15,6 +15,7 @@ from fateforger.planning.grid import clock_at, in_words
 from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart
 from fateforger.planning.wire import write_plan
+from fateforger.text import gettext as _
 
 OptionKind = Literal["drop", "defer", "shrink", "split", "extend", "relax", "fill"]
 """Option for an item that found no place."""
@@ -61,12 +62,18 @@ def explain_length(minutes: int, frame: int, longest: int, left: int) -> str:
     longest one still free.
     """
     if minutes > frame:
-        return f"it needs {in_words(minutes)}, and the whole day has {in_words(frame)}"
+        return _("it needs {length}, and the whole day has {free}", length=in_words(minutes), free=in_words(frame))
     if minutes > longest:
-        return f"it needs {in_words(minutes)}, and the longest free stretch of the day is {in_words(longest)}"
+        return _(
+            "it needs {length}, and the longest free stretch of the day is {free}",
+            length=in_words(minutes),
+            free=in_words(longest),
+        )
     if left == 0:
-        return "the day is full"
-    return f"it needs {in_words(minutes)}, and the longest stretch still free is {in_words(left)}"
+        return _("the day is full")
+    return _(
+        "it needs {length}, and the longest stretch still free is {free}", length=in_words(minutes), free=in_words(left)
+    )
 
 
 @dataclass(frozen=True, slots=True)

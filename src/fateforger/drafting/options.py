@@ -19,6 +19,7 @@ from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.planning.block_times import LUNCH, SHUTDOWN
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.timing import zone
+from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
@@ -255,11 +256,11 @@ def list_costs(before: Outcome, after: Outcome) -> list[str] | None:
     lost = [item for item in gone if not item.startswith(f"{SHUTDOWN}-")]
     if not after.relaxed <= before.relaxed or len(lost) > MOST_LOST or before.vital.intersection(lost):
         return None
-    costs = [f"{quote_title(before.titles[item])} then waits for another day" for item in lost]
+    costs = [_("{title} then waits for another day", title=quote_title(before.titles[item])) for item in lost]
     for item, slots in after.slots.items():
         if item.startswith(f"{LUNCH}-") and slots < before.slots.get(item, 0):
-            costs.append(f"lunch is {in_words(slots * GRID)} then")
+            costs.append(_("lunch is {length} then", length=in_words(slots * GRID)))
     if len(gone) > len(lost):
-        costs.append("no time is left to shut down")
+        costs.append(_("no time is left to shut down"))
     new = (words for rule, words in after.broken.items() if rule not in before.broken)
-    return costs + [f"it goes against {quote_title(words)}" for words in new]
+    return costs + [_("it goes against {rule}", rule=quote_title(words)) for words in new]

@@ -14,7 +14,8 @@ from fateforger.planning.block_times import WAY
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, Resolved
 from fateforger.planning.timing import zone
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_words, ngettext, quote_title
 
 
 def find_violations(day: Instance | DraftContext, resolved: Iterable[Resolved]) -> tuple[Violation, ...]:
@@ -52,7 +53,13 @@ class _Check:
         ]
         hit = [b for b in mine if self._mask(b) & rule.closed]
         if hit:
-            yield self._violation(rule, hit, f"{self._lie_words(hit)} in the time that this is about")
+            lie = ngettext(
+                "{titles} lies in the time that this is about",
+                "{titles} lie in the time that this is about",
+                len(hit),
+                titles=self._names_and_times(hit),
+            )
+            yield self._violation(rule, hit, lie)
         yield from self._lengths(rule, mine)
         yield from self._room(rule, mine)
         yield from self._counts(rule, mine)
@@ -69,13 +76,28 @@ class _Check:
         long = [b for b in mine if rule.longest is not None and b.minutes > rule.longest * GRID]
         short = [b for b in mine if rule.shortest is not None and -(-b.minutes // GRID) < rule.shortest]
         if long:
-            yield self._violation(rule, long, f"{self._names(long)} {_verb_be(long)} longer than that")
+            yield self._violation(
+                rule,
+                long,
+                ngettext(
+                    "{titles} is longer than that", "{titles} are longer than that", len(long), titles=self._names(long)
+                ),
+            )
         if short:
-            yield self._violation(rule, short, f"{self._names(short)} {_verb_be(short)} shorter than that")
+            yield self._violation(
+                rule,
+                short,
+                ngettext(
+                    "{titles} is shorter than that",
+                    "{titles} are shorter than that",
+                    len(short),
+                    titles=self._names(short),
+                ),
+            )
         if rule.whole:
             cut = [b for b in mine if sum(o.id == b.id for o in mine) > 1]
             if cut:
-                yield self._violation(rule, cut, f"{self._names(cut[:1])} is done in pieces")
+                yield self._violation(rule, cut, _("{title} is done in pieces", title=self._names(cut[:1])))
 
     def _room(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         """Report missing room once, even when a pause applies both after blocks and around meetings."""
@@ -85,8 +107,10 @@ class _Check:
         close = [b for b in mine if self._is_followed(rule, b)] if rule.gap else []
         if beside or close:
             both = [b for b in self.blocks if b in beside or b in close]
-            where = "beside" if beside else "behind"
-            yield self._violation(rule, both, f"there is less time than that {where} {self._names(both)}")
+            titles = self._names(both)
+            around = _("there is less time than that around {titles}", titles=titles)
+            after = _("there is less time than that after {titles}", titles=titles)
+            yield self._violation(rule, both, around if beside else after)
 
     def _is_followed(self, rule: SlotRule, block: Block) -> bool:
         """Check whether anything lies in the time that must stay free after a block."""
@@ -109,11 +133,13 @@ class _Check:
             slots = sum(-(-b.minutes // GRID) for b in here) + there.bit_count()
             most = None if rule.daily.most is None else max(rule.daily.most, there.bit_count())
             if most is not None and slots > most and here:
-                yield self._violation(rule, here, f"it is {in_words(slots * GRID)} on that day")
+                yield self._violation(rule, here, _("it is {length} on that day", length=in_words(slots * GRID)))
             if rule.daily.least is not None and slots < rule.daily.least:
-                yield self._violation(rule, here, f"it is only {in_words(slots * GRID)} on that day")
+                yield self._violation(rule, here, _("it is only {length} on that day", length=in_words(slots * GRID)))
             if rule.daily.count is not None and len(here) + len(masks) > max(rule.daily.count, len(masks)):
-                yield self._violation(rule, here, f"there are {len(here) + len(masks)} of them on that day")
+                yield self._violation(
+                    rule, here, _("there are {count} of them on that day", count=len(here) + len(masks))
+                )
 
     def _order(self, rule: SlotRule, mine: Sequence[Block]) -> Iterator[Violation]:
         wrong: list[Block] = []
@@ -131,7 +157,7 @@ class _Check:
             wrong += [block] if self._wrong_side_of_meetings(rule, block) else []
         if wrong:
             unique = list(dict.fromkeys(wrong))
-            yield self._violation(rule, unique, f"{self._names(unique)} are the other way round")
+            yield self._violation(rule, unique, _("{titles} are the other way round", titles=self._names(unique)))
 
     def _wrong_side_of_meetings(self, rule: SlotRule, block: Block) -> bool:
         if ET.MEETING not in rule.order or block.type not in rule.order or block.type is ET.MEETING:
@@ -146,19 +172,16 @@ class _Check:
 
     def _violation(self, rule: SlotRule, blocks: Sequence[Block], what: str) -> Violation:
         keys = tuple(b.key for b in blocks)
-        return Violation(rule.id, rule.words, rule.necessity, keys, f"You said {quote_title(rule.words)}, and {what}.")
+        sentence = _("You said {rule}, and {what}.", rule=quote_title(rule.words), what=what)
+        return Violation(rule.id, rule.words, rule.necessity, keys, sentence)
 
     def _names(self, blocks: Sequence[Block]) -> str:
         return join_words([quote_title(b.title) for b in blocks])
 
-    def _lie_words(self, blocks: Sequence[Block]) -> str:
+    def _names_and_times(self, blocks: Sequence[Block]) -> str:
         local = zone(self.context.instance.tz)
         said = [f"{quote_title(b.title)} ({b.start.astimezone(local):%H:%M})" for b in blocks]
-        return f"{join_words(said)} {'lies' if len(blocks) == 1 else 'lie'}"
-
-
-def _verb_be(blocks: Sequence[Block]) -> str:
-    return "is" if len(blocks) == 1 else "are"
+        return join_words(said)
 
 
 def _task_of(key: str) -> str | None:

@@ -24,6 +24,11 @@ USUAL_SHALLOW = 30
 """Minutes of deep and of shallow work whose length is open (S106)."""
 
 
+def is_lunch(key: str) -> bool:
+    """Check whether a key or an id is that of a lunch break."""
+    return key.startswith(f"{LUNCH}-")
+
+
 def is_shutdown(key: str) -> bool:
     """Check whether a key or an id is that of the shutdown."""
     return key.startswith(f"{SHUTDOWN}-")

@@ -31,6 +31,7 @@ from fateforger.planning.timing import (
     second_reading,
     zone,
 )
+from fateforger.text import gettext, mark_message
 from fateforger.values import Value, replace
 
 
@@ -50,9 +51,20 @@ class ET(StrEnum):
     @property
     def words(self) -> str:
         """Name of the type for people."""
-        return self.name.replace("_", " ").lower()
+        return gettext(_TYPE_WORDS[self])
 
 
+_TYPE_WORDS = {
+    ET.MEETING: mark_message("meeting"),
+    ET.COMMUTE: mark_message("commute"),
+    ET.DEEP_WORK: mark_message("deep work"),
+    ET.SHALLOW_WORK: mark_message("shallow work"),
+    ET.PLAN_REVIEW: mark_message("plan review"),
+    ET.HABIT: mark_message("habit"),
+    ET.REGENERATION: mark_message("regeneration"),
+    ET.BUFFER: mark_message("buffer"),
+    ET.BACKGROUND: mark_message("background"),
+}
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 """Types of blocks that are work of the person's own."""
 

@@ -35,9 +35,11 @@ from fateforger.quality.moves import (
     swap_places,
 )
 from fateforger.quality.rubric import View, begin, build_view, finish, grade_view
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
-BREAK = "Break"
-SHUT_DOWN = "Shut down"
+BREAK = mark_message("Break")
+SHUT_DOWN = mark_message("Shut down")
 _SHORTEST_SHUTDOWN = 15
 _LEAST_LEFT = timedelta(minutes=30)
 """Shortest length to which work is cut for a break."""
@@ -140,15 +142,16 @@ def _add_break(case: Case) -> Moves:
     length = timedelta(minutes=view.policy.after_deep)
     title = quote_short(deep.event.name)
     key = f"break-{deep.key}"[:60]
-    pause = NewBlock(BlockPlace(finish(deep), length), key, BREAK, ET.REGENERATION)
+    pause = NewBlock(BlockPlace(finish(deep), length), key, _(BREAK), ET.REGENERATION)
     for places in case.board.room({key: pause.place}):
         moved = {name: place for name, place in places.items() if name != key}
-        yield Move(f"Add a break after {title}", moved, (pause,))
+        yield Move(_("Add a break after {title}", title=title), moved, (pause,))
     missing = length - (begin(after) - finish(deep))
     if deep.duration - missing >= _LEAST_LEFT:
         shorter = BlockPlace(begin(deep), deep.duration - missing)
-        pause = NewBlock(BlockPlace(shorter.end, length), key, BREAK, ET.REGENERATION)
-        yield Move(f"Shorten {title} by {_minutes(missing)} for a break", {deep.key: shorter}, (pause,))
+        label = _("Shorten {title} by {length} for a break", title=title, length=_minutes(missing))
+        pause = NewBlock(BlockPlace(shorter.end, length), key, _(BREAK), ET.REGENERATION)
+        yield Move(label, {deep.key: shorter}, (pause,))
 
 
 def _make_gap(case: Case) -> Moves:
@@ -157,8 +160,9 @@ def _make_gap(case: Case) -> Moves:
     policy = view.policy
     minutes = policy.after_meal if case.finding.criterion is Criterion.AFTER_MEAL else policy.before_deep
     start = finish(before) + timedelta(minutes=minutes)
+    label = _("Move {title} to {time}", title=quote_short(after.event.name), time=clock_label(view, start))
     for places in case.board.room(move_to(after, start)):
-        yield Move(f"Move {quote_short(after.event.name)} to {clock_label(view, start)}", places)
+        yield Move(label, places)
     sooner = begin(after) - timedelta(minutes=minutes) - before.duration
     yield Move(move_label(view, move_to(before, sooner)), move_to(before, sooner))
 
@@ -176,16 +180,16 @@ def _add_meal(case: Case) -> Moves:
             (at for at in case.board.starts(length) if abs(at - wish) <= drift), key=lambda at: (abs(at - wish), at)
         )
         for start in _first_starts(near):
-            yield _new_meal(view, NewBlock(BlockPlace(start, length), key, LUNCH_TITLE, ET.REGENERATION), {})
+            yield _new_meal(view, NewBlock(BlockPlace(start, length), key, _(LUNCH_TITLE), ET.REGENERATION), {})
     length = timedelta(minutes=lunch.minutes)
     for start in sorted({wish, *(finish(b) for b in view.blocks if abs(finish(b) - wish) <= drift)}):
         for places in case.board.room({key: BlockPlace(start, length)}):
             moved = {name: place for name, place in places.items() if name != key}
-            yield _new_meal(view, NewBlock(BlockPlace(start, length), key, LUNCH_TITLE, ET.REGENERATION), moved)
+            yield _new_meal(view, NewBlock(BlockPlace(start, length), key, _(LUNCH_TITLE), ET.REGENERATION), moved)
 
 
 def _new_meal(view: View, meal: NewBlock, moved: Mapping[str, BlockPlace]) -> Move:
-    return Move(f"Add lunch at {clock_label(view, meal.place.start)}", moved, (meal,))
+    return Move(_("Add lunch at {time}", time=clock_label(view, meal.place.start)), moved, (meal,))
 
 
 # --- the shape of a good day ---
@@ -201,8 +205,8 @@ def _split(case: Case) -> Moves:
     second = NewBlock(rest, key, deep.event.name, ET.DEEP_WORK, deep.event.description)
     for places in case.board.room({deep.key: BlockPlace(begin(deep), half), key: rest}):
         moved = {name: place for name, place in places.items() if name != key}
-        yield Move(f"Split {quote_short(deep.event.name)} in two", moved, (second,))
-    label = f"Shorten {quote_short(deep.event.name)} to {_minutes(longest)}"
+        yield Move(_("Split {title} in two", title=quote_short(deep.event.name)), moved, (second,))
+    label = _("Shorten {title} to {length}", title=quote_short(deep.event.name), length=_minutes(longest))
     yield Move(label, {deep.key: BlockPlace(begin(deep), longest)})
 
 
@@ -223,8 +227,8 @@ def _add_shutdown(case: Case) -> Moves:
     for minutes in sorted({view.policy.shutdown, (view.policy.shutdown + 15) // 2, _SHORTEST_SHUTDOWN}, reverse=True):
         length = timedelta(minutes=minutes)
         for start in reversed([at for at in case.board.starts(length) if at >= last][-_MOST_TRIED:]):
-            label = f"Add {_minutes(length)} to shut down at {clock_label(view, start)}"
-            yield Move(label, {}, (NewBlock(BlockPlace(start, length), key, SHUT_DOWN, ET.PLAN_REVIEW),))
+            label = _("Add {length} to shut down at {time}", length=_minutes(length), time=clock_label(view, start))
+            yield Move(label, {}, (NewBlock(BlockPlace(start, length), key, _(SHUT_DOWN), ET.PLAN_REVIEW),))
 
 
 def _first_starts(starts: Iterable[datetime]) -> Iterator[datetime]:

@@ -7,9 +7,16 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.planning.patch import Patch
+from fateforger.text import mark_message
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-LABELS = ("Insufficient", "Minimal", "Okay", "Detailed", "Ultra")
+LABELS = (
+    mark_message("Insufficient"),
+    mark_message("Minimal"),
+    mark_message("Okay"),
+    mark_message("Detailed"),
+    mark_message("Ultra"),
+)
 """Names of the levels, from 0 to 4."""
 
 

@@ -15,7 +15,8 @@ from fateforger.planning.patch import AddBlocks, Patch
 from fateforger.planning.plan import ET, Resolved, TBEvent
 from fateforger.planning.timing import zone
 from fateforger.quality.rubric import MEAL, View, begin, finish
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_words, ngettext, quote_title
 from fateforger.values import replace
 
 _STEP = timedelta(minutes=GRID)
@@ -163,9 +164,14 @@ def _as_must(told: Told, uid: str | None) -> Told:
 def move_label(view: View, places: Places) -> str:
     """Return the button label for moving these blocks."""
     titles = {block.key: block.event.name for block in view.blocks}
-    told = [f"{quote_short(titles[key])} to {clock_label(view, place.start)}" for key, place in places.items()]
-    label = f"Move {join_words(told)}"
-    return label if len(told) < 3 and len(label) <= _LONGEST else f"Move {len(told)} blocks out of the way"
+    told = [
+        _("{title} to {time}", title=quote_short(titles[key]), time=clock_label(view, place.start))
+        for key, place in places.items()
+    ]
+    label = _("Move {moves}", moves=join_words(told))
+    if len(told) < 3 and len(label) <= _LONGEST:
+        return label
+    return ngettext("Move {count} block out of the way", "Move {count} blocks out of the way", len(told))
 
 
 def quote_short(title: str) -> str:

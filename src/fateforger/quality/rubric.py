@@ -33,8 +33,11 @@ from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, WORK, Resolved, TBPlan, overlaps, resolve
 from fateforger.quality.model import LABELS, Criterion, Finding, Quality
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, ngettext, quote_title
 from fateforger.values import replace
 
+LONGEST_TITLE = 300
 MEAL = timedelta(minutes=20)
 """Shortest pause that counts as a meal."""
 _LONG_DAY = timedelta(hours=6)
@@ -213,7 +216,7 @@ _LEVELS = {
     Necessity.SHOULD: (Criterion.SHOULD, 3),
     Necessity.PREFER: (Criterion.WISH, 4),
 }
-_NUMBERS = {5: "five", 10: "ten"}
+_NUMBERS = {5: mark_message("five minutes"), 10: mark_message("ten minutes")}
 
 
 def collect_findings(view: View) -> tuple[Finding, ...]:
@@ -226,19 +229,23 @@ def collect_findings(view: View) -> tuple[Finding, ...]:
 
 def _check_work(view: View) -> Findings:
     if not view.work:
-        yield Finding(criterion=Criterion.WORK, level=1, text="Add at least one block of work.")
+        yield Finding(criterion=Criterion.WORK, level=1, text=_("Add at least one block of work."))
 
 
 def _check_overlaps(view: View) -> Findings:
     for one, two in view.overlaps:
-        text = f"“{one.event.name}” and “{two.event.name}” overlap; give each a time of its own."
+        text = _(
+            "{one} and {two} overlap; give each a time of its own.",
+            one=quote_title(one.event.name, LONGEST_TITLE),
+            two=quote_title(two.event.name, LONGEST_TITLE),
+        )
         yield Finding(criterion=Criterion.OVERLAP, level=2, text=text, keys=(one.key, two.key))
 
 
 def _check_meetings(view: View) -> Findings:
     for block in view.blocks:
         if view.hit_by(block) is not None:
-            text = f"Move “{block.event.name}” away from the meeting it runs into."
+            text = _("Move {title} away from the meeting it runs into.", title=_quote(block))
             yield Finding(criterion=Criterion.MEETING, level=2, text=text, keys=(block.key,))
 
 
@@ -257,7 +264,7 @@ def _check_unplaced(view: View) -> Findings:
     for left in view.still_unplaced:
         if left.id.startswith((f"{LUNCH}-", f"{SHUTDOWN}-")) or view.is_left_for_slack(left):
             continue
-        text = f"Make room for “{left.title}”, or take it off today's list."
+        text = _("Make room for {title}, or take it off today's list.", title=quote_title(left.title, LONGEST_TITLE))
         yield Finding(criterion=Criterion.UNPLACED, level=2, text=text, cause=left.id)
 
 
@@ -267,10 +274,10 @@ def _check_one_thing_early(view: View) -> Findings:
         return
     block = view.first_of(one.id)
     if block is None:
-        text = f"Give “{one.title}” a block: it is your one thing."
+        text = _("Give {title} a block: it is your one thing.", title=quote_title(one.title, LONGEST_TITLE))
         yield Finding(criterion=Criterion.ONE_THING_EARLY, level=2, text=text, cause=one.id)
     elif begin(block) > view.middle:
-        text = f"Start “{one.title}” in the first half of the day."
+        text = _("Start {title} in the first half of the day.", title=quote_title(one.title, LONGEST_TITLE))
         yield Finding(criterion=Criterion.ONE_THING_EARLY, level=2, text=text, keys=(block.key,), cause=one.id)
 
 
@@ -284,7 +291,7 @@ def _check_after_deep(view: View) -> Findings:
 
 def _check_meal(view: View) -> Findings:
     if view.is_long and not view.meals and view.has_time_for_lunch:
-        yield Finding(criterion=Criterion.MEAL, level=3, text="Put a meal or a real pause into the day.")
+        yield Finding(criterion=Criterion.MEAL, level=3, text=_("Put a meal or a real pause into the day."))
 
 
 # --- 4: the shape of a good day ---
@@ -292,7 +299,7 @@ def _check_meal(view: View) -> Findings:
 
 def _check_one_thing_named(view: View) -> Findings:
     if view.one is None and view.policy.one_thing_early:
-        text = "Say which task is the one thing that matters."
+        text = _("Say which task is the one thing that matters.")
         yield Finding(criterion=Criterion.ONE_THING, level=4, text=text)
 
 
@@ -301,7 +308,11 @@ def _check_focus_length(view: View) -> Findings:
     whole = [task.id for task in view.instance.tasks if task.splittable is False]
     for deep in view.deep:
         if longest and deep.duration > timedelta(minutes=longest) and task_of(deep.key, whole) is None:
-            text = f"Split “{deep.event.name}”: {in_words(longest)} of focus in one piece is about what anyone can do."
+            text = _(
+                "Split {title}: {length} of focus in one piece is about what anyone can do.",
+                title=_quote(deep),
+                length=in_words(longest),
+            )
             yield Finding(criterion=Criterion.FOCUS, level=4, text=text, keys=(deep.key,))
 
 
@@ -314,14 +325,19 @@ def _check_shallow_share(view: View) -> Findings:
     if percent is None or (as_listed and not view.has_more_important_deep_work):
         return
     if sum((b.duration for b in shallow), timedelta()) * 100 > total * percent:
-        text = f"Shallow work takes more than {percent}% of your working time; give deep work more room."
+        text = _(
+            "Shallow work takes more than {percent}% of your working time; give deep work more room.", percent=percent
+        )
         yield Finding(criterion=Criterion.SHALLOW, level=4, text=text, keys=tuple(block.key for block in shallow))
 
 
 def _check_deep_blocks(view: View) -> Findings:
     most = view.policy.deep_blocks
     if most is not None and not view.still_unplaced and len(view.deep) > max(most, view.fewest_deep_blocks):
-        text = f"There are {len(view.deep)} blocks of deep work; two or three of about 90 minutes are what a day holds."
+        text = _(
+            "There are {count} blocks of deep work; two or three of about 90 minutes are what a day holds.",
+            count=len(view.deep),
+        )
         yield Finding(criterion=Criterion.DEEP_BLOCKS, level=4, text=text, keys=tuple(b.key for b in view.deep))
 
 
@@ -335,7 +351,11 @@ def _check_before_deep(view: View) -> Findings:
         if deep not in view.deep[1:] or before in view.deep or before.event.type in REST:
             continue
         if timedelta() <= begin(deep) - finish(before) < room:
-            text = f"Leave {_minutes(view.policy.before_deep)} before “{deep.event.name}”, your next deep work."
+            text = _(
+                "Leave {length} before {title}, your next deep work.",
+                length=_minutes(view.policy.before_deep),
+                title=_quote(deep),
+            )
             yield Finding(criterion=Criterion.BEFORE_DEEP, level=4, text=text, keys=(before.key, deep.key))
 
 
@@ -351,8 +371,8 @@ def _check_shutdown(view: View) -> Findings:
     last = max(finish(block) for block in view.work)
     done = any(b.event.type is ET.PLAN_REVIEW and begin(b) >= last for b in view.blocks)
     if not done and view.has_time_to_shut_down:
-        long = "half an hour" if view.policy.shutdown == 30 else in_words(view.policy.shutdown)
-        text = f"End the day with {long} to look back and shut down."
+        long = _("half an hour") if view.policy.shutdown == 30 else in_words(view.policy.shutdown)
+        text = _("End the day with {length} to look back and shut down.", length=long)
         yield Finding(criterion=Criterion.SHUTDOWN, level=4, text=text)
 
 
@@ -360,12 +380,20 @@ def _check_gap(view: View, criterion: Criterion, level: int, block: Resolved, mi
     """Report work that begins too soon after a block."""
     after = next((other for other in view.work if begin(other) >= finish(block)), None)
     if after is not None and begin(after) - finish(block) < timedelta(minutes=minutes):
-        text = f"Leave {_minutes(minutes)} between “{block.event.name}” and “{after.event.name}”."
+        text = _(
+            "Leave {length} between {one} and {two}.", length=_minutes(minutes), one=_quote(block), two=_quote(after)
+        )
         yield Finding(criterion=criterion, level=level, text=text, keys=(block.key, after.key))
 
 
 def _minutes(minutes: int) -> str:
-    return f"{_NUMBERS.get(minutes, str(minutes))} minutes"
+    if minutes in _NUMBERS:
+        return _(_NUMBERS[minutes])
+    return ngettext("{count} minute", "{count} minutes", minutes)
+
+
+def _quote(block: Resolved) -> str:
+    return quote_title(block.event.name, LONGEST_TITLE)
 
 
 _LOOKS: tuple[Callable[[View], Findings], ...] = (
@@ -390,7 +418,7 @@ _LOOKS: tuple[Callable[[View], Findings], ...] = (
 
 
 BEST = 4
-NOTHING_MISSING = "Nothing is missing; commit it when you are happy with it."
+NOTHING_MISSING = mark_message("Nothing is missing; commit it when you are happy with it.")
 
 
 def grade_plan(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = ()) -> Quality:
@@ -408,5 +436,5 @@ def grade_view(seen: View) -> Quality:
     """Grade a view of a plan."""
     found = collect_findings(seen)
     level = min((finding.level - 1 for finding in found), default=BEST)
-    next_step = found[0].text if found else NOTHING_MISSING
-    return Quality(level=level, label=LABELS[level], next_step=next_step, findings=found)
+    next_step = found[0].text if found else _(NOTHING_MISSING)
+    return Quality(level=level, label=_(LABELS[level]), next_step=next_step, findings=found)

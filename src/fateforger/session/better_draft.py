@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from fateforger.drafting.day_draft import LongSearch
-from fateforger.drafting.instance import LUNCH_TITLE
 from fateforger.drafting.model import Draft
-from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.planning.block_times import is_lunch
+from fateforger.planning.plan import Resolved, TBPlan, resolve
 from fateforger.session.draft import day_of, draft_constraints, grade_session, is_current, room_words, with_own_draft
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import overview
@@ -74,4 +74,4 @@ def _name_starts(session: Session, moved: list[Resolved]) -> Iterator[str]:
 
 
 def _is_lunch(block: Resolved) -> bool:
-    return block.event.type is ET.REGENERATION and block.event.name == LUNCH_TITLE
+    return is_lunch(block.key)

@@ -105,7 +105,7 @@ def day_name(day: date) -> str:
 
 def kind_words(kind: ET) -> str:
     """Return the name of a type for people."""
-    return "break" if kind is ET.REGENERATION else kind.words
+    return _("break") if kind is ET.REGENERATION else kind.words
 
 
 def length_words(minutes: int) -> str:

@@ -516,7 +516,7 @@ async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
     await submitter.undo_since("t2", cause="u3")
     assert (await submitter.undo_since("t0", cause="u4")).sentences == (
         "Taken back; there was nothing left to change.",
-        "This also took back 1 later write, made from the command line.",
+        "This also took back later writes: 1 made from the command line.",
     )
     assert [state for _, state in await states(world)] == [*["undone"] * 3, *["committed"] * 2]
     await submitter.undo_since("t3", cause="r5")

@@ -223,8 +223,8 @@ def test_an_edit_between_two_submits_survives_both_undos() -> None:
 @pytest.mark.parametrize(
     ("edit", "moved", "told"),
     [
-        ({"start": at("14:00"), "end": at("15:00")}, {"start", "end"}, ", as you had changed it"),
-        ({"description": "Mine"}, {"start", "end"}, ", as you had changed it"),
+        ({"start": at("14:00"), "end": at("15:00")}, {"start", "end"}, ": you had changed it"),
+        ({"description": "Mine"}, {"start", "end"}, ": you had changed it"),
         ({"raw": {"location": "Room 5"}}, {"start", "end"}, ": you added a place"),
     ],
 )

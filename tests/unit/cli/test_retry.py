@@ -117,7 +117,7 @@ async def test_an_undo_of_an_older_write_that_died_is_finished(tmp_path: Path) -
         deaths += await dying(terminal.undo(second, dies))
         result = await terminal.undo(second)
         assert (result.status, terminal.shown()) == ("undone", views[1]), dies
-        assert "This also took back 1 later write, made from the command line." in result.sentences
+        assert "This also took back later writes: 1 made from the command line." in result.sentences
         await terminal.undo()
         assert terminal.shown() == views[0], dies
     assert deaths >= FEWEST

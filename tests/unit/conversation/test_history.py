@@ -280,7 +280,7 @@ async def test_an_undo_takes_along_what_the_command_line_wrote_since(house: Hous
     assert house.on_calendar() != written
     await anna.press(label)
     assert house.on_calendar() == {}
-    assert "This also took back 1 later write, made from the command line." in anna.words
+    assert "This also took back later writes: 1 made from the command line." in anna.words
     assert "you changed it since" not in anna.words
     history = await house.submitter.history((await anna.session()).date)
     assert [t.state.value for t in history] == ["committed", "undone", "undone"]

@@ -115,7 +115,7 @@ def test_a_pause_that_is_missing_is_told_once() -> None:
     instance = read_instance({**DAY, "immovables": [event], "constraints": [rule]})
     found = find_violations(instance, resolve(plan("a 09:00 60 A", "b 11:00 60 B")))
     assert [(each.keys, each.text) for each in found] == [
-        (("a", "b"), "You said “Pause”, and there is less time than that beside “A” and “B”.")
+        (("a", "b"), "You said “Pause”, and there is less time than that around “A” and “B”.")
     ]
 
 
