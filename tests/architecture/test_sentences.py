@@ -14,7 +14,6 @@ PEOPLE = ("ui", "session", "conversation", "slack", "workers", "calendar", "qual
 SAID = {"sentences", "lines", "details", "notices", "said", "room_words"}
 """Names of sentences that were said to a person."""
 STORED = {
-    "calendar/history.py": "what the journal stores as the deed of a transaction",
     "calendar/submitter.py": "what the journal stores as the error of an operation",
     "workers/people.py": "what the database stores as the origin of an owner",
 }

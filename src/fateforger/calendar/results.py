@@ -125,7 +125,7 @@ _DEEDS = (
         mark_message("I removed {blocks} from your calendar."),
     ),
 )
-"""What was done to blocks: as one of several deeds, and alone."""
+"""Changes of blocks: as one of several, and alone."""
 
 
 def _describe_done(result: SyncResult, status: SyncStatus, *, redone: bool) -> str:

@@ -107,7 +107,7 @@ def apply_understood(
     for record in heard.records:
         before = taken.memory.newest.get(record.uid)
         if holds_credentials(record):
-            taken = taken.with_lines(REFUSED)
+            taken = taken.with_lines(_(REFUSED))
             continue
         if compute_content_key(record) in done or (compute_rule_key(record), record.applies_event_types) in done:
             continue
@@ -117,7 +117,8 @@ def apply_understood(
             taken = taken.with_lines(_(DECLINED_BEFORE))
             continue
         taken = remember_constraint(taken, record)
-    lines = tuple(line for line in (heard.question, heard.trouble) if line is not None)
+    trouble = None if heard.trouble is None else _(heard.trouble)
+    lines = tuple(line for line in (heard.question, trouble) if line is not None)
     if taken.versions:
         session = _clear_nothing_found(session, heard)
     if heard.question is not None:

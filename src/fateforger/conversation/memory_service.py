@@ -173,7 +173,7 @@ async def search_memory(
             uids = await _search(effect.queries, session.user_id, finder)
     except (TimeoutError, MemoryUnavailable) as error:
         log.warning("the index of constraints cannot be asked: %s", error)
-        return _show_rows(session, view, versions, view.only, NO_INDEX)
+        return _show_rows(session, view, versions, view.only, _(NO_INDEX))
     found = tuple(version.uid for version in select_current(uids, versions, session.user_id))
     only = tuple(dict.fromkeys((*view.only, *found)))
     about = join_words([quote_title(query) for query in effect.queries])

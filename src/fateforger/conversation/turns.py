@@ -87,7 +87,7 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
 
 def explain_withheld(command: SessionCommand) -> tuple[str, ...]:
     """Return the reply to a message from which a secret was removed; empty for any other command."""
-    return (LEFT_OUT,) if isinstance(command, TimeboxingUserReply) and command.withheld else ()
+    return (_(LEFT_OUT),) if isinstance(command, TimeboxingUserReply) and command.withheld else ()
 
 
 def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInput | None:

@@ -31,7 +31,8 @@ from fateforger.memory.versions import (
 )
 from fateforger.memory.vocabulary import Action, Necessity, Status, Weekday, normalize_stage
 from fateforger.planning.timing import zone
-from fateforger.text import format_date, join_words, quote_title
+from fateforger.text import format_date, join_words, mark_message, quote_title
+from fateforger.text import gettext as _
 
 
 def _default_to_empty(value: object) -> object:
@@ -137,15 +138,17 @@ class Excluded(NamedTuple):
 def _describe_archived(excluded: Excluded) -> str:
     version = excluded.version
     if version.event.action is Action.SUPERSEDE:
-        return "It was archived: superseded."
-    return f"It was archived: {version.event.reason.strip()}." if version.event.reason else "It was archived."
+        return _("It was archived, because another one takes its place.")
+    reason = version.event.reason.strip() if version.event.reason else ""
+    return _("It was archived: {reason}.", reason=_(reason)) if reason else _("It was archived.")
 
 
 def _describe_condition(excluded: Excluded) -> str:
     aspect = excluded.version.record.aspect
-    wanted = [] if aspect is None else [f"with {quote_title(label)}" for label in aspect.conditional_on_present]
-    unwanted = [] if aspect is None else [f"without {quote_title(label)}" for label in aspect.conditional_on_absent]
-    return f"It is for days {join_words([*wanted, *unwanted])} only."
+    present, absent = ((), ()) if aspect is None else (aspect.conditional_on_present, aspect.conditional_on_absent)
+    wanted = [_("with {title}", title=quote_title(label)) for label in present]
+    unwanted = [_("without {title}", title=quote_title(label)) for label in absent]
+    return _("It is for days {conditions} only.", conditions=join_words([*wanted, *unwanted]))
 
 
 def compute_last_day(version: Version, context: Context) -> date | None:
@@ -158,11 +161,11 @@ def compute_last_day(version: Version, context: Context) -> date | None:
 
 
 def _format_date(day: date | None) -> str:
-    return "a day I do not know" if day is None else format_date(day)
+    return _("a day I do not know") if day is None else format_date(day)
 
 
 def _name_replacement(excluded: Excluded) -> str:
-    return "Another one" if excluded.by is None else quote_title(excluded.by.record.name)
+    return _("Another one") if excluded.by is None else quote_title(excluded.by.record.name)
 
 
 def _list_weekdays(excluded: Excluded) -> str:
@@ -178,24 +181,26 @@ def _list_types(excluded: Excluded) -> str:
 
 
 _SENTENCES: Mapping[Why, Callable[[Excluded], str]] = {
-    Why.DECLINED: lambda _: "You declined it.",
+    Why.DECLINED: lambda _excluded: _("You declined it."),
     Why.ARCHIVED: _describe_archived,
-    Why.SET_ASIDE: lambda _: "You set it aside for this session.",
-    Why.OTHER_SESSION: lambda _: "It was meant for another session only.",
-    Why.SUPERSEDED: lambda x: f"{_name_replacement(x)} takes its place on that day.",
-    Why.NOT_YET: lambda x: f"It begins on {_format_date(x.version.record.applicability.start_date)}.",
-    Why.OVER: lambda x: f"It ended on {_format_date(x.version.record.applicability.end_date)}.",
-    Why.EXPIRED: lambda x: (
-        f"It was kept until {_format_date(compute_last_day(x.version, x.context))} and not confirmed since."
+    Why.SET_ASIDE: lambda _excluded: _("You set it aside for this session."),
+    Why.OTHER_SESSION: lambda _excluded: _("It was meant for another session only."),
+    Why.SUPERSEDED: lambda x: _("{name} takes its place on that day.", name=_name_replacement(x)),
+    Why.NOT_YET: lambda x: _("It begins on {day}.", day=_format_date(x.version.record.applicability.start_date)),
+    Why.OVER: lambda x: _("It ended on {day}.", day=_format_date(x.version.record.applicability.end_date)),
+    Why.EXPIRED: lambda x: _(
+        "It was kept until {day} and not confirmed since.", day=_format_date(compute_last_day(x.version, x.context))
     ),
-    Why.OTHER_WEEKDAY: lambda x: f"It is for {_list_weekdays(x)} only.",
-    Why.NO_OCCURRENCE: lambda x: f"That day is not one of its days ({x.version.record.applicability.recurrence}).",
-    Why.OTHER_STAGE: lambda x: f"It is for the stage {_list_stages(x)} only.",
-    Why.OTHER_EVENT_TYPES: lambda x: f"It is about {_list_types(x)} only.",
-    Why.OTHER_TYPE: lambda x: f"Its type is {x.version.record.type_id}, which was not asked for.",
+    Why.OTHER_WEEKDAY: lambda x: _("It is for {days} only.", days=_list_weekdays(x)),
+    Why.NO_OCCURRENCE: lambda x: _(
+        "That day is not one of its days ({rule}).", rule=x.version.record.applicability.recurrence
+    ),
+    Why.OTHER_STAGE: lambda x: _("It is for the stage {stages} only.", stages=_list_stages(x)),
+    Why.OTHER_EVENT_TYPES: lambda x: _("It is about {types} only.", types=_list_types(x)),
+    Why.OTHER_TYPE: lambda x: _("Its type is {type}, which was not asked for.", type=x.version.record.type_id),
     Why.CONDITION: _describe_condition,
-    Why.RULED_OUT: lambda x: f"{_name_replacement(x)} rules it out on that day.",
-    Why.CUT: lambda x: f"There was room for {x.context.k} only, and others come first.",
+    Why.RULED_OUT: lambda x: _("{name} rules it out on that day.", name=_name_replacement(x)),
+    Why.CUT: lambda x: _("There was room for {count} only, and others come first.", count=x.context.k),
 }
 
 
@@ -220,30 +225,51 @@ class Applicable:
         return (self._binding(), self._days(), *self._routing(), *self._life())
 
     def _binding(self) -> str:
-        how = {"must": "It has to be kept", "should": "It should be kept", "prefer": "You prefer it"}
-        known = "you confirmed it" if self.record.status is Status.LOCKED else "it is assumed, not confirmed yet"
-        return f"{how[self.record.necessity.value]}; {known}."
+        confirmed = self.record.status is Status.LOCKED
+        return _(_BINDING[self.record.necessity.value][confirmed])
 
     def _days(self) -> str:
-        when = self.record.applicability
-        text = f"It holds on {format_date(self.context.day)}"
+        when, day = self.record.applicability, format_date(self.context.day)
         if when.recurrence is not None:
-            text += f", one of its occurrences ({when.recurrence})"
+            text = _("It holds on {day}, one of its occurrences ({rule})", day=day, rule=when.recurrence)
         elif when.days_of_week:
-            text += f", as on each {join_words([day.words for day in Weekday if day in when.days_of_week])}"
-        if when.start_date is not None and when.end_date is not None:
-            return f"{text}, between {format_date(when.start_date)} and {format_date(when.end_date)}."
-        if when.start_date is not None:
-            return f"{text}, since {format_date(when.start_date)}."
-        return f"{text}, until {format_date(when.end_date)}." if when.end_date is not None else f"{text}."
+            days = join_words([each.words for each in Weekday if each in when.days_of_week])
+            text = _("It holds on {day}, as on each {days}", day=day, days=days)
+        else:
+            text = _("It holds on {day}", day=day)
+        start, end = (None if each is None else format_date(each) for each in (when.start_date, when.end_date))
+        if start is not None and end is not None:
+            return _("{what}, between {start} and {end}.", what=text, start=start, end=end)
+        if start is not None:
+            return _("{what}, since {day}.", what=text, day=start)
+        return f"{text}." if end is None else _("{what}, until {day}.", what=text, day=end)
 
     def _routing(self) -> tuple[str, ...]:
         touched = [kind for kind in self.record.applies_event_types if kind in self.context.event_types]
-        return (f"It concerns {join_words([kind.words for kind in touched])}.",) if touched else ()
+        return (_("It concerns {types}.", types=join_words([kind.words for kind in touched])),) if touched else ()
 
     def _life(self) -> tuple[str, ...]:
         last = compute_last_day(self.version, self.context)
-        return () if last is None else (f"It is kept until {format_date(last)} unless you confirm it again.",)
+        if last is None:
+            return ()
+        return (_("It is kept until {day} unless you confirm it again.", day=format_date(last)),)
+
+
+_BINDING = {
+    "must": (
+        mark_message("It has to be kept; it is assumed, not confirmed yet."),
+        mark_message("It has to be kept; you confirmed it."),
+    ),
+    "should": (
+        mark_message("It should be kept; it is assumed, not confirmed yet."),
+        mark_message("It should be kept; you confirmed it."),
+    ),
+    "prefer": (
+        mark_message("You prefer it; it is assumed, not confirmed yet."),
+        mark_message("You prefer it; you confirmed it."),
+    ),
+}
+"""The force of a constraint: while it is assumed, and once it is confirmed."""
 
 
 def find_unmet(in_order: Sequence[Version], context: Context) -> dict[str, Version]:

@@ -27,7 +27,8 @@ from fateforger.memory.versions import (
     still_replaces,
 )
 from fateforger.memory.vocabulary import Action, Necessity, Scope, Status
-from fateforger.text import format_date, quote_title
+from fateforger.text import format_date, join_words, quote_title
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 
@@ -128,7 +129,7 @@ def _find_over(version: Version, context: Context) -> Finding | None:
         ended = last
     else:
         return None
-    sentence = f"{quote_title(version.record.name)} ended on {format_date(ended)}."
+    sentence = _("{rule} ended on {day}.", rule=quote_title(version.record.name), day=format_date(ended))
     return Finding(Kind.EXPIRED, (version.uid,), sentence, build_archiving(version, "expired"))
 
 
@@ -138,7 +139,9 @@ def _find_faded(version: Version, context: Context) -> Finding | None:
     if compute_retention(version, context.now) > FORGOTTEN or _find_over(version, context) is not None:
         return None
     since = format_date(context.local_day(version.updated_at))
-    sentence = f"{quote_title(version.record.name)} was an assumption of {since} that you never confirmed."
+    sentence = _(
+        "{rule} was an assumption of {day} that you never confirmed.", rule=quote_title(version.record.name), day=since
+    )
     return Finding(Kind.FADED, (version.uid,), sentence, build_archiving(version, "never confirmed"))
 
 
@@ -154,7 +157,7 @@ def _find_duplicates(versions: Sequence[Version]) -> list[Finding]:
         for other in others:
             if other.record.lifecycle.supersedes_uids:
                 continue
-            sentence = f"{quote_title(other.record.name)} is written down twice; one is enough."
+            sentence = _("{rule} is written down twice; one is enough.", rule=quote_title(other.record.name))
             follows = build_archiving(other, f"duplicate of {best.uid}")
             found.append(Finding(Kind.DUPLICATE, (other.uid, best.uid), sentence, follows))
     return found
@@ -181,8 +184,8 @@ def _find_near_duplicates(versions: Sequence[Version]) -> list[Finding]:
 
 
 def _ask_to_keep(one: Version, other: Version) -> str:
-    both = f"{quote_title(one.record.name)} and {quote_title(other.record.name)}"
-    return f"{both} ask for the same. Do you want to keep both?"
+    both = join_words(quote_title(each.record.name) for each in (one, other))
+    return _("{rules} ask for the same. Do you want to keep both?", rules=both)
 
 
 def _find_circles(versions: Sequence[Version]) -> list[Finding]:
@@ -190,9 +193,7 @@ def _find_circles(versions: Sequence[Version]) -> list[Finding]:
     found = []
     for one, other in combinations([v for v in versions if v.record.lifecycle.supersedes_uids], 2):
         if one.uid in other.record.lifecycle.supersedes_uids and other.uid in one.record.lifecycle.supersedes_uids:
-            sentence = (
-                f"{quote_title(one.record.name)} and {quote_title(other.record.name)} replace"
-                f" each other. Which one counts?"
-            )
+            both = join_words(quote_title(each.record.name) for each in (one, other))
+            sentence = _("{rules} replace each other. Which one counts?", rules=both)
             found.append(Finding(Kind.CIRCLE, (one.uid, other.uid), sentence))
     return found

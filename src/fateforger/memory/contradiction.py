@@ -26,6 +26,7 @@ from fateforger.memory.vocabulary import (
     WindowKind,
 )
 from fateforger.planning.plan import ET
+from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 from fateforger.workflow.day_rules import find_day_conflicts, read_day_rule
@@ -171,8 +172,12 @@ def _can_both_hold(one: Version, other: Version) -> bool:
 
 def _build_finding(group: Sequence[Version]) -> Finding:
     texts = [quote_title(version.record.payload.day_rule or "") for version in group]
-    which = "cannot both be kept. Which one counts?" if len(group) == 2 else "wait for each other. Which one counts?"
-    return Finding(Kind.CONTRADICTION, (group[-1].uid, group[-2].uid), f"{join_words(texts)} {which}")
+    rules = join_words(texts)
+    if len(group) == 2:
+        sentence = _("{rules} cannot both be kept. Which one counts?", rules=rules)
+    else:
+        sentence = _("{rules} wait for each other. Which one counts?", rules=rules)
+    return Finding(Kind.CONTRADICTION, (group[-1].uid, group[-2].uid), sentence)
 
 
 _NARROWED = "narrowed by"
@@ -270,18 +275,26 @@ def _bounds_clash(one: ConstraintRecord, other: ConstraintRecord) -> bool:
 
 
 def _resolve_pair(older: Version, newer: Version, *, single: bool) -> Finding:
-    names = f"{quote_title(newer.record.name)} and {quote_title(older.record.name)}"
+    names = join_words(quote_title(each.record.name) for each in (newer, older))
     uids = (newer.uid, older.uid)
     if newer.record.necessity.weakness > older.record.necessity.weakness:
-        sentence = f"{names} cannot both be followed, and the older one is more binding. Which one counts?"
+        sentence = _(
+            "{rules} cannot both be followed, and the older one is more binding. Which one counts?", rules=names
+        )
         return Finding(Kind.CONTRADICTION, uids, sentence)
     days = possible_weekdays(older) - possible_weekdays(newer)
     types = () if single else _find_types_left(older, newer)
     if not days and not types:
-        sentence = f"{quote_title(newer.record.name)} takes the place of {quote_title(older.record.name)}."
+        sentence = _(
+            "{rule} takes the place of {other}.",
+            rule=quote_title(newer.record.name),
+            other=quote_title(older.record.name),
+        )
         return Finding(Kind.REPLACED, uids, sentence, build_superseding(newer, older))
     if (days and types) or not _outlasts(newer, older):
-        return Finding(Kind.CONTRADICTION, uids, f"{names} cannot always both be followed. Which one counts?")
+        return Finding(
+            Kind.CONTRADICTION, uids, _("{rules} cannot always both be followed. Which one counts?", rules=names)
+        )
     return _narrow(older, newer, days, types)
 
 
@@ -302,11 +315,11 @@ def _narrow(older: Version, newer: Version, days: AbstractSet[int], types: tuple
         left = tuple(day for place, day in enumerate(WEEK) if place in days)
         when = replace(older.record.applicability, days_of_week=left)
         record = replace(older.record, applicability=when)
-        sentence = f"{name} is for {join_words([day.words for day in left])} only from now on."
+        sentence = _("{rule} is for {days} only from now on.", rule=name, days=join_words([day.words for day in left]))
     else:
         record = replace(older.record, applies_event_types=types)
         gone = [kind.words for kind in newer.record.applies_event_types]
-        sentence = f"{name} is no longer about {join_words(gone)}."
+        sentence = _("{rule} is no longer about {types}.", rule=name, types=join_words(gone))
     follows = Change(older, record, Event(action=Action.UPDATE, reason=build_narrowed_by(newer.uid)))
     return Finding(Kind.NARROWED, (newer.uid, older.uid), sentence, follows)
 

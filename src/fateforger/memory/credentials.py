@@ -12,12 +12,13 @@ from operator import ne
 from string import ascii_letters, digits
 
 from fateforger.memory.record import ConstraintRecord
+from fateforger.text import mark_message
 
 WITHHELD = "[withheld]"
 """The replacement text."""
-LEFT_OUT = "I left out what looks like a password or a key, and remember nothing of that message."
-TOO_LONG = "That is longer than I can read. Please send it in parts of at most 40,000 characters."
-REFUSED = "That looks as if it held a password or a key, so I don't keep any of it."
+LEFT_OUT = mark_message("I left out what looks like a password or a key, and remember nothing of that message.")
+TOO_LONG = mark_message("That is longer than I can read. Please send it in parts of at most 40,000 characters.")
+REFUSED = mark_message("That looks as if it held a password or a key, so I don't keep any of it.")
 
 LONGEST = 40_000
 """The most characters that are searched, as many as a Slack message can have; the rest is withheld."""

@@ -12,15 +12,16 @@ from datetime import date
 from fateforger.memory.applicability import Answer, Applicable
 from fateforger.memory.record import ConstraintRecord, Window
 from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday
-from fateforger.text import format_date, join_words
+from fateforger.text import format_date, join_words, mark_message
+from fateforger.text import gettext as _
 
 UNSURE = 0.7
 """Below this confidence a constraint is shown as one to be confirmed (S36)."""
 _SAID = {
-    Source.USER: "you said",
-    Source.FEEDBACK: "you told me afterwards",
-    Source.CALENDAR: "I read in your calendar",
-    Source.SYSTEM: "I assumed",
+    Source.USER: mark_message("On {day} you said: {words}."),
+    Source.FEEDBACK: mark_message("On {day} you told me afterwards: {words}."),
+    Source.CALENDAR: mark_message("On {day} I read in your calendar: {words}."),
+    Source.SYSTEM: mark_message("On {day} I assumed: {words}."),
 }
 
 
@@ -41,7 +42,8 @@ class Reminder:
     @property
     def sentence(self) -> str:
         """The statement with its day, such as ``On 2 March 2026 you said: “no calls before 10”``."""
-        return f"On {format_date(self.said_on)} {_SAID[self.source]}: “{self.words}”."
+        words = _("“{title}”", title=self.words)
+        return _(_SAID[self.source], day=format_date(self.said_on), words=words)
 
     @property
     def row(self) -> dict[str, str]:

@@ -17,6 +17,7 @@ from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Necessity, Scope, Status, normalize_stage
 from fateforger.planning.plan import ET
+from fateforger.text import mark_message
 from fateforger.values import replace
 
 MAX_TYPES = 12
@@ -146,7 +147,7 @@ def _admits(query: ConstraintQuery, record: ConstraintRecord) -> bool:
 MOST_QUERIES = 8
 NEAREST = 8
 """The most constraints that one query finds."""
-NO_INDEX = "I cannot search by words just now, so this is everything."
+NO_INDEX = mark_message("I cannot search by words just now, so this is everything.")
 
 
 def select_current(uids: Iterable[str], versions: Sequence[Version], user_id: str) -> tuple[Version, ...]:

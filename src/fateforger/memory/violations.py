@@ -16,7 +16,8 @@ from fateforger.memory.reminders import build_reminder
 from fateforger.memory.vocabulary import WEEK, RuleKind, WindowKind
 from fateforger.planning.plan import ET, WORK, Resolved, TBPlan
 from fateforger.planning.timing import instant_of, zone
-from fateforger.text import join_words, quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.workflow.conformance import StatedRule
 from fateforger.workflow.day_names import describe_day_rule, suggest_day_remedy
 from fateforger.workflow.day_rules import DayBlock, judge_day, read_day_rule
@@ -35,10 +36,10 @@ It breaks the constraint; lies within a time that is wanted for it; keeps clear 
 or the constraint names its type.
 """
 _OPENINGS: Mapping[BlockRelation, str] = {
-    "broken": "That goes against a rule of yours.",
-    "wanted": "It is at a time that you want for it.",
-    "clear": "It keeps clear of a time that you do not want for it.",
-    "about": "A rule of yours is about it.",
+    "broken": mark_message("That goes against a rule of yours."),
+    "wanted": mark_message("It is at a time that you want for it."),
+    "clear": mark_message("It keeps clear of a time that you do not want for it."),
+    "about": mark_message("A rule of yours is about it."),
 }
 """First sentence of a reason, the most important relation first."""
 
@@ -78,8 +79,9 @@ class ConstraintViolation:
         reminder = build_reminder(self.item)
         if not self.rule:
             return reminder.sentence
-        rule = "" if self.rule == f"{reminder.words}." else f" {self.rule}"
-        return f"{reminder.sentence}{rule} Against it: {self.named}. {self.remedy}"
+        rule = "" if self.rule == f"{reminder.words}." else self.rule
+        against = _("Against it: {blocks}.", blocks=self.named)
+        return join_sentences(reminder.sentence, rule, against, self.remedy)
 
 
 def find_block_violations(items: Iterable[Applicable], blocks: Sequence[Resolved]) -> tuple[ConstraintViolation, ...]:
@@ -93,7 +95,8 @@ def find_reasons(block: Resolved, items: Iterable[Applicable], blocks: Sequence[
     found = [(stand, item) for item in items if (stand := _find_relation(block, item, blocks)) is not None]
     found.sort(key=lambda each: tuple(_OPENINGS).index(each[0]))
     return tuple(
-        Reason(f"{_OPENINGS[stand]} {build_reminder(item).sentence}", item.uid, stand) for stand, item in found
+        Reason(join_sentences(_(_OPENINGS[stand]), build_reminder(item).sentence), item.uid, stand)
+        for stand, item in found
     )
 
 

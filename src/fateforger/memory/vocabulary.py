@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from enum import StrEnum
 from functools import lru_cache
+
+from fateforger.text import format_weekday
 
 
 class Necessity(StrEnum):
@@ -83,14 +86,12 @@ class Weekday(StrEnum):
 
     @property
     def words(self) -> str:
-        """The English name of the day."""
-        return _DAY_WORDS[self]
+        """The name of the day."""
+        return format_weekday(_MONDAY + timedelta(days=WEEK.index(self)))
 
 
 WEEK = tuple(Weekday)
-_DAY_WORDS = dict(
-    zip(WEEK, ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"), strict=True)
-)
+_MONDAY = date(2024, 1, 1)
 
 
 class Dimension(StrEnum):

@@ -292,7 +292,7 @@ def remember_constraint(
     ``BadInput`` when there is nothing to supersede, or when the record contains a secret.
     """
     if holds_credentials(record):
-        raise BadInput(REFUSED)
+        raise BadInput(_(REFUSED))
     memory = taken.memory
     uid = record.lifecycle.uid or compute_uid(record, memory.user_id, memory.session_id)
     lines: tuple[str, ...] = ()
@@ -380,7 +380,7 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
     """
     before = _require_seen(taken.memory, uid, seen)
     if holds_credentials(record):
-        raise BadInput(REFUSED)
+        raise BadInput(_(REFUSED))
     record = record.with_uid(uid)
     if record == before.record:
         return taken.with_lines(_("{name} stays as it is.", name=quote_title(record.name)))

@@ -174,7 +174,7 @@ class RequestHandler:
                 self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
             return
         if len(said.text) > LONGEST:
-            self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), TOO_LONG)
+            self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(TOO_LONG))
             return
         text, withheld = redact_credentials(said.text)
         reply = TimeboxingUserReply(
@@ -199,7 +199,7 @@ class RequestHandler:
             await self._refuse(said, refusal)
             return
         if len(said.text) > LONGEST:
-            await self._refuse(said, TOO_LONG)
+            await self._refuse(said, _(TOO_LONG))
             return
         readable = self.door.reads_words or parse_command(said.text) is not None
         first = await self._opening(said) if readable else None

@@ -107,7 +107,7 @@ def _place(queue: Sequence[QueuedTask], task_id: str) -> int:
     for at, task in enumerate(queue):
         if task.id == task_id:
             return at
-    raise BadInput(f"There is no task {task_id} in the queue that could be moved.", where="id")
+    raise BadInput(_("There is no task {id} in the queue that could be moved.", id=task_id), where="id")
 
 
 def _target(queue: Sequence[QueuedTask], at: int, where: QueuePlace, before: str | None) -> int:
@@ -115,12 +115,18 @@ def _target(queue: Sequence[QueuedTask], at: int, where: QueuePlace, before: str
     task, last = queue[at], len(queue) - 1
     if where == "before":
         if before is None or before == task.id:
-            raise BadInput(f"Name another task that {quote_title(task.spec.title)} shall come before.", where="before")
+            raise BadInput(
+                _("Name another task that {title} shall come before.", title=quote_title(task.spec.title)),
+                where="before",
+            )
         other = _place(queue, before)
         to = other - 1 if other > at else other
         if to == at:
             after = quote_title(queue[other].spec.title)
-            raise BadInput(f"{quote_title(task.spec.title)} comes right before {after} already.", where="before")
+            raise BadInput(
+                _("{title} comes right before {other} already.", title=quote_title(task.spec.title), other=after),
+                where="before",
+            )
         return to
     to = {"first": 0, "last": last, "up": at - 1, "down": at + 1}[where]
     if to == at or not 0 <= to <= last:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from fateforger.errors import BadInput
 from fateforger.tasks.task import Decompose, QueuedTask, TaskSpec, TaskState
-from fateforger.text import gettext, limit_items
+from fateforger.text import gettext, limit_items, mark_message
+from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule, Verdict, check
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped
@@ -90,17 +91,18 @@ def _is_late(checked: CheckedRule, first: int) -> bool:
     return any(at >= first for at in steps)
 
 
-SEVERAL_STEPS = "This takes several steps, and the queue keeps track of which are done."
+SEVERAL_STEPS = mark_message("This takes several steps, and the queue keeps track of which are done.")
 
 
 def reason_for_queue(spec: TaskSpec) -> str | None:
     """Return a sentence on why the work needs the queue, or ``None`` if it is simple."""
     if isinstance(spec.work, Decompose):
-        return "This has several parts, and somebody has to look at them before they are worked on."
+        return _("This has several parts, and somebody has to look at them before they are worked on.")
     if workflow_of(spec) is not None:
-        return f"The rules of {spec.workflow} apply to this, and only the queue checks them."
+        return _("The rules of {workflow} apply to this, and only the queue checks them.", workflow=spec.workflow)
     if len(spec.acceptance_criteria) > 1:
-        return f"This is done when {len(spec.acceptance_criteria)} things are so, and only the queue asks for them."
+        count = len(spec.acceptance_criteria)
+        return _("This is done when {count} things are so, and only the queue asks for them.", count=count)
     return None
 
 

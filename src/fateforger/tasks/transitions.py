@@ -35,7 +35,7 @@ from fateforger.tasks.task import (
     TaskState as S,
 )
 from fateforger.text import gettext as _
-from fateforger.text import join_words, quote_title
+from fateforger.text import join_sentences, join_words, mark_message, ngettext, quote_title
 from fateforger.values import replace
 
 MOVES: Mapping[S, frozenset[S]] = {
@@ -146,27 +146,32 @@ Every transition is one of :data:`fateforger.tasks.transitions.MOVES`.
 """
 
 _INSTEAD: Mapping[tuple[TaskAction, S], str] = {
-    ("pause", S.RUNNING): "is being done just now; stop it if it shall not go on",
-    ("pause", S.WAITING): "is in your hands already; say that it is done, or stop it",
-    ("pause", S.PAUSED): "is paused already",
-    ("pause", S.FAILED): "failed, so it does not run; try it again, or stop it",
-    ("resume", S.ACTIVE): "is not paused; it can be pulled",
-    ("resume", S.RUNNING): "is being done just now",
-    ("resume", S.WAITING): "is not paused; it waits for you",
-    ("resume", S.FAILED): "is not paused, it failed; try it again",
-    ("resume", S.STOPPED): "was stopped; try it again instead",
-    ("stop", S.STOPPED): "is stopped already",
-    ("retry", S.ACTIVE): "is ready to be pulled already",
-    ("retry", S.RUNNING): "is being done just now; stop it first to start again",
-    ("retry", S.WAITING): "waits for you; stop it first to start again",
-    ("retry", S.PAUSED): "is paused; resume it",
+    ("pause", S.RUNNING): mark_message("{title} is being done just now; stop it if it shall not go on."),
+    ("pause", S.WAITING): mark_message("{title} is in your hands already; say that it is done, or stop it."),
+    ("pause", S.PAUSED): mark_message("{title} is paused already."),
+    ("pause", S.FAILED): mark_message("{title} failed, so it does not run; try it again, or stop it."),
+    ("resume", S.ACTIVE): mark_message("{title} is not paused; it can be pulled."),
+    ("resume", S.RUNNING): mark_message("{title} is being done just now."),
+    ("resume", S.WAITING): mark_message("{title} is not paused; it waits for you."),
+    ("resume", S.FAILED): mark_message("{title} is not paused, it failed; try it again."),
+    ("resume", S.STOPPED): mark_message("{title} was stopped; try it again instead."),
+    ("stop", S.STOPPED): mark_message("{title} is stopped already."),
+    ("retry", S.ACTIVE): mark_message("{title} is ready to be pulled already."),
+    ("retry", S.RUNNING): mark_message("{title} is being done just now; stop it first to start again."),
+    ("retry", S.WAITING): mark_message("{title} waits for you; stop it first to start again."),
+    ("retry", S.PAUSED): mark_message("{title} is paused; resume it."),
 }
-_DONE_ALREADY = "is done already, so there is nothing left to {}"
+_DONE_ALREADY: Mapping[TaskAction, str] = {
+    "pause": mark_message("{title} is done already, so there is nothing left to pause."),
+    "resume": mark_message("{title} is done already, so there is nothing left to resume."),
+    "stop": mark_message("{title} is done already, so there is nothing left to stop."),
+    "retry": mark_message("{title} is done already, so there is nothing left to retry."),
+}
 _PAST: Mapping[TaskAction, str] = {
-    "pause": "is paused. It keeps its place until you resume it.",
-    "resume": "can be pulled again.",
-    "stop": "is stopped. Nothing more happens to it unless you try it again.",
-    "retry": "is back in the queue.",
+    "pause": mark_message("{title} is paused. It keeps its place until you resume it."),
+    "resume": mark_message("{title} can be pulled again."),
+    "stop": mark_message("{title} is stopped. Nothing more happens to it unless you try it again."),
+    "retry": mark_message("{title} is back in the queue."),
 }
 
 
@@ -177,8 +182,8 @@ def apply_action(task: QueuedTask, deed: TaskAction) -> QueuedTask:
     """
     to, sensible = TASK_ACTIONS[deed]
     if task.state not in sensible:
-        why = _INSTEAD.get((deed, task.state)) or _DONE_ALREADY.format(deed)
-        raise BadInput(f"{quote_title(task.spec.title)} {why}.", where="state")
+        why = _INSTEAD.get((deed, task.state)) or _DONE_ALREADY[deed]
+        raise BadInput(_(why, title=quote_title(task.spec.title)), where="state")
     return replace(task, state=to, outcome="", place="" if deed == "retry" else task.place)
 
 
@@ -192,11 +197,13 @@ def describe_action(task: QueuedTask, deed: TaskAction, tasks: Iterable[QueuedTa
 
     ``tasks`` are the person's open ones; those that now wait for this task are mentioned.
     """
-    said = f"{quote_title(task.spec.title)} {_PAST[deed]}"
+    said = _(_PAST[deed], title=quote_title(task.spec.title))
     held_up = [quote_title(t.spec.title) for t in tasks if task.id in t.blocked_by] if deed in {"pause", "stop"} else []
     if not held_up:
         return said
-    return f"{said} {join_words(held_up, 1)} still wait{'s' if len(held_up) == 1 else ''} for it."
+    titles = join_words(held_up, 1)
+    more = ngettext("{titles} still waits for it.", "{titles} still wait for it.", len(held_up), titles=titles)
+    return join_sentences(said, more)
 
 
 def rename_task(task: QueuedTask, title: str) -> QueuedTask:
@@ -206,9 +213,12 @@ def rename_task(task: QueuedTask, title: str) -> QueuedTask:
     """
     words = " ".join(title.split())
     if not words:
-        raise BadInput("A task needs a title; a few words will do.", where="title")
+        raise BadInput(_("A task needs a title; a few words will do."), where="title")
     if len(words) > TITLE_LENGTH:
-        raise BadInput(f"A title has {TITLE_LENGTH} characters at most; this has {len(words)}.", where="title")
+        raise BadInput(
+            _("A title has {most} characters at most; this has {count}.", most=TITLE_LENGTH, count=len(words)),
+            where="title",
+        )
     return replace_spec(task, replace(task.spec, title=words))
 
 

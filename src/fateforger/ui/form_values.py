@@ -137,9 +137,9 @@ def refuse_values(submission: FormSubmission) -> FormErrors | None:
     typed = {name: value for name, value in submission.values.items() if isinstance(value, str)}
     endless = [name for name, value in typed.items() if len(value) > LONGEST]
     if endless:
-        return FormErrors(errors=dict.fromkeys(endless, TOO_LONG))
+        return FormErrors(errors=dict.fromkeys(endless, _(TOO_LONG)))
     secret = [name for name, value in typed.items() if redact_credentials(value)[1]]
-    return FormErrors(errors=dict.fromkeys(secret, REFUSED)) if secret else None
+    return FormErrors(errors=dict.fromkeys(secret, _(REFUSED))) if secret else None
 
 
 @dataclass(frozen=True, slots=True)

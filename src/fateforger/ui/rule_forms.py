@@ -33,7 +33,7 @@ from fateforger.session.forms import (
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext
+from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.form_values import Filled
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
@@ -200,7 +200,8 @@ def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) 
             if len(found) > PAGE
             else _("All {rules}. {day}", rules=rules, day=day)
         )
-    return f"{part} of your {rules} fit{'s' if len(found) == 1 else ''}. {day}"
+    fit = ngettext("{part} of your {rules} fits.", "{part} of your {rules} fit.", len(found), part=part, rules=rules)
+    return join_sentences(fit, day)
 
 
 def _row_fields(row: MemoryRow) -> tuple[FormField, ...]:

@@ -21,7 +21,7 @@ from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.store import Sessions
-from fateforger.text import mark_message
+from fateforger.text import mark_message, use_language
 from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, JobHandler, TidyUp, WriteVersions
 from fateforger.workers.turns import build_command_job, notify_session
 
@@ -163,6 +163,8 @@ def build_extract_handler(interpret: Interpret, jobs: Jobs, sessions: Sessions, 
 
     async def perform(reply: TimeboxingUserReply, _job: Job) -> None:
         session = await sessions.load(reply.session_id)
+        if session is not None:
+            use_language(session.options.language)
         heard = None if session is None else await interpret(reply, session)
         if heard is not None:
             await jobs.enqueue(build_command_job(heard, key=heard.session_id), now=clock.now())

@@ -19,7 +19,7 @@ from tests.unit.cli.test_sync_doors import Doors
 pytestmark = pytest.mark.process
 
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
-ALONG = "This also took back {}, made from the command line."
+ALONG = "This also took back later writes: {} made from the command line."
 Day = dict[str, str]
 """When each block begins, by its key."""
 
@@ -77,7 +77,7 @@ async def test_an_older_write_goes_with_the_newer_ones(doors: Doors, google: Goo
     await apply(doors, {"a": "15:00", "b": "17:00", "c": "11:00"})
     sentences = await undo(doors, first)
     assert (sentences, shown(google)) == (
-        ["Taken back: I removed 3 blocks from your calendar.", ALONG.format("2 later writes")],
+        ["Taken back: I removed 3 blocks from your calendar.", ALONG.format("2")],
         {},
     )
     assert await states(doors) == [("taken back", False)] * 3 + [("done", True)]
@@ -94,7 +94,7 @@ async def test_a_write_in_the_middle_goes_with_the_one_after_it(doors: Doors, go
     await apply(doors, {"a": "13:00"})
     assert await undo(doors, second) == [
         "Taken back: I changed 1 block on your calendar.",
-        ALONG.format("1 later write"),
+        ALONG.format("1"),
     ]
     assert shown(google) == {"a": "09:00"}
     status, again = await doors.sync("apply", doors.plan(plan_of({"a": "09:00"})))
@@ -112,7 +112,7 @@ async def test_an_undo_is_done_again_with_what_came_after_it(doors: Doors, googl
     await apply(doors, {"a": "15:00", "c": "11:00"})
     assert await undo(doors, undone["transaction"]) == [
         "Done again: I added 1 block, changed 1 block and removed 1 block on your calendar.",
-        ALONG.format("1 later write"),
+        ALONG.format("1"),
     ]
     assert shown(google) == {"a": "12:00", "b": "10:00"}
     assert await states(doors) == [
@@ -179,7 +179,7 @@ async def test_a_day_in_another_zone_is_one_day(doors: Doors, google: GoogleMcp)
         assert (status, result["status"]) == (0, "committed")
     assert await undo(doors, first) == [
         "Taken back: I removed 1 block from your calendar.",
-        ALONG.format("2 later writes"),
+        ALONG.format("2"),
     ]
     assert shown(google) == {}
 

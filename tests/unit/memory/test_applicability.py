@@ -376,7 +376,7 @@ def test_each_exclusion_has_its_sentence() -> None:
     assert reasons(rows, **question) == {
         "declined": "You declined it.",
         "archived": "It was archived.",
-        "gone": "It was archived: superseded.",
+        "gone": "It was archived, because another one takes its place.",
         "session": "It was meant for another session only.",
         "later": "It begins on 4 March 2026.",
         "over": "It ended on 2 March 2026.",

@@ -20,7 +20,8 @@ from fateforger.errors import (
     CalendarReadOnly,
     CalendarUnreachable,
 )
-from fateforger.text import truncate
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, truncate
 
 
 class Refusal(StrEnum):
@@ -158,23 +159,24 @@ _LONGEST = 300
 _DETAILS = re.compile(r"\.? Details: .*$")
 _AROUND = re.compile(r"(Access denied|Resource not found|Bad Request|Google API server error): ")
 
-NO_LOGIN = (
-    "The login to your calendar does not work ({}). Please check it at the calendar server, or log in there again."
+NO_LOGIN = mark_message(
+    "The login to your calendar does not work ({reason}). Please check it at the calendar server, or log in there"
+    " again."
 )
-READ_ONLY = (
-    "I may read this calendar but not write to it ({}). Please ask for the right to make changes to it, or name another"
-    " one in FATEFORGER_CALENDAR_ID."
+READ_ONLY = mark_message(
+    "I may read this calendar but not write to it ({reason}). Please ask for the right to make changes to it, or name"
+    " another one in FATEFORGER_CALENDAR_ID."
 )
-NOT_THERE = (
-    "The calendar server does not find your calendar ({}). Please check that it still exists and that your login may"
-    " use it."
+NOT_THERE = mark_message(
+    "The calendar server does not find your calendar ({reason}). Please check that it still exists and that your login"
+    " may use it."
 )
 """Messages about problems that a person can fix, with the server's words in brackets."""
 _NEVER = {
     Refusal.READ_ONLY: READ_ONLY,
     Refusal.NO_CALENDAR: NOT_THERE,
-    Refusal.FORBIDDEN: "Your calendar does not allow it ({}).",
-    Refusal.INVALID: "Your calendar cannot take it ({}).",
+    Refusal.FORBIDDEN: mark_message("Your calendar does not allow it ({reason})."),
+    Refusal.INVALID: mark_message("Your calendar cannot take it ({reason})."),
 }
 
 
@@ -186,11 +188,11 @@ def to_outcome(refusal: Refusal, text: str, write: Write) -> Outcome:
         case Refusal.LIMITED:
             return Limited()
         case Refusal.LOGIN:
-            return Unauthorized(NO_LOGIN.format(reason))
+            return Unauthorized(_(NO_LOGIN, reason=reason))
         case Refusal.READ_ONLY | Refusal.NO_CALENDAR | Refusal.FORBIDDEN | Refusal.INVALID:
-            return Rejected(_NEVER[refusal].format(reason))
+            return Rejected(_(_NEVER[refusal], reason=reason))
         case Refusal.NOT_FOUND | Refusal.DELETED:
-            return Rejected(NOT_THERE.format(reason)) if creating else Gone()
+            return Rejected(_(NOT_THERE, reason=reason)) if creating else Gone()
         case Refusal.EXISTS | Refusal.CONFLICT if creating:
             return Exists()
         case Refusal.CONFLICT | Refusal.CHANGED if not creating:
@@ -206,19 +208,23 @@ def to_error(refusal: Refusal, text: str) -> CalendarError:
     reason = extract_sentence(text)
     match refusal:
         case Refusal.LOGIN:
-            return CalendarAuthFailed(NO_LOGIN.format(reason))
+            return CalendarAuthFailed(_(NO_LOGIN, reason=reason))
         case Refusal.READ_ONLY:
-            return CalendarReadOnly(READ_ONLY.format(reason))
+            return CalendarReadOnly(_(READ_ONLY, reason=reason))
         case Refusal.FORBIDDEN:
-            return CalendarReadOnly(f"Your login may not use this calendar that way ({reason}).")
+            return CalendarReadOnly(_("Your login may not use this calendar that way ({reason}).", reason=reason))
         case Refusal.NO_CALENDAR | Refusal.NOT_FOUND | Refusal.DELETED:
-            return CalendarNotFound(NOT_THERE.format(reason))
+            return CalendarNotFound(_(NOT_THERE, reason=reason))
         case Refusal.LIMITED:
-            return CalendarUnreachable(f"Your calendar takes no more requests for the moment ({reason}).")
+            return CalendarUnreachable(
+                _("Your calendar takes no more requests for the moment ({reason}).", reason=reason)
+            )
         case Refusal.TROUBLE:
-            return CalendarUnreachable(f"The calendar server could not reach your calendar ({reason}).")
+            return CalendarUnreachable(
+                _("The calendar server could not reach your calendar ({reason}).", reason=reason)
+            )
         case Refusal.EXISTS | Refusal.CONFLICT | Refusal.CHANGED | Refusal.INVALID | Refusal.UNCLEAR:
-            return CalendarIncomplete(f"The calendar server did not answer the question ({reason}).")
+            return CalendarIncomplete(_("The calendar server did not answer the question ({reason}).", reason=reason))
         case _:
             assert_never(refusal)
 
@@ -226,5 +232,5 @@ def to_error(refusal: Refusal, text: str) -> CalendarError:
 def extract_sentence(text: str) -> str:
     """Return the first sentence of an error text, short enough for use inside another sentence."""
     line = _DETAILS.sub("", strip_wrapping(text).split("\n", 1)[0])
-    sentence = _AROUND.sub("", line, count=1).split(". ", 1)[0].strip().rstrip(".") or "no reason given"
+    sentence = _AROUND.sub("", line, count=1).split(". ", 1)[0].strip().rstrip(".") or _("no reason given")
     return truncate(sentence, _LONGEST)

@@ -34,6 +34,7 @@ from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_LIMIT, UNDERSTAND_LIMIT
 from fateforger.session.model import Session
+from fateforger.text import gettext as _
 from fateforger.workers.lanes import TryLater
 from fateforger.workers.memory import Interpret, format_understood_id
 
@@ -175,7 +176,7 @@ def build_interpreter(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Int
             wait = error.retry_after if isinstance(error, ModelBusy) else None
             raise TryLater(f"The language model gave no answer ({type(error).__name__}).", wait) from None
         found = build_records(interpretation, session)
-        trouble = REFUSED if interpretation.holds_secret else None
+        trouble = _(REFUSED) if interpretation.holds_secret else None
         # The question may contain the secret, too.
         question = None if trouble else interpretation.question
         log.info("constraints extracted session=%s command=%s count=%d", session.id, reply.command_id, len(found))

@@ -126,7 +126,7 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
     if wanted.spec is None:
         return build_reply(wanted.answer or _(NOT_TOLD), ADD.localize(), mode="direct")
-    because = reason_for_queue(wanted.spec) or (None if wanted.simple else SEVERAL_STEPS)
+    because = reason_for_queue(wanted.spec) or (None if wanted.simple else _(SEVERAL_STEPS))
     command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"))
     match wanted.haste:
         case "no":
