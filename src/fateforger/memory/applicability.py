@@ -173,7 +173,7 @@ def _list_weekdays(excluded: Excluded) -> str:
 
 
 def _list_stages(excluded: Excluded) -> str:
-    return join_words([normalize_stage(stage).lower() for stage in excluded.version.record.applies_stages])
+    return join_words([normalize_stage(stage) for stage in excluded.version.record.applies_stages])
 
 
 def _list_types(excluded: Excluded) -> str:

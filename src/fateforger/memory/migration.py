@@ -24,6 +24,7 @@ from fateforger.memory.documents import check_version, read_version
 from fateforger.memory.record import MAX_TEXT, ConstraintRecord, ScalarParams
 from fateforger.memory.versions import SUPERSEDED, Event, Version, select_newest
 from fateforger.memory.vocabulary import WEEK, Action, Status
+from fateforger.text import SOURCE, speak
 from fateforger.values import replace
 
 _MOVED = "moved from "
@@ -217,7 +218,8 @@ def _parse_weekdays(value: Any) -> Any:
     """
     if not isinstance(value, list | tuple):
         return value
-    codes = {day.words.upper(): day.value for day in WEEK} | {day.value: day.value for day in WEEK}
+    with speak(SOURCE):
+        codes = {day.words.upper(): day.value for day in WEEK} | {day.value: day.value for day in WEEK}
     plain = [part.rpartition(".")[2].strip().upper() if isinstance(part, str) else part for part in value]
     return [codes.get(part, part) if isinstance(part, str) else part for part in plain]
 

@@ -22,7 +22,7 @@ from fateforger.session.day import day_words, frame_mistake, frame_words, on_cal
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
-from fateforger.text import format_count, mark_message
+from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message
 from fateforger.text import gettext as _
 from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, suggest_remedy
 from fateforger.workflow.definition import load_shipped
@@ -363,7 +363,7 @@ def _capture(session: Session) -> _Words:
             _("What do you want to get done on {day}?", day=day_words(session.date)),
         )
     one = next((t for t in session.day.inputs.tasks if t.one_thing), None)
-    summary = [format_count(count, "task")]
+    summary = [count_tasks(count)]
     if one is not None:
         summary.append(_("The one thing: {title}", title=one.title))
     mistake = frame_mistake(session)
@@ -395,7 +395,7 @@ def _refine(session: Session) -> _Words:
 
 def block_words(session: Session) -> str:
     """Return a count like ``5 blocks``."""
-    return format_count(len(session.planning.plan.events) if session.planning.plan else 0, "block")
+    return count_blocks(len(session.planning.plan.events) if session.planning.plan else 0)
 
 
 def calendar_words(session: Session) -> str:
@@ -405,7 +405,7 @@ def calendar_words(session: Session) -> str:
     if session.day.snapshot is None:
         return _("Calendar still loading")
     count = len(on_calendar(session).timed)
-    return format_count(count, "meeting") if count else _("No meetings")
+    return count_meetings(count) if count else _("No meetings")
 
 
 def _counts(session: Session) -> str:

@@ -16,7 +16,7 @@ from fateforger.session.card_actions import CardAction, Click, Fields, read_targ
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec
-from fateforger.tasks.transitions import TASK_ACTIONS, TaskAction
+from fateforger.tasks.transitions import TaskAction
 from fateforger.text import list_languages, mark_message
 
 TaskReply = Literal["done", "put_back", "approve", "retry", "open"]
@@ -208,8 +208,10 @@ class ChangeTask(HomeCommandBase):
     """Pause a task, resume it, stop it, or try it again (S167)."""
 
     actions: ClassVar = {
-        deed: CardAction(f"queue.do.{deed}", deed.capitalize(), read_target("task_id", deed=deed))
-        for deed in TASK_ACTIONS
+        "pause": CardAction("queue.do.pause", "Pause", read_target("task_id", deed="pause")),
+        "resume": CardAction("queue.do.resume", "Resume", read_target("task_id", deed="resume")),
+        "stop": CardAction("queue.do.stop", "Stop", read_target("task_id", deed="stop")),
+        "retry": CardAction("queue.do.retry", "Retry", read_target("task_id", deed="retry")),
     }
     kind: Literal["change_task"] = "change_task"
     task_id: str

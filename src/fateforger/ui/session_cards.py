@@ -72,7 +72,7 @@ def _describe_back(session: Session) -> str:
     undone = session.sync.last_sync is not None and session.sync.last_sync.status == "undone"
     if session.stage is TimeboxingStage.REFINE and undone:
         return _("↩ Taken back from your calendar.")
-    return _("↩ Back to: {heading}.", heading=session.stage.heading.lower())
+    return _("↩ Back to “{heading}”.", heading=session.stage.heading)
 
 
 def _describe_done(session: Session, left: TimeboxingStage) -> str:

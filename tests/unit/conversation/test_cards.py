@@ -269,4 +269,4 @@ def test_a_stage_that_was_left_shrinks_to_one_true_line(left: TimeboxingStage, l
 def test_going_back_says_where_to() -> None:
     """S57"""
     now = session(TimeboxingStage.COLLECT_CONSTRAINTS)
-    assert left_card(now, TimeboxingStage.CAPTURE_INPUTS).text == "↩ Back to: your day's frame."
+    assert left_card(now, TimeboxingStage.CAPTURE_INPUTS).text == "↩ Back to “Your day's frame”."

@@ -485,7 +485,7 @@ def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Deci
         raise BadInput(
             _(
                 "What can be done about that write is {word}, so I did nothing.",
-                word=row.button.capitalize(),
+                word=_(kind.action.label),
             )
         )
     return kind(**head, transaction=row.transaction, newest=view.newest)
