@@ -78,9 +78,10 @@ lock:  ## Compile the lock files anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra build --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --group docs -c requirements-dev.lock -o requirements-docs.lock
 
-messages: install-dev  ## Extract the texts that people read; TO=de adds them to that translation
+messages: install-dev  ## Extract the texts that people read into every translation; TO=it begins one
 	$(BIN)/pybabel -q extract -F pyproject.toml -k mark_message -k CardAction:2 --omit-header --add-location=file --sort-by-file -o src/fateforger/locales/fateforger.pot src/fateforger
-	$(if $(TO),$(BIN)/pybabel -q update -D fateforger -d src/fateforger/locales -i src/fateforger/locales/fateforger.pot -l $(TO) --init-missing)
+	$(if $(TO),$(BIN)/pybabel -q init -D fateforger -d src/fateforger/locales -i src/fateforger/locales/fateforger.pot -l $(TO))
+	$(BIN)/pybabel -q update -D fateforger -d src/fateforger/locales -i src/fateforger/locales/fateforger.pot --no-fuzzy-matching --ignore-obsolete
 
 clean:  ## Remove the virtual environment and caches (never your data)
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

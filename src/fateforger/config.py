@@ -72,7 +72,7 @@ class Settings(BaseSettings):
         "Europe/Amsterdam", description="Zone of the embedded calendar and of people whose zone is unknown."
     )
     language: Annotated[str, AfterValidator(_check_language)] = Field(
-        "en", description="Language of what the bot says; each folder in src/fateforger/locales is one."
+        "en", description="Language of people whose own is unknown: en, de, es, fr or nl."
     )
     now: Annotated[datetime, AfterValidator(_assume_utc)] | None = Field(
         None, description="Start the clock at this instant (RFC 3339) instead of the real time; for demos and tests."

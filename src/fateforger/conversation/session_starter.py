@@ -111,6 +111,7 @@ class SessionStarter:
 
         In a thread with an active session, show the state of that session instead.
         """
+        use_language((await self.languages.of(start.user_id)).code)
         running = None
         if start.thread_ts is not None:
             running = await self.sessions.in_thread(start.channel, start.thread_ts)

@@ -200,6 +200,7 @@ class Turns:
         if before is None or command.command_id in before.thread.handled:
             return
         spoken = await self.languages.of(before.user_id)
+        use_language(spoken.code)
         before = before.with_planning(quick=self.later.improves).with_options(
             language=spoken.code, language_chosen=spoken.chosen
         )

@@ -133,7 +133,7 @@ def _ends_later(meeting: Meeting, day: date) -> bool:
 
 
 def _kind(kind: ET) -> str:
-    return "break" if kind is ET.REGENERATION else kind.words
+    return _("break") if kind is ET.REGENERATION else kind.words
 
 
 BIG = 60

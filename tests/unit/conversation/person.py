@@ -43,7 +43,7 @@ from fateforger.session.messages import Outgoing
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
-from fateforger.text import SOURCE
+from fateforger.text import SOURCE, gettext
 from fateforger.values import replace
 from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, LanePolicy, Row
 from fateforger.workers.memory import build_extract_handler, build_memory_handler
@@ -261,6 +261,11 @@ async def open_house_at(
 _EMPTY: list[bytes] = []
 
 
+def said(label: str) -> tuple[str, str]:
+    """A label in English, and in the language of the test."""
+    return label, gettext(label)
+
+
 @dataclass
 class Person:
     """``messages`` are those that arrived, by slot; ``deeds`` counts commands, clicks and submits."""
@@ -299,7 +304,7 @@ class Person:
 
     async def press_beside(self, slot: str, label: str, *, row: str = "") -> None:
         """Press the button with that label on the message beside the plan, in the row that shows the text."""
-        found = [button for text, button in self.buttons_beside(slot) if button.label == label and row in text]
+        found = [button for text, button in self.buttons_beside(slot) if button.label in said(label) and row in text]
         assert len(found) == 1, f"{label!r} in {row!r} not among {self.buttons_beside(slot)}"
         await self.click(found[0].action, found[0].target)
 
@@ -319,7 +324,7 @@ class Person:
 
     async def press(self, label: str) -> None:
         """Press the button with that label on the card."""
-        found = [c for c in self.controls() if isinstance(c, Button) and c.label == label]
+        found = [c for c in self.controls() if isinstance(c, Button) and c.label in said(label)]
         assert len(found) == 1, f"{label!r} not among {self.labels()}"
         await self.click(found[0].action, found[0].target)
 
@@ -331,7 +336,7 @@ class Person:
     async def choose(self, row: str, label: str) -> None:
         """Choose from the menu of the row that shows the text."""
         menu = self.menu(row)
-        choice = next(c for c in menu.choices if c.label == label)
+        choice = next(c for c in menu.choices if c.label in said(label))
         await self.click(choice.value, menu.target)
 
     async def click(self, action: str, target: str = "", value: str | date | time | None = None) -> str:
@@ -387,7 +392,7 @@ class Person:
 
     async def press_in(self, shown: Form, label: str) -> Form:
         """Press a button of an open form, and see it as it is then."""
-        button = next(b for b in buttons_in(shown) if b.label == label)
+        button = next(b for b in buttons_in(shown) if b.label in said(label))
         command = await self.click(button.action, button.target)
         return await self.look(shown.form, target=shown.target, done=command)
 

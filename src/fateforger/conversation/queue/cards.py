@@ -64,9 +64,9 @@ EMPTY = mark_message("Your queue is empty.")
 ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
 SHOW = ShowTasks.action.button()
 MODES = {
-    "dispositor": mark_message("Mode: dispositor. It waits in your queue; nothing was carried out."),
-    "executor": mark_message("Mode: executor. It was pulled from your queue."),
-    "direct": mark_message("Mode: direct. It went around your queue."),
+    "dispositor": mark_message("It waits in your queue; nothing was carried out."),
+    "executor": mark_message("It was pulled from your queue."),
+    "direct": mark_message("It went around your queue."),
 }
 
 
@@ -82,7 +82,7 @@ def build_reply(sentence: str, *controls: Control, mode: Mode | None = None) -> 
 
 def build_missing_reply(task_id: str) -> Card:
     """Return the card about a task that does not exist."""
-    return build_reply(_("There is no task `{task_id}` in your queue.", task_id=task_id), SHOW)
+    return build_reply(_("There is no task `{task_id}` in your queue.", task_id=task_id), SHOW.localize())
 
 
 def build_acknowledgment(task: QueuedTask) -> Card:
@@ -94,7 +94,7 @@ def build_acknowledgment(task: QueuedTask) -> Card:
         Prose(text=text),
         Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
         Prose(text=_("Run `/pull {id}` to start it, or just go on; I keep it for you.", id=task.id)),
-        Controls(items=(build_pull_button(task, _("Pull it now")), now, SHOW)),
+        Controls(items=(build_pull_button(task, _("Pull it now")), now, SHOW.localize())),
         Note(text=_(MODES[task.mode])),
     ]
     return Card(text=text, parts=tuple(parts))
@@ -102,17 +102,20 @@ def build_acknowledgment(task: QueuedTask) -> Card:
 
 def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
     """Return a task's id, kind, priority, workflow and rules, one line each."""
-    lines = [f"`{task_id}`: {describe_kind(spec.work)}", f"Priority: {priority_words(spec.priority)}"]
+    lines = [
+        f"`{task_id}`: {describe_kind(spec.work)}",
+        _("Priority: {priority}", priority=priority_words(spec.priority)),
+    ]
     if spec.details != PLAIN:
-        lines.append(f"Details: {describe_details(spec.details)}")
+        lines.append(_("Details: {details}", details=describe_details(spec.details)))
     if spec.project:
-        lines.append(f"Project: {plain(spec.project)}")
+        lines.append(_("Project: {project}", project=plain(spec.project)))
     if workflow_of(spec) is None:
-        return (*lines, _("Workflow: none, so no rules apply"))
+        return (*lines, _("No rules apply to it"))
     rules = "; ".join(plain(rule, 120) for rule in rule_names(spec))
     return (
         *lines,
-        _("Workflow: {workflow}", workflow=plain(spec.workflow)),
+        _("Rules: {workflow}", workflow=plain(spec.workflow)),
         _("Rules that will apply: {rules}", rules=rules),
     )
 
@@ -221,16 +224,17 @@ def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Cont
         case TaskState.WAITING:
             return (*_build_waiting_controls(task, tasks), SettleTask.put_back.button(task.id))
         case TaskState.FAILED | TaskState.STOPPED:
-            return (SettleTask.retry.button(task.id), SHOW)
+            return (SettleTask.retry.button(task.id), SHOW.localize())
         case TaskState.DONE:
             following = next((each for each in ready_tasks(tasks) if each.id != task.id), None)
             if following is None:
-                return (SHOW,)
-            return (PullTask.action.button(following.id, label=_("Pull the next"), style="primary"), SHOW)
+                return (SHOW.localize(),)
+            return (PullTask.action.button(following.id, label=_("Pull the next"), style="primary"), SHOW.localize())
         case TaskState.ACTIVE:
-            return (build_pull_button(task, _("Pull it now")), SHOW) if not blockers(task, tasks) else (SHOW,)
+            pull = () if blockers(task, tasks) else (build_pull_button(task, _("Pull it now")),)
+            return (*pull, SHOW.localize())
         case TaskState.RUNNING | TaskState.PAUSED:
-            return (SHOW,)
+            return (SHOW.localize(),)
         case _:
             assert_never(task.state)
 
@@ -241,7 +245,7 @@ def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tu
             asks = bool(task.spec.acceptance_criteria) or workflow_of(task.spec) is not None
             action = "form.queue_done" if asks else SettleTask.done.id
             return (
-                Button(label=SettleTask.done.label, action=action, target=task.id, style="primary"),
+                Button(label=_(SettleTask.done.label), action=action, target=task.id, style="primary"),
                 Button(label=_("Block time"), action="form.queue_time", target=task.id),
             )
         case ReviewConstraints():

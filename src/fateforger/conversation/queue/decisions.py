@@ -64,7 +64,7 @@ async def settle(tools: Tools, command: SettleTask | TickTask) -> Card:
             command.user_id, command.task_id, lambda now: _apply(now, command), now=tools.clock.now()
         )
     except BadInput as error:
-        return build_reply(error.message, SHOW)
+        return build_reply(error.message, SHOW.localize())
     if task is None:
         return build_missing_reply(command.task_id)
     return build_task_card(task, await read_queue(tools.tasks, command.user_id))
@@ -135,7 +135,7 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
     try:
         carried = await carry_out_work(tools, spec, asker, key=command.command_id)
     except BadInput as error:
-        return build_reply(error.message, SHOW)
+        return build_reply(error.message, SHOW.localize())
     return build_task_card(replace(task, outcome=carried.outcome), await read_queue(tools.tasks, command.user_id))
 
 

@@ -18,7 +18,6 @@ from fateforger.slack.blocks import HOME, render
 from fateforger.tasks.task import QueuedTask, TaskState
 from fateforger.ui.session_cards import build_own_data
 
-
 LANGUAGE = 2
 """Parts in which the language is chosen."""
 

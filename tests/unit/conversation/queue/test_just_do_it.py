@@ -33,7 +33,7 @@ async def test_what_is_complex_stays_in_the_queue_with_the_line_that_pulls_it(an
     await anna.press("Do it now")
     assert anna.words == (
         "The rules of feature-dev apply to this, and only the queue checks them. I keep “Toggle” there: run "
-        f"`/pull {task.id}` to do it with all that.\n\nMode: dispositor. It waits in your queue; nothing was carried out."
+        f"`/pull {task.id}` to do it with all that.\n\nIt waits in your queue; nothing was carried out."
     )
     assert labels(anna.card) == ["Pull it now", "Do it anyway"]
     assert (await anna.task(task.id)).state is TaskState.ACTIVE

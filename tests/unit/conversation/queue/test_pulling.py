@@ -25,11 +25,11 @@ async def test_a_task_is_acknowledged_with_all_that_applies(anna: Desk) -> None:
     task = await anna.adds("Toggle dark mode", priority=1, project="web", workflow="tdd-cycle")
     assert words_of(anna.card) == (
         "I put “Toggle dark mode” into your queue.\n"
-        f"- `{task.id}`: something that you do\n- Priority: 1 (high)\n- Project: web\n- Workflow: tdd-cycle\n"
+        f"- `{task.id}`: something that you do\n- Priority: 1 (high)\n- Project: web\n- Rules: tdd-cycle\n"
         "- Rules that will apply: A test exists and fails before implementation begins; All tests pass before a commit; "
         "Tests still pass after refactoring; Nothing is implemented before there is a test; and 5 more\n"
         f"Run `/pull {task.id}` to start it, or just go on; I keep it for you.\n\n"
-        "Mode: dispositor. It waits in your queue; nothing was carried out."
+        "It waits in your queue; nothing was carried out."
     )
     assert labels(anna.card) == ["Pull it now", "Do it now", "Show my queue"]
 
@@ -58,7 +58,7 @@ async def test_pull_with_an_id_takes_that_one(anna: Desk) -> None:
     second = await anna.adds("Second")
     await anna.pulls(second.id)
     assert "**Second**" in anna.words
-    assert "Mode: executor. It was pulled from your queue." in anna.words
+    assert "It was pulled from your queue." in anna.words
     assert labels(anna.card) == ["Done", "Block time", "Put it back"]
 
 

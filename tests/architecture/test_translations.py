@@ -1,0 +1,70 @@
+"""Each language has a text for every message, and it fits where the message does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import read_po
+
+from fateforger.text import LOCALES, SOURCE, list_languages
+
+TEMPLATE = Path(str(LOCALES)) / "fateforger.pot"
+LANGUAGES = [language for language in list_languages() if language != SOURCE]
+LONGEST_LABEL = 75
+"""Most characters of a button in Slack."""
+
+
+def read(language: str) -> Catalog:
+    with (Path(str(LOCALES)) / language / "LC_MESSAGES" / "fateforger.po").open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def placeholders(text: str) -> set[tuple[str, str | None]]:
+    return {(name, form) for _, name, form, _ in Formatter().parse(text) if name is not None}
+
+
+def texts(message: Message) -> tuple[str, ...]:
+    return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
+
+
+def test_there_are_five_languages() -> None:
+    assert list_languages() == ("en", "de", "es", "fr", "nl")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_message_is_translated(language: str) -> None:
+    """``make messages TO=nl`` adds new messages to a translation, where they are written by hand."""
+    with TEMPLATE.open("rb") as file:
+        wanted = {message.id for message in read_po(file) if message.id}
+    found = {message.id: message for message in read(language) if message.id}
+    assert found.keys() == wanted
+    assert [each.id for each in found.values() if each.fuzzy or not all(texts(each))] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_text_has_the_placeholders_of_its_message(language: str) -> None:
+    wrong = []
+    for message in read(language):
+        source = message.id if isinstance(message.id, str) else message.id[-1]
+        *singular, last = texts(message)
+        if message.id and placeholders(last) != placeholders(source):
+            wrong.append(source)
+        if any(not placeholders(text) <= placeholders(source) for text in singular):
+            wrong.append(source)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_label_grows_too_long(language: str) -> None:
+    """A text that fits on a button in English, without an end of a sentence, fits there in every language."""
+    long = [
+        message.id
+        for message in read(language)
+        if isinstance(message.id, str) and 0 < len(message.id) < 40 and message.id[-1] not in ".!?:"
+        for text in texts(message)
+        if len(text) > LONGEST_LABEL
+    ]
+    assert long == []

@@ -1,0 +1,115 @@
+"""Each person is answered in their language: the one that they chose, else the one in which they write (S261)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.factories.words import Answer, frame, inputs_of, new, opening, wants
+from tests.fakes.scripted_model import Line, ScriptedModel
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
+
+from fateforger.errors import ModelRejected
+from fateforger.ports.model import Prompt
+from fateforger.ports.people import PersonLanguage
+from fateforger.session.cards import Card, Prose, Select
+from fateforger.session.commands.thread import Opening
+from fateforger.text import speak
+
+LINES: list[Answer] = []
+
+
+def _reads(prompt: Prompt) -> Line:
+    return ModelRejected("This one only reads.") if prompt.name.startswith("draft") else LINES.pop(0)
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    LINES.clear()
+    opened = await open_house_at(tmp_path, model=ScriptedModel(by=_reads))
+    with speak("en"):
+        yield opened
+    await opened.close()
+    assert LINES == []
+
+
+async def says(person: Person, *answers: Answer) -> None:
+    LINES.extend(answers)
+    with speak("en"):
+        await person.says("…")
+
+
+async def opens(house: House, text: str, **said: Any) -> Person:
+    LINES.append(opening(**said))
+    given = {"command_id": "m1", "user_id": ANNA, "at": house.clock.now(), "channel": CHANNEL, "tz": AMSTERDAM}
+    command = Opening.model_validate({**given, "thread_ts": "1.0", "text": text})
+    with speak("en"):
+        assert await house.coordinator.on_opening(command) is True
+    anna = Person(house)
+    await anna.read()
+    return anna
+
+
+def headline(card: Card) -> str:
+    return card.text.splitlines()[0]
+
+
+async def test_a_first_message_is_answered_in_its_language(house: House) -> None:
+    tasks = inputs_of(add=[new("Rapport", 90)])
+    anna = await opens(house, "plan morgen, rapport van 90 minuten", date="2026-03-03", inputs=tasks, language="nl")
+    assert headline(anna.card) == "Zullen we dinsdag 3 maart plannen?"
+    with speak("en"):
+        await anna.press("Deze dag plannen")
+    assert headline(anna.card) == "dinsdag 3 maart: wat staat vast, en wanneer begint en eindigt je dag?"
+    assert await house.store.languages.of(ANNA) == PersonLanguage("nl")
+
+
+async def test_a_thread_follows_the_language_that_its_person_writes(house: House) -> None:
+    anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
+    await anna.press("Plan this day")
+    await says(anna, wants("answer") | {"language": "de"}, frame(day_start="08:00"))
+    assert headline(anna.card) == "Dienstag, 3. März: Was steht fest, und wann beginnt und endet dein Tag?"
+    await says(anna, wants("answer") | {"language": None}, frame(day_start="08:30"))
+    assert headline(anna.card).startswith("Dienstag"), "a message that is too short to tell changes nothing"
+    await says(anna, wants("answer") | {"language": "pt"}, frame(day_start="08:00"))
+    assert headline(anna.card).startswith("Dienstag"), "there are no texts in that language"
+
+
+async def test_what_a_person_chose_stays_whatever_they_write(house: House) -> None:
+    await house.languages.choose(ANNA, "fr")
+    anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
+    assert headline(anna.card) == "On planifie mardi 3 mars ?"
+    await says(anna, wants("proceed") | {"language": "en"})
+    assert headline(anna.card).startswith("mardi 3 mars")
+
+
+async def test_the_language_is_chosen_on_app_home(house: House) -> None:
+    anna = Person(house)
+    await anna.click("language.choose", value="es")
+    home = await house.coordinator.home(ANNA)
+    assert home.text == "Planea un día."
+    (select,) = [part.control for part in home.parts if isinstance(part, Prose) and isinstance(part.control, Select)]
+    assert (select.selected, [choice.label for choice in select.choices][1:]) == (
+        "es",
+        ["English", "Deutsch", "Español", "Français", "Nederlands"],
+    )
+    await anna.click("language.choose", value="written")
+    assert await house.store.languages.of(ANNA) == PersonLanguage("es")
+
+
+async def test_the_language_of_a_profile_counts_until_more_is_known(house: House) -> None:
+    await house.languages.note_profile(ANNA, "nl-BE")
+    assert await house.languages.of(ANNA) == PersonLanguage("nl")
+    await house.languages.note_written(ANNA, "de")
+    await house.languages.note_profile(ANNA, "nl-BE")
+    assert await house.languages.of(ANNA) == PersonLanguage("de")
+
+
+async def test_a_day_begun_by_a_button_is_in_the_language_of_its_person(house: House) -> None:
+    await house.languages.choose(ANNA, "nl")
+    anna = Person(house)
+    with speak("en"):
+        await anna.start()
+    assert headline(anna.card) == "Zullen we maandag 2 maart plannen?"
