@@ -34,7 +34,7 @@ from fateforger.session.commands.thread import EndAbandoned, Opening, StageActio
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import CalendarWrite, Session
-from fateforger.session.queue_commands import ChooseLanguage, QueueCommand, QueueCommandBase
+from fateforger.session.queue_commands import ChooseLanguage, QueueCommand, QueueCommandBase, ReadAgain
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
 from fateforger.session.store import Sessions
@@ -192,6 +192,8 @@ class PlanningCoordinator:
         if isinstance(command, ChooseLanguage):
             await self._languages.choose(command.user_id, command.language)
             use_language((await self._languages.of(command.user_id)).code)
+        elif isinstance(command, ReadAgain):
+            await self._beginnings.read_again(command)
         elif isinstance(command, QueueCommandBase):
             await self._tasks.carry_out(command)
         else:

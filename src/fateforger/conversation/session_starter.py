@@ -21,11 +21,13 @@ from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
+from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.store import Sessions
 from fateforger.tasks.durations import Estimate
 from fateforger.tasks.intent import HydratedMessage, Purpose
 from fateforger.tasks.task import QueuedTask
 from fateforger.text import current_language, use_language
+from fateforger.ui.session_cards import unread_card, welcome_card
 from fateforger.workers.people import LanguageService
 
 AT_ONCE = timedelta(seconds=20)
@@ -56,6 +58,11 @@ def to_reply(session_id: str, opening: Opening) -> TimeboxingUserReply:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A message that no model could read."""
+
+
 async def run_first_turn(
     opening: Opening,
     earlier: Sequence[Session],
@@ -66,7 +73,7 @@ async def run_first_turn(
     calendar_write: CalendarWrite,
     estimates: tuple[Estimate, ...],
     spoken: PersonLanguage,
-) -> Session | HydratedMessage | None:
+) -> Session | HydratedMessage | Unread | None:
     """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do.
 
     The language of this task becomes that of the message, unless the person chose theirs.
@@ -77,11 +84,13 @@ async def run_first_turn(
     reply = to_reply(session.id, opening)
     with logbook.turn(reply, session) as entry:
         opened = await entry.opening(reply, session, model, queue)
-        if opened is not None and opened.language is not None:
+        if opened.unread:
+            return Unread()
+        if opened.language is not None:
             use_language(opened.language)
             session = session.with_options(language=opened.language)
-        if opened is None or not opened.plan:
-            return None if opened is None else opened.hydrated
+        if not opened.plan:
+            return opened.hydrated
         lines = (*session.notice_lines, *opened.lines)
         if not opened.commands:
             return session.with_notice(*lines)
@@ -130,6 +139,20 @@ class SessionStarter:
         session, messages = build_messages(None, session.after_command(start.command_id, start.at), start.command_id)
         await self.sessions.save(session, expected=0, outgoing=messages)
 
+    async def read_again(self, command: ReadAgain) -> None:
+        """Read a first message again that no model could read before."""
+        opening = Opening(
+            command_id=command.command_id,
+            user_id=command.user_id,
+            at=command.at,
+            channel=command.channel,
+            thread_ts=command.thread_ts,
+            tz=command.tz,
+            text=command.text,
+        )
+        if not await self.on_opening(opening):
+            await self.tasks.send(welcome_card(), opening)
+
     async def on_opening(self, opening: Opening) -> bool:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.on_opening`.
 
@@ -169,6 +192,9 @@ class SessionStarter:
         )
         if current_language() != spoken.code:
             await self.languages.note_written(opening.user_id, current_language())
+        if isinstance(session, Unread):
+            await self.tasks.send(unread_card(opening.text), opening)
+            return True
         if isinstance(session, HydratedMessage) and session.intent is Purpose.MEMORY:
             card = await self.rules.answer(to_reply("", opening), model)
             await self.tasks.send(card, opening)

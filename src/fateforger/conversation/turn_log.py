@@ -104,7 +104,7 @@ class LogEntry:
 
     async def opening(
         self, reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
-    ) -> OpeningReading | None:
+    ) -> OpeningReading:
         """Interpret an opening and record it; see :func:`.message_reader.read_opening`."""
         listening, began, opened = ListeningModel(model), self.seconds, None
         try:

@@ -193,6 +193,18 @@ class HomeCommandBase(QueueCommandBase):
     """Fields of all actions on App Home, whose answer is that page."""
 
 
+LONGEST_TEXT_AGAIN = 1_900
+"""Most characters of a message that a button can carry; Slack allows 2,000 for its value."""
+
+
+class ReadAgain(QueueCommandBase):
+    """Read a first message again, because no model could read it."""
+
+    action: ClassVar = CardAction("opening.again", mark_message("Try again"), read_target("text"))
+    kind: Literal["read_again"] = "read_again"
+    text: str = Field(min_length=1, max_length=LONGEST_TEXT_AGAIN)
+
+
 class MoveTask(HomeCommandBase):
     """Move a task within the queue; ``other`` is the task that it goes before (S167)."""
 
@@ -284,4 +296,4 @@ CardCommand = (
 )
 """Commands that are answered with a card."""
 HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue | ForgetDuration | CorrectDuration | ChooseLanguage
-QueueCommand = CardCommand | HomeCommand
+QueueCommand = CardCommand | HomeCommand | ReadAgain

@@ -6,11 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from fateforger.ports.people import PersonLanguage
-from fateforger.session.cards import Button, Card, Choice, Divider, Heading, Note, Part, Prose, localize_row, plain
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Choice,
+    Controls,
+    Divider,
+    Heading,
+    Note,
+    Part,
+    Prose,
+    localize_row,
+    plain,
+)
 from fateforger.session.day import day_words, frame_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
-from fateforger.session.queue_commands import WRITTEN, ChooseLanguage
+from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN, WRITTEN, ChooseLanguage, ReadAgain
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import (
     count_tasks,
@@ -176,6 +188,25 @@ def build_own_data() -> tuple[Part, ...]:
 def welcome_card() -> Card:
     """Return the answer to a message that belongs to no session."""
     return Card(text=_(HELLO), parts=(Prose(text=_(HELLO)), localize_row(START, ADD_TASK)))
+
+
+UNREAD = mark_message(
+    "I could not read your message: the language model gives no answer that I can use just now. Nothing of it is lost."
+    " Try again in a moment, or begin with a button; those work without it."
+)
+UNREAD_LONG = mark_message(
+    "I could not read your message: the language model gives no answer that I can use just now. Please send it once"
+    " more in a moment, or begin with a button; those work without it."
+)
+
+
+def unread_card(text: str) -> Card:
+    """Return the answer to a first message that no model could read; ``text`` is read by *Try again*."""
+    short = len(text) <= LONGEST_TEXT_AGAIN
+    said = _(UNREAD) if short else _(UNREAD_LONG)
+    again = (ReadAgain.action.button(text, style="primary"),) if short else ()
+    buttons = (START.localize(), ADD_TASK.localize())
+    return Card(text=said, parts=(Prose(text=said), Controls(items=(*again, *buttons))))
 
 
 def refused_home_card(why: str) -> Card:

@@ -13,7 +13,11 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, open_house_at
 
 from fateforger.errors import ModelUnreachable
+from fateforger.session.card_actions import Click
+from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.commands.thread import Opening
+from fateforger.session.queue_commands import ReadAgain
+from fateforger.workers.lanes import NOTIFICATION
 
 TUESDAY = date(2026, 3, 3)
 
@@ -85,15 +89,40 @@ async def test_what_makes_no_sense_starts_the_day_and_is_said(talk: Begin) -> No
     assert "A task takes between 1 minute and 24 hours, not 2000 minutes." in anna.person.words
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [(opening(plan=False),), (ModelUnreachable("It is down."),), ("no idea", "no idea")],
-    ids=["something else", "model down", "nonsense"],
-)
-async def test_anything_else_is_for_the_welcome(talk: Begin, lines: tuple[Line, ...]) -> None:
-    anna = await talk(*lines)
+async def test_anything_else_is_for_the_welcome(talk: Begin) -> None:
+    anna = await talk(opening(plan=False))
     assert await anna.opens("hello there") is False
     assert anna.person.arrived == []
+
+
+@pytest.mark.parametrize(
+    "lines", [(ModelUnreachable("It is down."),), ("no idea", "no idea")], ids=["model down", "nonsense"]
+)
+async def test_a_message_that_no_model_could_read_is_kept_and_read_again(talk: Begin, lines: tuple[Line, ...]) -> None:
+    """S262: the words of the person are on the button; nothing else takes their place."""
+    anna = await talk(*lines, opening(date="2026-03-03"))
+    assert await anna.opens("plan tomorrow, report 2 h") is True
+    card = await sent_card(anna.house)
+    assert card.text.startswith("I could not read your message")
+    again, *others = [button for part in card.parts if isinstance(part, Controls) for button in part.items]
+    assert isinstance(again, Button)
+    assert [getattr(other, "label", "") for other in others] == ["Plan my day", "Add a task"]
+    click = {"command_id": "c2", "user_id": ANNA, "at": anna.house.clock.now(), "session_id": ""}
+    command = anna.house.coordinator.read_click(Click(**click, action=again.action, target=again.target))
+    assert isinstance(command, ReadAgain)
+    await anna.house.coordinator.handle(
+        command.model_copy(update={"channel": CHANNEL, "thread_ts": "1.0", "tz": AMSTERDAM})
+    )
+    await anna.person.read()
+    assert (await anna.person.session()).date == TUESDAY
+    assert "plan tomorrow, report 2 h" in anna.model.prompts[-1].user
+
+
+async def sent_card(house: House) -> Card:
+    """The card on its way that belongs to no session."""
+    job = await house.store.jobs.claim(NOTIFICATION.name, "w", now=house.clock.now(), lease_seconds=60)
+    assert job is not None
+    return NOTIFICATION.parse(job).card
 
 
 async def test_an_empty_mention_is_not_read(talk: Begin) -> None:

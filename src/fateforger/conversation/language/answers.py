@@ -435,4 +435,6 @@ class OpeningReading:
     lines: tuple[str, ...] = ()
     hydrated: HydratedMessage | None = None
     plan: bool = True
+    unread: bool = False
+    """True if no model could read the message."""
     language: str | None = None

@@ -5,6 +5,7 @@ A message costs at most two questions to a model.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -90,6 +91,8 @@ from fateforger.text import current_language, mark_message, match_language, shor
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workflow.definition import list_shipped, load_shipped
+
+log = logging.getLogger(__name__)
 
 MOST_TASKS = 25
 OWN = "timeboxing"
@@ -199,10 +202,10 @@ def _build_work(words: WorkWords) -> Work:
 
 async def read_opening(
     reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
-) -> OpeningReading | None:
+) -> OpeningReading:
     """Read a message that may begin ``session``, from a person with the given ``queue``.
 
-    Returns ``None`` if the message cannot be read. A failing model raises nothing.
+    A failing model raises nothing; the reading says that the message is ``unread``.
     """
     prompt = prompt_for(
         "start",
@@ -218,8 +221,9 @@ async def read_opening(
     )
     try:
         words = (await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))).value
-    except ModelError:
-        return None
+    except ModelError as error:
+        log.warning("a first message was not read: %s", error.message)
+        return OpeningReading(plan=False, unread=True)
     language = find_new_language(session, words.language)
     if not words.plan:
         return OpeningReading(hydrated=hydrate(reply, words, queue), plan=False, language=language)

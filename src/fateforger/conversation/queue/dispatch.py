@@ -12,10 +12,10 @@ from fateforger.errors import InternalError
 from fateforger.session.cards import Card
 from fateforger.session.commands.thread import Opening
 from fateforger.session.queue_commands import (
+    CardCommand,
     EnqueueTask,
     PlanWeek,
     PullTask,
-    QueueCommand,
     SettleTask,
     ShowTasks,
     WeekSpan,
@@ -94,7 +94,7 @@ class RedirectedWork:
     because: str
 
 
-Route = QueueCommand | DirectWork | RedirectedWork | Card
+Route = CardCommand | DirectWork | RedirectedWork | Card
 
 
 def route_request(wanted: HydratedMessage, opening: Opening) -> Route:

@@ -59,6 +59,7 @@ from fateforger.session.queue_commands import (
     DropWeek,
     EnqueueTask,
     ForgetDuration,
+    HomeCommand,
     HomeCommandBase,
     MoveTask,
     OpenWeek,
@@ -174,7 +175,7 @@ class QueueService:
         """Let people plan weeks, by what calendar and rules say of the days."""
         self._weeks = WeekPlanner(self._tools, self.planned, looker, memory, calendar_write)
 
-    async def carry_out(self, command: QueueCommand) -> None:
+    async def carry_out(self, command: CardCommand | HomeCommand) -> None:
         """Carry out a command, once, and send the answer to its origin; App Home updates itself."""
         if isinstance(command, HomeCommandBase):
             await self._carry_out_at_home(command)
