@@ -86,7 +86,7 @@ async def _said(store: Store, who: Somebody) -> None:
         id=f"{who.session}/t1", title=who.word, deep=True, planned=60, actual=90, day=who.day, source="done"
     )
     await store.durations.keep(who.id, [took])
-    await store.languages.keep(who.id, PersonLanguage("nl"))
+    await store.languages.keep(who.id, PersonLanguage("en"))
     await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)
 
 

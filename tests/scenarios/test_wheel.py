@@ -120,20 +120,7 @@ def test_what_runs_is_the_wheel(folder: Path) -> None:
     assert Path(place.strip()).is_relative_to(folder)
 
 
-TRANSLATION = """
-msgid "Plan this day"
-msgstr "Diesen Tag planen"
-
-msgid "Which day shall we plan?"
-msgstr "Welchen Tag planen wir?"
-"""
-
-
 def test_the_program_speaks_the_language_of_a_catalogue(folder: Path) -> None:
-    (site,) = folder.glob(".venv/lib/python*/site-packages")
-    catalogue = site / "fateforger" / "locales" / "de" / "LC_MESSAGES" / "fateforger.po"
-    catalogue.parent.mkdir(parents=True)
-    catalogue.write_text(TRANSLATION)
     environment = {**bare_environment(folder), "FATEFORGER_LANGUAGE": "de"}
     command = typed(f"fateforger up --data-dir {folder / 'german'}")
     with (folder / "german.log").open("wb") as log:

@@ -35,9 +35,7 @@ PART = "Only part of Monday 2 March is on your calendar."
 WHOLE = "Monday 2 March is on your calendar."
 SAFE = "⚠️ None of it has been written, and your plan is safe here."
 GO_ON = "Nothing is lost; try again and I go on where I stopped."
-NO_LOGIN = (
-    "The login to your calendar does not work ({}). Please check it at the calendar server, or log in there again."
-)
+NO_LOGIN = "The login to your calendar does not work ({reason}). Please check it at the calendar server, or log in there again."
 NOT_THERE = (
     "The calendar server does not find your calendar (Not Found). Please check that it still exists and that your login"
     " may use it."
@@ -220,7 +218,7 @@ async def test_an_expired_login_before_the_commit(ready: Scene, fault: Google | 
     ready.storm(fault)
     for said in (await ready.commit(), await ready.try_again()):
         assert (ready.anna.card.text, ready.events) == (NOTHING, {})
-        assert f"{SAFE}\n- {NO_LOGIN.format(words)}\n" in f"{said}\n"
+        assert f"{SAFE}\n- {NO_LOGIN.format(reason=words)}\n" in f"{said}\n"
     ready.server.calm()
     await ready.try_again()
     await ready.ends_well()
@@ -231,7 +229,7 @@ async def test_a_login_that_expires_in_the_middle_of_a_commit(ready: Scene) -> N
     ready.after_one_create(Does(lambda: ready.storm(EXPIRED)))
     said = await ready.commit()
     assert (ready.anna.card.text, len(ready.created)) == (PART, 1)
-    dead = NO_LOGIN.format("invalid\\_grant: Token has been expired or revoked")
+    dead = NO_LOGIN.format(reason="invalid\\_grant: Token has been expired or revoked")
     assert f"still waiting: {dead} {GO_ON}" in said
     await ready.try_again()
     assert len(ready.created) == 1

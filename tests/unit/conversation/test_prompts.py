@@ -81,7 +81,7 @@ async def prompt_of(name: str) -> Prompt:
         return silent.prompts[-1]
     if name == "start":
         model = ScriptedModel(ModelUnreachable("Down."))
-        assert await read_opening(reply, session(), model) is None
+        assert (await read_opening(reply, session(), model)).unread
         return model.prompts[-1]
     if name == "rules":
         model = ScriptedModel(ModelUnreachable("Down."))

@@ -119,7 +119,7 @@ async def test_a_commit_leaves_the_question_open(held: House, ben: Person) -> No
     assert asking(ben) == []
     await ben.press("Undo")
     assert held.on_calendar() == {"Mail": "14:10-15:10"}
-    assert "I left “Mail” on your calendar, as you had changed it." in ben.words
+    assert "I left “Mail” on your calendar: you had changed it." in ben.words
 
 
 async def test_undo_of_all_takes_the_answer_back_and_keeps_the_drag(held: House, ben: Person) -> None:

@@ -382,7 +382,7 @@ def test_each_exclusion_has_its_sentence() -> None:
         "over": "It ended on 2 March 2026.",
         "weekday": "It is for Monday, Wednesday and Friday only.",
         "rule": "That day is not one of its days (FREQ=WEEKLY;BYDAY=MO).",
-        "stage": "It is for the stage collect and skeleton only.",
+        "stage": "It is for the stage COLLECT and SKELETON only.",
         "types": "It is about meeting and commute only.",
         "kind": "Its type is capacity, which was not asked for.",
         "cut": "There was room for 1 only, and others come first.",

@@ -16,7 +16,7 @@ from fateforger import text
 from fateforger.config import read_settings
 from fateforger.errors import BadInput
 from fateforger.session.cards import Button, Heading, Prose
-from fateforger.text import count_blocks, format_day, gettext, join_words, load_catalogue, use_language
+from fateforger.text import count_blocks, format_day, gettext, join_words, list_languages, load_catalogue, use_language
 from fateforger.ui.day_cards import date_card
 
 GERMAN: dict[str | tuple[str, ...], str | tuple[str, ...]] = {
@@ -41,10 +41,12 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (place / "fateforger.po").write_bytes(file.getvalue())
     monkeypatch.setattr(text, "LOCALES", tmp_path)
     load_catalogue.cache_clear()
+    list_languages.cache_clear()
     before = text._language.set("en")
     yield
     text._language.reset(before)
     load_catalogue.cache_clear()
+    list_languages.cache_clear()
 
 
 @pytest.mark.usefixtures("german")

@@ -203,7 +203,7 @@ async def test_a_read_that_the_server_repeats(
 @pytest.mark.parametrize(
     ("fault", "outcome"),
     [
-        (Google(401, "Invalid Credentials"), Unauthorized(NO_LOGIN.format("Invalid Credentials"))),
+        (Google(401, "Invalid Credentials"), Unauthorized(NO_LOGIN.format(reason="Invalid Credentials"))),
         (Google(403, "Rate Limit Exceeded"), Limited()),
         (Google(403, "Forbidden"), Rejected("Your calendar does not allow it (Forbidden).")),
         (ABORTED, Unknown("The operation was aborted")),
@@ -322,7 +322,7 @@ async def test_a_calendar_that_nobody_is_logged_in_to(calendar: McpCalendar) -> 
 async def test_a_read_only_calendar(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     await put(calendar)
     server.tools.calendars["primary"] = OneCalendar(store, access_role="reader")
-    refused = Rejected(READ_ONLY.format("You need to have writer access to this calendar"))
+    refused = Rejected(READ_ONLY.format(reason="You need to have writer access to this calendar"))
     assert await calendar.create(owned(1), fields(), marker()) == refused
     assert await attempt(calendar, "delete") == refused
     assert await attempt(calendar, "update") == refused

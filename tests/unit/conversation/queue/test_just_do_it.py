@@ -19,7 +19,7 @@ async def test_what_is_simple_is_done_at_once_with_a_note(anna: Desk) -> None:
     assert anna.words.startswith(
         "I go ahead right away. Note that this isn't tracked in your queue.\n\nI opened the plan"
     )
-    assert "Mode: direct." in anna.words
+    assert "It went around your queue." in anna.words
     after = await anna.task(task.id)
     assert (after.state, after.mode) == (TaskState.STOPPED, "direct")
     await anna.run_commands()
