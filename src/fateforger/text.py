@@ -87,7 +87,14 @@ def mark_message(message: str) -> str:
 def gettext(message: str, /, **values: object) -> str:
     """Return a message in the language of this task, with its placeholders filled in."""
     found = load_catalogue(_language.get()).gettext(message)
-    return found.format(**values) if values else found
+    said = found.format(**values) if values else found
+    return _capitalize(said) if found.startswith("{day}") else said
+
+
+def _capitalize(text: str) -> str:
+    """Return a text that begins with a weekday with a capital; most languages write weekdays without one."""
+    marks = len(text) - len(text.lstrip("*"))
+    return text[:marks] + text[marks : marks + 1].upper() + text[marks + 1 :]
 
 
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:

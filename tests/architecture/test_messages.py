@@ -81,6 +81,20 @@ def test_only_constants_and_whole_texts_are_translated() -> None:
     assert wrong == []
 
 
+def test_no_constant_is_translated_when_its_module_is_imported() -> None:
+    """It would keep the language in which the program was started."""
+    wrong = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                calls = (each for each in ast.walk(node.value) if isinstance(each, ast.Call))
+                names = {ast.unparse(call.func).rpartition(".")[2] for call in calls}
+                lazy = any(isinstance(each, ast.Lambda) for each in ast.walk(node.value))
+                if names & {"_", "gettext", "ngettext", "button", "menu_entry"} and not lazy:
+                    wrong.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    assert wrong == []
+
+
 def letters(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(re.search("[A-Za-z]{2}", node.value))
 

@@ -69,6 +69,10 @@ class CardAction:
         label = gettext(self.label) if label is None else label
         return Button(label=label, action=self.id, target=target, style=style, confirm=confirm, spoken=spoken)
 
+    def constant(self, label: str = "") -> Button:
+        """Return a button that is a constant, in the source language; it is localized where it is used."""
+        return Button(label=label or self.label, action=self.id)
+
     def menu_entry(self, label: str | None = None) -> Choice:
         """Return this action as an entry of a row's menu."""
         return Choice(label=gettext(self.label) if label is None else label, value=self.id)

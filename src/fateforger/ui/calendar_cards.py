@@ -27,7 +27,7 @@ from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.card_parts import paragraphs
 
-SHOW_HISTORY = ShowHistory.action.button()
+SHOW_HISTORY = ShowHistory.action.constant()
 NO_HISTORY = mark_message("Nothing has been written to your calendar for this day yet.")
 UNDO_HINT = mark_message(
     "Undo takes back a write and what came after it. What you changed on your calendar yourself stays yours."
@@ -122,8 +122,8 @@ def _count_entries(number: int) -> str:
     return ngettext("{count} entry", "{count} entries", number) if number else _("no entries")
 
 
-SHOW_PREVIEW = ShowPreview.action.button()
-PREVIEW_AGAIN = ShowPreview.action.button(label=mark_message("Preview again"))
+SHOW_PREVIEW = ShowPreview.action.constant()
+PREVIEW_AGAIN = ShowPreview.action.constant(mark_message("Preview again"))
 NOTHING_TO_WRITE = mark_message("Nothing: your calendar shows this plan already.")
 NOTHING_NOW = mark_message("Nothing, as things stand.")
 PREVIEW_MOVED = mark_message("Preview: further down in this thread.")

@@ -95,7 +95,7 @@ def _build_question(question: PendingQuestion) -> tuple[Part, ...]:
     return Prose(text=plain(question.sentence, 900)), Controls(items=(yes, change, no))
 
 
-YOURS = ShowMemory.action.button()
+YOURS = ShowMemory.action.constant()
 REVIEW = Button(label=mark_message("Review all"), action="form.rules")
 ADD = Button(label=mark_message("Add a rule"), action="form.rule_new")
 ADD_DAY = Button(
@@ -227,7 +227,7 @@ MOST_ASKED = 3
 NO_RULES = mark_message("I know no rules of yours yet. Add one, and I keep to it when I plan your days.")
 NONE_SUCH = mark_message("I know no rule of yours about that any more.")
 MEMORY_MOVED = mark_message("Your rules: further down in this thread.")
-CLOSE = HideMemory.action.button()
+CLOSE = HideMemory.action.constant()
 WHAT = mark_message("Deny / Edit opens one rule: confirm it, change it, or tell me not to use it.")
 
 

@@ -62,7 +62,7 @@ LISTED = 15
 LONGEST = 600
 EMPTY = mark_message("Your queue is empty.")
 ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
-SHOW = ShowTasks.action.button()
+SHOW = ShowTasks.action.constant()
 MODES = {
     "dispositor": mark_message("It waits in your queue; nothing was carried out."),
     "executor": mark_message("It was pulled from your queue."),
