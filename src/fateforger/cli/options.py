@@ -12,8 +12,6 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from fateforger.text import use_language
-
 if TYPE_CHECKING:
     from fateforger.adapters.store.store import Store
     from fateforger.config import Settings
@@ -36,9 +34,7 @@ def load_settings(ctx: click.Context, **given: object) -> Settings:
 
     before = ctx.find_root().obj or {}
     merged = {**before, **{name: value for name, value in given.items() if value is not None}}
-    settings = read_settings(**merged)
-    use_language(settings.language)
-    return settings
+    return read_settings(**merged)
 
 
 _R = TypeVar("_R")
