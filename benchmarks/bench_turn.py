@@ -55,7 +55,7 @@ Timed = Callable[[], Awaitable[float]]
 def answers(prompt: Prompt) -> Line:
     match prompt.name.partition("/")[0]:
         case "decide":
-            return {"intent": "answer", "number": None, "also": False}
+            return {"wishes": [{"intent": "answer", "number": None, "words": None}], "rules": False, "language": None}
         case "facts":
             return FACTS
         case _:

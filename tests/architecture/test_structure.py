@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from fateforger import __version__
 from fateforger.cli.command_line import root_command
+from fateforger.conversation.language.answer_types import build_schema
 from fateforger.conversation.language.answers import PatchWords
-from fateforger.conversation.language.plan_proposals import patch_schema
 from fateforger.ports.model import Prompt
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -191,10 +191,9 @@ def test_what_a_person_told_comes_from_one_store() -> None:
 
 
 def test_the_only_plan_that_a_model_sees() -> None:
-    """S111: blocks in their wire form; rows of the database are known to the store alone."""
-    kinds = set(patch_schema(PatchWords)["$defs"])
-    ops = {"AddEvents", "RemoveEvent", "UpdateEvent", "MoveEvent", "ReplaceEvents"}
-    assert kinds == {"TBEvent", "ET", "AfterPrevious", "BeforeNext", "FixedStart", "FixedWindow"} | ops
+    """S111: blocks by name; rows of the database are known to the store alone."""
+    kinds = set(build_schema(PatchWords)["$defs"])
+    assert kinds == {"ET", *(f"{op}Op" for op in ("Add", "Edit", "Move", "Remove", "Resize", "Shift", "Swap", "ToDay"))}
     for row_maker in ("sqlmodel", "fateforger.adapters.store.tables"):
         assert [name for name in importers(row_maker) if not name.startswith("adapters/store/")] == []
 

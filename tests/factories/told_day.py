@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.factories.words import block, change, day, frame_of, inputs_of, new, patch, timed, wants
+from tests.factories.words import also, block, change, day, frame_of, inputs_of, new, patch, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import House, Person, meeting
 
@@ -24,7 +24,7 @@ SECRET_WORDS = (
 """In titles, notes, messages, answers and meetings of the day."""
 
 LINES: tuple[Line, ...] = (
-    wants("proceed", also=True),
+    wants("answer", also("proceed")),
     day(frame=frame_of(day_start="08:00")),
     'Sure! {"intent": "Wolpertinger"}',
     wants("answer"),

@@ -7,8 +7,16 @@ from typing import Any
 Answer = dict[str, Any]
 
 
-def wants(intent: str, *, also: bool = False, number: int | None = None) -> Answer:
-    return {"intent": intent, "number": number, "also": also}
+def also(intent: str, words: str | None = None, *, number: int | None = None) -> Answer:
+    """One more thing that a message wants."""
+    return {"intent": intent, "number": number, "words": words}
+
+
+def wants(
+    intent: str, *more: Answer, number: int | None = None, rules: bool = False, words: str | None = None
+) -> Answer:
+    """What a message wants: one thing, and ``more`` besides."""
+    return {"wishes": [also(intent, words, number=number), *more], "rules": rules, "language": None}
 
 
 def day(**said: Any) -> Answer:
@@ -59,21 +67,30 @@ def change(number: int, **more: Any) -> Answer:
     return {"number": number, **nothing, **more}
 
 
-def patch(*ops: Answer, **more: Any) -> Answer:
-    return {"ops": list(ops), **more}
+def patch(*ops: Answer | list[Answer], **more: Any) -> Answer:
+    flat = [each for op in ops for each in (op if isinstance(op, list) else [op])]
+    return {"ops": flat, **more}
 
 
-def timed(index: int, start: str, minutes: int) -> Answer:
-    """The block at that position, at another time."""
-    return {"op": "ue", "i": index, "p": {"a": "fs", "st": start, "dur": f"PT{minutes}M"}}
+def name(index: int) -> str:
+    """The name of the block at that position."""
+    return f"b{index + 1}"
+
+
+def timed(index: int, start: str, minutes: int) -> list[Answer]:
+    """The block at that position, at another time and of that length."""
+    moved: Answer = {"op": "move", "b": name(index), "start": start}
+    return [moved, {"op": "resize", "b": name(index), "minutes": minutes}]
+
+
+def removed(index: int) -> Answer:
+    """The block at that position, gone."""
+    return {"op": "remove", "b": name(index)}
 
 
 def block(title: str, start: str, minutes: int, kind: str = "DW", **more: Any) -> Answer:
     """A new block."""
-    return {
-        "op": "ae",
-        "events": [{"n": title, "t": kind, "p": {"a": "fs", "st": start, "dur": f"PT{minutes}M"}, **more}],
-    }
+    return {"op": "add", "title": title, "type": kind, "start": start, "minutes": minutes, **more}
 
 
 def course(**said: Any) -> Answer:
@@ -87,7 +104,9 @@ def course(**said: Any) -> Answer:
         "day_end": None,
         "question": None,
     }
-    return {**nothing, **said}
+    blocks = ("missed", "done", "not_today", "together", "apart")
+    named = {each: [name(at) for at in said[each]] for each in blocks if each in said}
+    return {**nothing, **said, **named}
 
 
 def way(number: int, way: str | None = None, *, minutes: int | None = None) -> Answer:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from tests.doors import through_the_door
+from tests.factories.words import wants
 from tests.fakes.openai_server import Says
 from tests.scenarios.program import Program
 from tests.scenarios.speaking import Listener, speaking
@@ -27,7 +28,7 @@ pytestmark = [
 ]
 READING = "FateForger is reading your message…"
 ANSWERS = {
-    "go on": [{"intent": "proceed", "number": None, "also": False}],
+    "go on": [wants("proceed")],
 }
 
 

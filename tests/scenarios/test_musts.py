@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories.told_rules import found, rule
-from tests.factories.words import inputs, new, opening, wants
+from tests.factories.words import also, inputs, new, opening, wants
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.program import Program
 from tests.scenarios.speaking import Answers, Listener, speaking
@@ -20,8 +20,8 @@ DENTIST = "Write the report, 90 minutes. I am at the dentist until 11, so nothin
 LATER = "Nothing before two, that is a must"
 MEANINGS: Answers = {
     PLAN: [opening()],
-    DENTIST: [wants("proceed", also=True), inputs(add=[new("Report", 90)])],
-    LATER: [wants("ask"), {"answer": "I see.", "block": None}],
+    DENTIST: [wants("answer", also("proceed"), rules=True), inputs(add=[new("Report", 90)])],
+    LATER: [wants("ask", rules=True), {"answer": "I see.", "block": None}],
 }
 
 

@@ -18,7 +18,7 @@ NOW = {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}
 WINDOW = {"kind": "prefer", "start": "23:00", "end": "06:00"}
 RULE = rule("Um elf ins Bett", "ich gehe um elf ins Bett", rule_kind="fixed_bedtime", windows=[WINDOW])
 SAID = "Ja, weiter; und ich gehe um elf ins Bett"
-MEANINGS: Answers = {"Please plan my day": [opening()], SAID: [wants("proceed")]}
+MEANINGS: Answers = {"Please plan my day": [opening()], SAID: [wants("proceed", rules=True)]}
 NOTED = "I'll remember “Um elf ins Bett”"
 
 

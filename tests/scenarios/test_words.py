@@ -8,7 +8,7 @@ from pathlib import Path
 
 import icalendar
 import pytest
-from tests.factories.words import frame, inputs_of, new, opening, patch, timed, wants
+from tests.factories.words import also, frame, inputs_of, new, opening, patch, timed, wants
 from tests.fakes.openai_server import Says
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS, commit
@@ -31,7 +31,7 @@ DAY_IN_WORDS: tuple[tuple[str, str, list[dict[str, object]]], ...] = (
     (
         "Informe 90 min, correo 30 min y la charla, lo más importante, 60 min; adelante",
         "A first draft of",
-        [wants("proceed", also=True), {**frame(), "frame": None, "inputs": inputs_of(add=TASKS)}],
+        [wants("answer", also("proceed")), {**frame(), "frame": None, "inputs": inputs_of(add=TASKS)}],
     ),
     ("いいですね、次へ", "Commit to calendar", [wants("proceed")]),
     (

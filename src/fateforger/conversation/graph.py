@@ -15,15 +15,19 @@ from autogen_agentchat.teams import DiGraphBuilder, GraphFlow
 from autogen_core import CancellationToken
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.conversation.language.message_reader import read_message
+from fateforger.conversation.language.answers import Wish
+from fateforger.conversation.language.message_reader import MessageReading, find_wishes, read_wish
 from fateforger.conversation.plan_nodes import JUDGEMENTS
 from fateforger.conversation.stage_nodes import run_stage
 from fateforger.conversation.turn_values import (
     Effect,
+    GoBack,
     MemoryReading,
     StageInput,
     TurnInput,
     TurnOutcome,
+    UndoGroup,
+    UndoUpdate,
     begin_turn,
     present_outcome,
 )
@@ -33,11 +37,12 @@ from fateforger.session.commands.plan import ExplainBlock
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import MOST_STEPS
 from fateforger.session.gate import find_refusal, get_requested_move
-from fateforger.session.messages import LastWords, Notice
-from fateforger.session.pending import pending_questions
+from fateforger.session.messages import CHANGE, LastWords, Notice
+from fateforger.session.pending import PendingQuestion, pending_questions
 from fateforger.session.recall import nameable_constraints
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage, target
-from fateforger.text import speak
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, speak
 from fateforger.values import replace
 
 TURN_INIT, DECISION, TRANSITION, PRESENTER = "turn_init", "decision", "transition", "presenter"
@@ -46,8 +51,9 @@ TURN_INIT, DECISION, TRANSITION, PRESENTER = "turn_init", "decision", "transitio
 class Step(BaseModel):
     """Message from one node to the next: the current stage and the move to make from there.
 
-    A message in words may produce several commands: ``rest`` holds those after the first, and ``lines`` are shown at
-    the end.
+    A message in words may hold several wishes, each with several commands: ``rest`` holds those after the first of the
+    current wish, ``wishes`` and ``later`` what follows it, unread and read. ``notices`` say what came of the wishes so
+    far; ``blocked`` is true if one of them was refused or waits for an answer. ``lines`` are shown at the end.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -57,11 +63,23 @@ class Step(BaseModel):
     turn: TurnInput | None = Field(None, exclude=True, repr=False)
     stage_input: StageInput | None = Field(None, exclude=True, repr=False)
     rest: tuple[SessionCommand, ...] = Field((), exclude=True, repr=False)
-    heard: tuple[SessionCommand, ...] = Field((), exclude=True, repr=False)
+    wishes: tuple[Wish, ...] = Field((), exclude=True, repr=False)
+    later: tuple[tuple[SessionCommand, ...], ...] = Field((), exclude=True, repr=False)
+    heard: tuple[tuple[SessionCommand, ...], ...] = Field((), exclude=True, repr=False)
+    notices: tuple[Notice, ...] = Field((), exclude=True, repr=False)
+    begun: bool = False
+    blocked: bool = False
+    rules: bool = False
+    number: int = 0
     lines: tuple[str, ...] = Field((), exclude=True, repr=False)
     last_words: LastWords | None = Field(None, exclude=True, repr=False)
     effects: tuple[Effect, ...] = Field((), exclude=True, repr=False)
     outcome: TurnOutcome | None = Field(None, exclude=True, repr=False)
+
+    @property
+    def has_more(self) -> bool:
+        """True while wishes of the message are left."""
+        return bool(self.wishes or self.later)
 
 
 Message = StructuredMessage[Step]
@@ -111,14 +129,18 @@ def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
     works[PRESENTER] = _presenter
     for name, work in works.items():
         builder.add_node(Node(name, work), activation="any")
-    builder.add_edge(TURN_INIT, DECISION)
+    _edge(builder, TURN_INIT, DECISION, lambda _step: True)
     builder.add_edge(DECISION, TRANSITION)
-    _edge(builder, TRANSITION, PRESENTER, lambda step: step.refused)
+    _edge(builder, TRANSITION, PRESENTER, lambda step: step.refused and not step.has_more)
+    _edge(builder, TRANSITION, DECISION, lambda step: step.refused and step.has_more)
     for stage in TimeboxingStage:
         _edge(builder, TRANSITION, stage_node(stage), _lets_in(stage))
         for goal, moves in group_moves_by_goal(stage).items():
-            name = PRESENTER if goal is stage else stage_node(goal)
-            _edge(builder, stage_node(stage), name, _makes_one_of(moves))
+            if goal is stage:
+                _edge(builder, stage_node(stage), PRESENTER, _ends_with(moves, more=False))
+                _edge(builder, stage_node(stage), DECISION, _ends_with(moves, more=True))
+            else:
+                _edge(builder, stage_node(stage), stage_node(goal), _makes_one_of(moves))
     builder.set_entry_point(TURN_INIT)
     return GraphFlow(
         builder.get_participants(), graph=builder.build(), max_turns=MOST_STEPS, custom_message_types=[Message]
@@ -173,6 +195,10 @@ def _makes_one_of(moves: frozenset[Move]) -> Callable[[Step], bool]:
     return lambda step: step.move in moves
 
 
+def _ends_with(moves: frozenset[Move], *, more: bool) -> Callable[[Step], bool]:
+    return lambda step: step.move in moves and step.has_more is more
+
+
 def _turn_init(step: Step) -> Step:
     """Clear the last notice and apply the fresh readings to the session."""
     turn = _require(step.turn)
@@ -189,6 +215,8 @@ def _turn_init(step: Step) -> Step:
         turn=turn,
         stage_input=first,
         rest=turn.rest,
+        wishes=turn.wishes,
+        later=turn.later,
         lines=turn.lines,
         last_words=turn.last_words,
     )
@@ -196,29 +224,94 @@ def _turn_init(step: Step) -> Step:
 
 def _build_decision(model: Model | None) -> Work:
     async def decision(step: Step) -> Step:
-        """Determine the move that a command asks for. A message in words is read by the model first."""
+        """Determine the move that a command asks for. Words are read by the model first, wish by wish."""
         given = _require(step.stage_input)
-        if model is None or not isinstance(given.command, TimeboxingUserReply):
-            return _asking(step, given, given.command)
-        memory = given.memory or MemoryReading()
-        listed = nameable_constraints(given.session, memory.versions, memory.near)
-        # A yes refers to the card that the person had in view, whatever has been found out since.
-        turn = _require(step.turn)
-        in_view = pending_questions(turn.session, turn.proposals)
-        heard = await read_message(given.command, given.session, model, listed, in_view)
-        if heard.language is not None:
-            given = replace(given, session=given.session.with_options(language=heard.language))
-        before = given.session.thread.last_words if heard.asks_back else None
-        words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
-        step = replace(step, last_words=words or before)
-        if heard.trouble or not heard.commands:
-            notice = Notice(lines=heard.trouble or heard.lines, refused=bool(heard.trouble), code=heard.code)
-            return _refuse(step, given, notice)
-        first, *rest = heard.commands
-        asking = _asking(step, replace(given, command=first), first)
-        return replace(asking, rest=tuple(rest), lines=(*step.lines, *heard.lines), heard=heard.commands)
+        if step.begun:
+            return await _take_next(step, model)
+        step, command = replace(step, begun=True), given.command
+        if model is None or not isinstance(command, TimeboxingUserReply):
+            heard = () if command is None or not (step.has_more or step.rest) else ((command, *step.rest),)
+            return _asking(replace(step, heard=heard), given, command)
+        if step.wishes:
+            return await _take_next(step, model)
+        found = await find_wishes(command, given.session, model, _list_in_view(step))
+        if found.language is not None:
+            given = replace(given, session=given.session.with_options(language=found.language))
+        step = replace(step, wishes=found.wishes, rules=found.rules, stage_input=given)
+        if found.trouble:
+            return _refuse(step, given, Notice(lines=found.trouble, refused=True))
+        with speak(given.session.options.language):
+            return await _take_next(step, model)
 
     return decision
+
+
+NOT_GONE_ON = mark_message("Because of that I did not go on.")
+AFTER_UNDO = mark_message("I took that back first; please say the rest of your message once more.")
+_GOES_ON = frozenset({Move.PROCEED, Move.RETRY})
+
+
+async def _take_next(step: Step, model: Model | None) -> Step:
+    """Begin with the next wish of a message, in the session as those before it left it."""
+    given = _require(step.stage_input)
+    notice = given.session.thread.notice
+    if step.number and notice is not None:
+        step = replace(step, notices=(*step.notices, notice))
+        given = replace(given, session=given.session.with_thread(notice=None))
+    given = replace(given, arrived=None)
+    step = replace(step, refused=False, number=step.number + 1, move=Move.STAY, rest=())
+    lines: tuple[str, ...] = ()
+    if step.later:
+        commands, *later = step.later
+        step = replace(step, later=tuple(later))
+    else:
+        wish, *wishes = step.wishes
+        step = replace(step, wishes=tuple(wishes))
+        heard = await _read_wish(step, given, wish, _require(model))
+        before = given.session.thread.last_words if heard.asks_back else None
+        words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
+        step = replace(step, last_words=words or before or step.last_words)
+        commands, lines = heard.commands, heard.lines
+        if heard.trouble or not commands:
+            notice = Notice(lines=heard.trouble or lines, refused=bool(heard.trouble), code=heard.code)
+            return _refuse(step, given, notice)
+    if step.blocked and any(get_requested_move(command) in _GOES_ON for command in commands):
+        return _refuse(step, given, Notice(lines=(_(NOT_GONE_ON),)))
+    if any(isinstance(effect, _TAKES_BACK) for effect in step.effects):
+        return _refuse(step, given, Notice(lines=(_(AFTER_UNDO),)))
+    first, *rest = commands
+    asking = _asking(step, replace(given, command=first), first)
+    return replace(asking, rest=tuple(rest), lines=(*step.lines, *lines), heard=(*step.heard, tuple(commands)))
+
+
+_TAKES_BACK = (UndoUpdate, UndoGroup, GoBack)
+"""Effects that change the plan after the graph, so that no further change can be read before them."""
+
+
+async def _read_wish(step: Step, given: StageInput, wish: Wish, model: Model) -> MessageReading:
+    """Read a wish. What it makes has keys of its own, so the id of a further wish has its number."""
+    memory, turn = given.memory or MemoryReading(), _require(step.turn)
+    command = turn.command
+    text = command.text if isinstance(command, TimeboxingUserReply) else ""
+    reply = TimeboxingUserReply(
+        command_id=command.command_id if step.number == 1 else f"{command.command_id}/{step.number}",
+        user_id=command.user_id,
+        at=command.at,
+        session_id=command.session_id,
+        text=wish.words or text,
+    )
+    listed = nameable_constraints(given.session, memory.versions, memory.near)
+    return await read_wish(wish, reply, given.session, model, listed, _list_in_view(step))
+
+
+def _list_in_view(step: Step) -> tuple[PendingQuestion, ...]:
+    """Return what a yes refers to: the card that the person had in view, whatever has been found out since.
+
+    What an earlier wish of the same message answered is not asked any more.
+    """
+    turn, session = _require(step.turn), _require(step.stage_input).session
+    shown = tuple(pending_questions(turn.session, turn.proposals))
+    return shown if step.number < 2 else tuple(q for q in shown if q in pending_questions(session, turn.proposals))
 
 
 def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> Step:
@@ -229,7 +322,8 @@ def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> St
 def _refuse(step: Step, given: StageInput, notice: Notice) -> Step:
     session = given.session.with_thread(notice=notice)
     stopped = replace(given, session=session)
-    return replace(step, move=Move.STAY, refused=True, rest=(), stage_input=stopped)
+    blocked = step.blocked or notice.refused
+    return replace(step, move=Move.STAY, refused=True, blocked=blocked, rest=(), stage_input=stopped)
 
 
 def _transition(step: Step) -> Step:
@@ -264,8 +358,11 @@ def _stage(step: Step) -> Step:
     held = output.session.sync.held is not None and output.session.sync.held.asked == given.cause
     # A held change can be confirmed within the same message; a move does not proceed until it is answered.
     answer = held and bool(step.rest) and isinstance(step.rest[0], JUDGEMENTS)
-    if not step.rest or (held and not answer) or (notice is not None and notice.refused and not held):
-        return replace(step, move=Move.STAY, rest=(), stage_input=here)
+    refused = notice is not None and notice.refused
+    stayed = given.asked is Move.PROCEED and given.arrived is None
+    if not step.rest or (held and not answer) or (refused and not held) or stayed:
+        blocked = step.blocked or held or refused or stayed
+        return replace(step, move=Move.STAY, rest=(), blocked=blocked, stage_input=here)
     command, *rest = step.rest
     following = replace(here, command=command, arrived=None)
     after = _transition(_asking(replace(step, rest=tuple(rest)), following, command))
@@ -280,10 +377,25 @@ def _presenter(step: Step) -> Step:
         session = session.with_thread(last_words=step.last_words)
     if session.sync.held is not None and session.sync.held.asked != given.cause and not _keeps_held(given.command):
         session = session.with_sync(held=None)
+    session = session.with_thread(notice=_join_notices((*step.notices, session.thread.notice)))
     if step.lines:
         session = session.remark(*step.lines)
-    outcome = replace(present_outcome(session, step.effects), heard=step.heard, lines=step.lines)
-    return Step(stage=step.stage, outcome=outcome)
+    outcome = present_outcome(session, step.effects)
+    return Step(stage=step.stage, outcome=replace(outcome, wishes=step.heard, lines=step.lines, rules=step.rules))
+
+
+def _join_notices(notices: Sequence[Notice | None]) -> Notice | None:
+    """Return what came of the wishes of a message as one notice; it is a refusal only if all of them were refused."""
+    found = [notice for notice in notices if notice is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+    codes = [notice.code for notice in found]
+    return Notice(
+        lines=tuple(dict.fromkeys(line for notice in found for line in notice.lines)),
+        refused=all(notice.refused for notice in found),
+        code=CHANGE if CHANGE in codes else codes[-1],
+        draft=tuple(line for notice in found for line in notice.draft),
+    )
 
 
 def _keeps_held(command: SessionCommand | None) -> bool:

@@ -18,7 +18,7 @@ from fateforger.conversation.turn_values import (
     UndoUpdate,
     WriteCalendar,
 )
-from fateforger.errors import PlanInvalid
+from fateforger.errors import BadInput, PlanInvalid
 from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.plan import Resolved, TBPlan
@@ -36,7 +36,7 @@ from fateforger.session.checks import (
 )
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.calendar import ResolveConflict
-from fateforger.session.commands.plan import BlockCommand, MovePlan, Replan
+from fateforger.session.commands.plan import BlockCommand, MovePlan, Replan, RestoreChange
 from fateforger.session.commands.rules import JudgeConstraint, ReviseConstraint, SettleConstraints
 from fateforger.session.conflicts import (
     answered_questions,
@@ -70,6 +70,7 @@ from fateforger.session.replanning import (
     with_safe_undo,
 )
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.undone import find_undone, with_undone
 from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
@@ -172,6 +173,8 @@ def run_refine_stage(stage: StageInput) -> StageOutput:
         return replace(output, session=with_safe_undo(session, output.session, stage.command))
     if isinstance(stage.command, MovePlan):
         return _move_plan(stage, stage.command)
+    if isinstance(stage.command, RestoreChange):
+        return _restore_change(stage)
     return _apply_move(stage, session)
 
 
@@ -493,10 +496,25 @@ def write(stage: StageInput, session: Session) -> StageOutput:
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
 
 
+NONE_UNDONE = mark_message("No change was taken back that I could make again, so I changed nothing.")
+
+
+def _restore_change(stage: StageInput) -> StageOutput:
+    """Make the change again that was undone last."""
+    session, undone = stage.session, find_undone(stage.session)
+    if undone is None:
+        raise BadInput(_(NONE_UNDONE))
+    facts = None if undone.facts_after is None else facts_of(session)
+    step = replace(undone.step, transactions=(), facts_before=facts)
+    session = with_facts(session, undone.facts_after).with_sync(undone=session.sync.undone[:-1])
+    return _apply_change(stage, session, step, undone.plan_after)
+
+
 def _undo_update(session: Session) -> StageOutput:
     last = session.sync.refine_undo[-1]
     if last.facts_before is not None:
         check_can_return(session, last.facts_before.sent)
+    session = with_undone(session, last)
     if last.transactions:
         return StageOutput(session=session, effects=(UndoUpdate(transactions=last.transactions),))
     return StageOutput(session=undo_last_change(session))
@@ -520,7 +538,7 @@ def undo_last_change(session: Session) -> Session:
 def run_review_stage(stage: StageInput) -> StageOutput:
     """Commit on arrival and on request; send a correction to Refine within the same turn (S52)."""
     session = stage.session
-    if isinstance(stage.command, BlockCommand | Replan | MovePlan | OptionCommand):
+    if isinstance(stage.command, BlockCommand | Replan | MovePlan | RestoreChange | OptionCommand):
         return StageOutput(session=session, move=Move.BACK, command=stage.command)
     if isinstance(stage.command, ResolveConflict):
         # An open question belongs to the commit; its answer completes it.

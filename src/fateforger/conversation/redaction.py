@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar, Union, assert_never, get_args, get_ori
 
 from pydantic import BaseModel, TypeAdapter
 
+from fateforger.conversation.language.block_names import is_block_name
 from fateforger.conversation.language.model_calls import extract_json
 from fateforger.conversation.recordings import AnyRun, DraftRun, Exchange, OpeningRun, RecordedTurn, Run
 from fateforger.conversation.turn_values import TurnInput
@@ -288,7 +289,9 @@ def _is_day_rule(text: str) -> bool:
 
 
 def _is_of_a_fixed_form(text: str) -> bool:
-    """Check whether a text is a time, a date, a duration or a zone."""
+    """Check whether a text is a time, a date, a duration, a zone, or the name of a block in a prompt."""
+    if is_block_name(text):
+        return True
     if len(text) > 64 or not text.isascii():
         return False
     if ":" in text or "-" in text:

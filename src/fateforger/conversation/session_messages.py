@@ -7,10 +7,13 @@ opened again further down, one line remains of the message.
 from __future__ import annotations
 
 from fateforger.session.cards import Card, Feedback
+from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import mark_shown
-from fateforger.session.messages import Outgoing
+from fateforger.session.messages import LONGEST_EXCHANGE, MOST_EXCHANGES, Exchange, Outgoing
 from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import shorten
 from fateforger.ui.calendar_cards import (
     closed_history_card,
     closed_preview_card,
@@ -114,6 +117,24 @@ def build_messages(before: Session | None, after: Session, cause: str) -> tuple[
     messages.append(card)
     messages += build_side_messages(before, after, cause)
     return after, tuple(messages)
+
+
+def with_exchange(session: Session, command: SessionCommand, *, rules: bool) -> Session:
+    """Return the session with what the person just said or pressed, and what its card says to that.
+
+    The words of a message that may tell ``rules`` are left out, because they may hold a secret.
+    """
+    if command.is_view:
+        return session
+    if isinstance(command, TimeboxingUserReply):
+        person = "(left out)" if command.withheld or rules else command.text
+    elif isinstance(command, StageAction):
+        person = f"[{command.moves[command.move].label}]"
+    else:
+        person = f"[{command.kind}]"
+    bot = " ".join(session.notice_lines) or session.stage.heading
+    exchange = Exchange(person=shorten(person, LONGEST_EXCHANGE), bot=shorten(bot, LONGEST_EXCHANGE))
+    return session.with_thread(exchanges=(*session.thread.exchanges, exchange)[-MOST_EXCHANGES:])
 
 
 def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:

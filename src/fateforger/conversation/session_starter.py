@@ -71,6 +71,7 @@ async def run_first_turn(
     logbook: TurnLog,
     *,
     calendar_write: CalendarWrite,
+    memory: MemoryService,
     estimates: tuple[Estimate, ...],
     spoken: PersonLanguage,
 ) -> Session | HydratedMessage | Unread | None:
@@ -92,11 +93,21 @@ async def run_first_turn(
         if not opened.plan:
             return opened.hydrated
         lines = (*session.notice_lines, *opened.lines)
-        if not opened.commands:
+        if opened.rules:
+            # This comes before the session is saved: if the program dies, the message is read nevertheless.
+            await memory.queue_extraction(reply)
+        if not (opened.commands or opened.further):
             return session.with_notice(*lines)
-        first, *rest = opened.commands
-        turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines, estimates=estimates)
-        return (await entry.run(turn)).session
+        first, *rest = opened.commands or (reply,)
+        turn = TurnInput(
+            session=session,
+            command=first,
+            rest=tuple(rest),
+            wishes=opened.further,
+            lines=lines,
+            estimates=estimates,
+        )
+        return (await entry.run(turn, model)).session
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +198,7 @@ class SessionStarter:
             model,
             self.logbook,
             calendar_write=self.calendar_write,
+            memory=self.memory,
             estimates=await self.tasks.durations.estimates(opening.user_id),
             spoken=spoken,
         )

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from datetime import date as Date  # noqa: N812  the field is called ``date`` elsewhere
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.calendar.model import Snapshot
+from fateforger.conversation.language.answers import Wish
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.session.commands import SessionCommand
@@ -71,7 +72,8 @@ class TurnInput(BaseModel):
 
     ``reading`` is missing if the command needs no fresh calendar reading, or if the calendar did not answer in time;
     ``memory`` is missing if nothing is remembered. A message that was read before may produce several commands:
-    ``rest`` holds those after the first, ``lines`` are shown at the end, and ``last_words`` are what the person may
+    ``rest`` holds those after the first, ``later`` those of its further wishes, ``wishes`` are still to be read,
+    ``lines`` are shown at the end, and ``last_words`` are what the person may
     answer next. ``proposals`` are agents' proposals that wait in the thread. ``offered`` lists other things that could
     be done that day (``None``: as the session knows it), and ``offer_trouble`` says why that list is incomplete.
     ``settled`` are tasks that were given to another day and are on its calendar.
@@ -83,6 +85,8 @@ class TurnInput(BaseModel):
     session: Session
     command: Annotated[SessionCommand, Field(discriminator="kind")]
     rest: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
+    later: tuple[tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...], ...] = ()
+    wishes: tuple[Wish, ...] = ()
     lines: tuple[str, ...] = ()
     last_words: LastWords | None = None
     proposals: tuple[WaitingProposal, ...] = ()
@@ -259,15 +263,32 @@ class StageOutput(BaseModel):
 class TurnOutcome(BaseModel):
     """Outcome of a turn: the session before the effects, the result of its stage, and the effects in order.
 
-    ``heard`` holds the commands that a message in words produced, and ``lines`` the model's words to the person.
+    ``wishes`` holds the commands that a message in words produced, wish by wish, and ``lines`` the model's words to the
+    person. ``rules`` is true if the message may say how the person's days should be in general.
     """
 
     model_config = _FROZEN
     session: Session
     gate: StageGateOutput
     effects: tuple[Effect, ...] = ()
-    heard: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
+    wishes: tuple[tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...], ...] = ()
     lines: tuple[str, ...] = ()
+    rules: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_heard(cls, document: Any) -> Any:
+        """Read an earlier recording, whose messages held one wish each."""
+        if not isinstance(document, dict) or "heard" not in document:
+            return document
+        told = {**document}
+        heard = told.pop("heard")
+        return {**told, "wishes": [heard] if heard else []}
+
+    @property
+    def heard(self) -> tuple[SessionCommand, ...]:
+        """All commands of the message, in order."""
+        return tuple(command for wish in self.wishes for command in wish)
 
 
 def begin_turn(turn: TurnInput) -> Session:

@@ -30,6 +30,7 @@ from fateforger.conversation.session_messages import (
     build_ephemeral,
     build_messages,
     build_only_side_messages,
+    with_exchange,
 )
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
 from fateforger.conversation.turn_log import LogEntry, TurnLog, log_constraint_events
@@ -98,16 +99,19 @@ def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) ->
     for command in outcome.heard:
         with_it = build_reading(turn.session, look, command)
         if with_it != turn.reading:
-            first, *rest = outcome.heard
             return replace(
-                turn,
-                command=first,
-                rest=tuple(rest),
+                with_wishes(turn, outcome),
                 lines=outcome.lines,
                 reading=with_it,
                 last_words=outcome.session.thread.last_words,
             )
     return None
+
+
+def with_wishes(turn: TurnInput, outcome: TurnOutcome) -> TurnInput:
+    """Return the turn with the commands that its message came to, so that no model is asked again."""
+    (first, *rest), *later = outcome.wishes
+    return replace(turn, command=first, rest=tuple(rest), later=tuple(later), wishes=())
 
 
 _WRITES = (WriteCalendar, UndoUpdate, UndoGroup)
@@ -211,8 +215,6 @@ class Turns:
                 await self.other_days.keep(before, command)
             await self._answer(before, command, ended_reply(before))
         else:
-            # This comes before the turn: if the program dies during it, the reply is read nevertheless.
-            await self.memory.queue_extraction(command)
             try:
                 await self._run_logged(before, command, course, tell)
             except TurnStopped:
@@ -239,7 +241,14 @@ class Turns:
         model = None if self.model is None else TurnModel(self.model, course, tell)
         turn = await self._assemble(before, command, look)
         outcome = await entry.run(turn, model)
+        if outcome.rules:
+            # This comes before the turn acts: if the program dies during it, the reply is read nevertheless.
+            await self.memory.queue_extraction(command)
         heard = outcome
+        if look is None and outcome.heard and _went_past_frame(before, outcome.session):
+            look = await course.unless_stopped(self._read_day(outcome.session, tell))
+            turn = with_wishes(replace(await self._assemble(before, command, look), lines=outcome.lines), outcome)
+            outcome = await entry.run(turn)
         asking = None if look is None else find_contradicted_turn(turn, look, outcome)
         if asking is not None:
             turn, outcome = asking, await entry.run(asking)
@@ -258,6 +267,7 @@ class Turns:
         if course.stop_asked:
             after = mark_finished(after, outcome.effects)
         after = await self._settle(before, outcome, after, command)
+        after = with_exchange(after, command, rules=heard.rules)
         await self._save(before, outcome, after, command, () if model is None else model.prompts)
 
     async def _with_extracted(
@@ -287,8 +297,7 @@ class Turns:
         known = await self.later.remember(turn.session, found.understood)
         known = known.after_command(found.understood.command_id, known.touched_at)
         assembled = await self._assemble(known, said, look)
-        first, *rest = heard.heard
-        again = replace(assembled, command=first, rest=tuple(rest), lines=heard.lines)
+        again = replace(with_wishes(assembled, heard), lines=heard.lines)
         outcome = await entry.run(again)
         news = found.understood.command_id
         writes = tuple(
@@ -364,8 +373,16 @@ class Turns:
         """Read the day for commands that draft, change or write a plan; ``None`` if not needed or too late."""
         if not needs_day(session, command, words=self.model is not None):
             return None
+        return await self._read_day(session, tell)
+
+    async def _read_day(self, session: Session, tell: ProgressCallback) -> Look | None:
         tell(Progress(doing=Activity.LOOKING))
         return await self.looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+
+
+def _went_past_frame(before: Session, after: Session) -> bool:
+    """Check whether a message that was heard without the calendar led to a draft, which needs it."""
+    return before.stage.number < TimeboxingStage.CAPTURE_INPUTS.number and after.planning.plan is not None
 
 
 def _needs_rules(effect: Effect) -> bool:

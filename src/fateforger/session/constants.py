@@ -28,8 +28,8 @@ UNDERSTAND_LIMIT = 90.0
 """Limit for a whole extraction job; then it is retried."""
 DRAFT_LIMIT = 120.0
 """Limit for a model's draft of the day; after that the solver's draft is shown (S120)."""
-MOST_STEPS = 12
-"""Nodes that one turn may run; the longest legal path has seven."""
+MOST_STEPS = 64
+"""Nodes that one turn may run; a message of eight wishes through all stages needs about fifty."""
 MOST_ROWS = 30
 """Blocks or tasks on one card that get a menu of their own; Slack shows at most 50 parts."""
 MOST_UNDO = 20

@@ -46,6 +46,22 @@ class LastWords(BaseModel):
         return cls(bot=bot[:LONGEST_SAID], asks=asks)
 
 
+MOST_EXCHANGES = 3
+LONGEST_EXCHANGE = 300
+"""Most characters kept of each side of an exchange."""
+
+
+class Exchange(BaseModel):
+    """Words or control of the person, and the answer of the bot, both shortened.
+
+    The words of a message that holds a secret, or may hold one, are left out.
+    """
+
+    model_config = _FROZEN
+    person: str
+    bot: str
+
+
 class SyncReport(BaseModel):
     """Result of the last write to the calendar, in counts and sentences.
 

@@ -17,7 +17,7 @@ from fateforger.planning.plan import TBPlan
 from fateforger.planning.task_details import TaskDetails, read_depth
 from fateforger.quality.model import Fix, Quality
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
-from fateforger.session.messages import LastWords, Notice, SyncReport
+from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.tasks.durations import BegunTask, Estimate
@@ -233,6 +233,15 @@ class RefineUpdate(BaseModel):
     placed: tuple[str, ...] = ()
 
 
+class UndoneChange(BaseModel):
+    """A change that was undone: the change itself, the plan with it, and the facts with it if it changed those."""
+
+    model_config = _FROZEN
+    step: RefineUpdate
+    plan_after: TBPlan
+    facts_after: Facts | None = None
+
+
 MEETINGS = "meetings"
 """Placeholder for the uid of a constraint where only meetings are in the way."""
 
@@ -379,6 +388,8 @@ class SyncState(BaseModel):
     model_config = _FROZEN
     refine_undo: tuple[RefineUpdate, ...] = ()
     """Applied changes that can still be undone, the latest last."""
+    undone: tuple[UndoneChange, ...] = ()
+    """Changes that were undone, the latest last; see :mod:`fateforger.session.undone`."""
     held: HeldChange | None = None
     """Change that the last turn held back."""
     write_group: str | None = None
@@ -421,6 +432,8 @@ class ThreadState(BaseModel):
     """Shown on the next card and then dropped."""
     last_words: LastWords | None = None
     """The bot's last words, until the person answers or does something else."""
+    exchanges: tuple[Exchange, ...] = ()
+    """Last exchanges, the latest last."""
     history: HistoryView | None = None
     """History of the day, while the person has it open."""
     preview: PreviewView | None = None

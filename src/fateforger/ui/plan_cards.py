@@ -18,7 +18,7 @@ from fateforger.session.cards import (
     plain,
 )
 from fateforger.session.commands.calendar import SetCalendarWrite
-from fateforger.session.commands.plan import ExplainBlock, RemoveBlock, Replan, ShiftBlock, SwapBlock
+from fateforger.session.commands.plan import ExplainBlock, RemoveBlock, Replan, RestoreChange, ShiftBlock, SwapBlock
 from fateforger.session.conflicts import intended_fields, open_questions
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar
@@ -30,6 +30,7 @@ from fateforger.session.overview import block_span, block_title, clip_span, loca
 from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
 from fateforger.session.placement import by_time
 from fateforger.session.stages import Move
+from fateforger.session.undone import find_undone
 from fateforger.text import count_more, join_sentences, limit_items, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import offer_box, tick_boxes
@@ -186,9 +187,14 @@ def plan_card(session: Session) -> Card:
             *list_suggestions(session),
             *rules(session),
             *_when_written(session),
-            move_row(session, ORDER),
+            move_row(session, ORDER, *offer_restore(session)),
         ),
     )
+
+
+def offer_restore(session: Session) -> tuple[Button, ...]:
+    """Return the button that makes the change again that was undone last, while that is possible."""
+    return () if find_undone(session) is None else (RestoreChange.action.button(),)
 
 
 def _when_written(session: Session) -> tuple[Part, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.words import block, day, patch, timed, wants
+from tests.factories.words import block, day, patch, removed, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import House, Person, open_house_at
 from tests.unit.conversation.test_person_edits import drag
@@ -132,7 +132,7 @@ async def test_a_write_that_stopped_is_answered_in_words(spoken: House) -> None:
     await anna.to_refine(*titles)
     await anna.press("Commit to calendar")
     await anna.press("Back to refine")
-    await says(anna, "clear the day", wants("answer"), patch(*({"op": "re", "i": 0} for _ in range(7))))
+    await says(anna, "clear the day", wants("answer"), patch(*map(removed, range(7))))
     there = spoken.on_calendar()
     await says(anna, "put it on my calendar", GO_ON)
     assert {GO_AHEAD, LEAVE_CALENDAR} <= set(anna.labels())
@@ -150,7 +150,7 @@ async def test_a_write_that_stopped_is_answered_in_words(spoken: House) -> None:
 async def test_a_fix_in_words(spoken: House) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
-    await says(anna, "drop lunch", wants("answer"), patch({"op": "re", "i": 2}))
+    await says(anna, "drop lunch", wants("answer"), patch(removed(2)))
     session = await anna.session()
     assert session.planning.fixes
     number = len(session.planning.fixes)

@@ -49,9 +49,11 @@ def test_edges_between_stages_are_the_table(stage: TimeboxingStage) -> None:
         assert goal is not None
         name = PRESENTER if goal is stage else stage_node(goal)
         assert follows(flow, stage_node(stage), Step(stage=goal, move=wanted)) == [name]
+        more = Step(stage=goal, move=wanted, later=((),))
+        assert follows(flow, stage_node(stage), more) == [DECISION if goal is stage else name]
     for illegal in set(Move) - TRANSITIONS[stage].keys() - {Move.STAY}:
         assert follows(flow, stage_node(stage), Step(stage=stage, move=illegal)) == []
-    goals = {PRESENTER} | {stage_node(g) for g in TRANSITIONS[stage].values() if g is not stage}
+    goals = {PRESENTER, DECISION} | {stage_node(g) for g in TRANSITIONS[stage].values() if g is not stage}
     assert {edge.target for edge in edges_of(flow, stage_node(stage))} == goals
 
 
@@ -64,6 +66,7 @@ def test_the_way_in() -> None:
     for stage in TimeboxingStage:
         assert follows(flow, TRANSITION, Step(stage=stage)) == [stage_node(stage)]
         assert follows(flow, TRANSITION, Step(stage=stage, refused=True)) == [PRESENTER]
+        assert follows(flow, TRANSITION, Step(stage=stage, refused=True, later=((),))) == [DECISION]
 
 
 async def way(given: TurnInput) -> list[str]:

@@ -6,7 +6,7 @@ from datetime import date, time
 from typing import Any
 
 import pytest
-from tests.factories.words import change, day, frame, inputs, new, patch, timed, wants
+from tests.factories.words import also, block, change, day, frame, inputs, new, patch, removed, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.sessions import event, planned, said, session, task, turn
 
@@ -110,13 +110,15 @@ async def test_no_lunch_in_words() -> None:
 
 
 async def test_the_frame_and_on_in_one_message() -> None:
-    out, model = await heard(session(Stage.COLLECT_CONSTRAINTS), wants("proceed", also=True), frame(day_start="08:00"))
+    out, model = await heard(
+        session(Stage.COLLECT_CONSTRAINTS), wants("answer", also("proceed")), frame(day_start="08:00")
+    )
     assert (out.session.day.frame.day_start, out.session.stage) == (time(8), Stage.CAPTURE_INPUTS)
     assert model.asked == ["decide", "facts"]
 
 
 async def test_a_frame_that_makes_no_sense_does_not_go_on() -> None:
-    out, _ = await heard(session(Stage.COLLECT_CONSTRAINTS), wants("proceed", also=True), frame(day_end="08:00"))
+    out, _ = await heard(session(Stage.COLLECT_CONSTRAINTS), wants("answer", also("proceed")), frame(day_end="08:00"))
     assert out.session.stage is Stage.COLLECT_CONSTRAINTS
     assert out.gate.ready is False
 
@@ -183,16 +185,16 @@ async def test_a_change_of_the_plan_in_words_takes_two_questions() -> None:
 
 async def test_s72_a_patch_that_does_not_fit_is_asked_for_again() -> None:
     now = planned(Stage.REFINE, task("Report"))
-    wrong, right = {"ops": [{"op": "re", "i": 9}]}, later(0, "10:00", 60)
+    wrong, right = {"ops": [removed(9)]}, later(0, "10:00", 60)
     out, model = await heard(now, wants("answer"), wrong, right)
     ((_, mistake),) = model.prompts[-1].history
-    assert mistake == "There is no block at position 9; positions here are 0 to 1."
+    assert mistake.startswith("There is no block b10; the blocks here are b1, b2")
     assert out.session.planning.plan != now.planning.plan
 
 
 async def test_s72_a_patch_that_never_fits_changes_nothing() -> None:
     now = planned(Stage.REFINE, task("Report"))
-    out, _ = await heard(now, wants("answer"), *[{"ops": [{"op": "re", "i": 9}]}] * 5)
+    out, _ = await heard(now, wants("answer"), *[{"ops": [removed(9)]}] * 5)
     assert out.session.planning.plan == now.planning.plan
     assert out.effects == ()
     assert words(out)[1] == REMEDY
@@ -206,10 +208,10 @@ async def test_s52_a_correction_of_the_committed_plan_goes_to_refine() -> None:
 
 
 async def test_a_patch_cannot_name_what_is_not_ours() -> None:
-    """Positions are those of the person's own blocks; a key that a model writes is not taken."""
+    """Names are those of the person's own blocks; an answer with a key of its own goes back."""
     now = planned(Stage.REFINE, task("Report"), events=(event("Standup", "09:00", "09:30"),))
-    forged = {"n": "X", "t": "DW", "p": {"a": "fs", "st": "16:00", "dur": "PT30M"}, "key": "standup"}
-    out, _ = await heard(now, wants("answer"), {"ops": [{"op": "ae", "events": [forged]}]})
+    forged = {**block("X", "16:00", 30), "key": "standup"}
+    out, _ = await heard(now, wants("answer"), patch(forged), patch(block("X", "16:00", 30)))
     assert out.session.planning.plan is not None
     assert "standup" not in {e.key for e in out.session.planning.plan.events}
     assert "X" in {e.name for e in out.session.planning.plan.events}
@@ -230,7 +232,10 @@ async def test_nothing_found_is_said() -> None:
     assert words(out) == (NOTHING,)
 
 
-@pytest.mark.parametrize("wrong", ["no idea", '{"intent": "explode", "number": null, "also": false}'])
+@pytest.mark.parametrize(
+    "wrong",
+    ["no idea", '{"wishes": [{"intent": "explode", "number": null, "words": null}], "rules": false, "language": null}'],
+)
 async def test_s124_a_failed_decision_is_no_move(wrong: str) -> None:
     """It counts as telling something."""
     out, model = await heard(session(Stage.CAPTURE_INPUTS), wrong, wrong, inputs(add=[new("Report")]))
@@ -252,7 +257,7 @@ async def test_ids_never_reach_a_model() -> None:
     """S70: keys, event ids and the person's Slack id are ours alone."""
     now = planned(Stage.REFINE, task("Report"), events=(event("Standup", "09:00", "09:30"),))
     _, model = await heard(now, wants("answer"), later(0, "10:00", 60))
-    shown = "\n".join(p.system + p.user for p in model.prompts)
+    shown = "\n".join(p.user for p in model.prompts)
     keys = [e.block_key for e in now.planning.plan.events] if now.planning.plan else []
     assert [key for key in (*keys, "U1", "s1") if f"{key}" in shown.split()] == []
 

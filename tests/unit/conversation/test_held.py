@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.factories.wishes import wish
-from tests.factories.words import block, patch, timed, wants
+from tests.factories.words import also, block, patch, timed, wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import CALLS, DEEP, LUNCH, QUIET, avoiding, knowing, stored
 from tests.unit.conversation.sessions import event, planned, said, session, task, turn
@@ -130,11 +130,15 @@ async def test_what_should_be_is_only_said() -> None:
 
 
 async def test_in_words_the_plan_comes_first_and_memory_second() -> None:
-    """S23, S25: two questions, one message; the rule that stood in the way is left out for the day, so it is made."""
-    model = ScriptedModel(wants("answer"), patch(timed(1, "07:00", 60), memory=wish("set_aside", 1)))
+    """S23, S25: three questions, one message; the rule that stood in the way is left out for the day, so it is made."""
+    model = ScriptedModel(wants("answer", also("memory")), patch(timed(1, "07:00", 60)), wish("set_aside", 1))
     out = await run_turn(turn(NOW, said("user_reply", text="…"), memory=stored(QUIET)), model)
     assert [command.kind for command in out.heard] == ["apply_patch", "judge_constraint"]
-    assert (model.asked, out.session.rules.set_aside, out.session.sync.held) == (["decide", "patch"], ("quiet",), None)
+    assert (model.asked, out.session.rules.set_aside, out.session.sync.held) == (
+        ["decide", "patch", "memory"],
+        ("quiet",),
+        None,
+    )
     assert out.session.planning.plan != NOW.planning.plan
 
 
@@ -147,7 +151,9 @@ async def test_in_words_it_is_held_like_a_click() -> None:
 
 async def test_a_rule_that_cannot_be_read_keeps_no_change_from_being_made() -> None:
     """S25: the plan is changed; what is said about memory and makes no sense is said."""
-    model = ScriptedModel(wants("answer"), patch(timed(1, "14:00", 60), memory=wish("memory_archive_constraint", 9)))
+    model = ScriptedModel(
+        wants("answer", also("memory")), patch(timed(1, "14:00", 60)), wish("memory_archive_constraint", 9)
+    )
     out = await run_turn(turn(NOW, said("user_reply", text="…"), memory=stored(QUIET)), model)
     assert out.session.planning.plan != NOW.planning.plan
     assert lines(out)[-1] == "There is no number 9 in the list; the numbers are 1 to 1."

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from tests.factories.hostile import SPOKEN, broken_texts, mutated
+from tests.factories.reading import read_message
 from tests.factories.sessions import fields_of, with_fields
-from tests.factories.words import block, change, day, frame_of, inputs_of, new, patch, timed, wants
+from tests.factories.words import also, block, change, day, frame_of, inputs_of, new, patch, removed, timed, wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.sessions import MORNING, event, planned, said, session, task, turn
 
-from fateforger.conversation.language.message_reader import read_message, read_opening
+from fateforger.conversation.language.message_reader import read_opening
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import DraftDay, ReadCalendar, TurnOutcome, WriteCalendar
 from fateforger.planning.plan import overlaps, resolve
@@ -52,7 +53,7 @@ NEW_DAY = day(
     inputs=inputs_of(add=[new("Essay", 60, one_thing=True)], change=[change(1, title="Memo", minutes=45)], remove=[2]),
 )  # fmt: skip
 NEW_PLAN = patch(
-    timed(0, "14:00", 45), block("Run", "17:00", 30), {"op": "me", "fr": 0, "to": 1}, {"op": "re", "i": 0}, question="And then?"
+    timed(0, "14:00", 45), block("Run", "17:00", 30), {"op": "swap", "a": "b2", "b": "b3"}, removed(0), question="And then?"
 )  # fmt: skip
 
 
@@ -76,7 +77,7 @@ ANSWER = wants("answer")
 NOTHING = {**day(), "ops": []}
 """No answer to anything: one field too many for each."""
 CASES = (
-    Case("decide", known(Stage.REFINE), None, wants("answer", also=True, number=3)),
+    Case("decide", known(Stage.REFINE), None, wants("answer", also("proceed", "and go on"), number=3)),
     Case("date", known(Stage.DATE), ANSWER, NEW_DAY),
     Case("frame", known(Stage.COLLECT_CONSTRAINTS), ANSWER, NEW_DAY),
     Case("tasks", known(Stage.CAPTURE_INPUTS), ANSWER, NEW_DAY),

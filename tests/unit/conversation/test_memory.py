@@ -28,7 +28,7 @@ from fateforger.session.model import Session
 from fateforger.session.rulebook import rules_in_force, unsaved_versions
 from fateforger.workers.memory import UNREAD
 
-BUSY = {"intent": "ask", "number": None, "also": False}
+BUSY = wants("ask", rules=True)
 ANSWER = {"answer": "I see."}
 
 
@@ -271,7 +271,7 @@ async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) ->
     house, anna = await spoken(
         tmp_path,
         extractor,
-        model=ScriptedModel(by=lambda p: wants("answer") if p.name.startswith("decide") else frame()),
+        model=ScriptedModel(by=lambda p: wants("answer", rules=True) if p.name.startswith("decide") else frame()),
     )
     await anna.says("um elf ins Bett")
     assert NOTHING_FOR_THE_PLAN in anna.words

@@ -13,7 +13,6 @@ from tests.unit.conversation.rules import CALLS, QUIET, RULES, stored
 from tests.unit.conversation.sessions import MONDAY, MORNING, planned, said, task, turn
 
 from fateforger.conversation.language.memory_tools import NO_WRITE, WHICH
-from fateforger.conversation.language.message_reader import ONE_AT_A_TIME
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, WriteMemory
 from fateforger.memory.vocabulary import Necessity, Scope, Status, WindowKind
@@ -33,8 +32,8 @@ def row(uid: str) -> int:
     return LISTED.index(uid) + 1
 
 
-async def heard(*lines: Line, now: Session = NOW, also: bool = False) -> tuple[TurnOutcome, ScriptedModel]:
-    model = ScriptedModel(wants("memory", also=also), *lines)
+async def heard(*lines: Line, now: Session = NOW) -> tuple[TurnOutcome, ScriptedModel]:
+    model = ScriptedModel(wants("memory"), *lines)
     outcome = await run_turn(turn(now, said("user_reply", text="…"), memory=stored(*RULES)), model)
     assert model.asked == ["decide", *["memory"] * len(lines)]
     return outcome, model
@@ -203,11 +202,6 @@ async def test_hostile_answers_write_nothing(line: Line) -> None:
     out, _ = await heard(line, line)
     assert (out.effects, out.session.rules.said, out.session.rules.set_aside) == ((), (), ())
     assert out.session.planning.plan == NOW.planning.plan
-
-
-async def test_several_things_at_once_say_so() -> None:
-    out, _ = await heard(wish("accept", row("deep")), also=True)
-    assert ONE_AT_A_TIME in words(out)
 
 
 async def test_rules_that_were_put_away_can_be_named_and_those_of_others_cannot() -> None:

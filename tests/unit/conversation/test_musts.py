@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.factories.told_rules import NOTHING, found, rule
-from tests.factories.words import inputs, new, wants
+from tests.factories.words import also, inputs, new, wants
 from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import ANNA, House, Person, meeting, open_house_at
@@ -298,7 +298,11 @@ def talking() -> ScriptedModel:
 
     def say(prompt: Prompt) -> Line:
         if prompt.name.startswith("decide"):
-            return wants("proceed", also="report" in prompt.user)
+            return (
+                wants("answer", also("proceed"), rules=True)
+                if "report" in prompt.user
+                else wants("proceed", rules=True)
+            )
         return REPORT
 
     return ScriptedModel(by=say)

@@ -8,7 +8,8 @@ from datetime import date, time, timedelta
 from pathlib import Path
 
 import pytest
-from tests.factories.words import day, frame_of, inputs_of, new, opening, wants
+from tests.factories.told_rules import found, rule
+from tests.factories.words import also, day, frame_of, inputs_of, new, opening, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, open_house_at
 
@@ -16,7 +17,9 @@ from fateforger.errors import ModelUnreachable
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.commands.thread import Opening
+from fateforger.session.placement import by_time
 from fateforger.session.queue_commands import ReadAgain
+from fateforger.session.stages import TimeboxingStage
 from fateforger.workers.lanes import NOTIFICATION
 
 TUESDAY = date(2026, 3, 3)
@@ -172,12 +175,37 @@ async def test_what_follows_in_the_thread_counts_once_the_session_runs(talk: Beg
 
 
 async def test_s101_a_request_to_start_is_not_read_for_rules(talk: Begin) -> None:
-    """What is said once the day is being planned is."""
-    anna = await talk(opening(date="2026-03-03"), wants("answer"), day())
+    """What tells a rule is, as the reading says."""
+    anna = await talk(opening(date="2026-03-03"), wants("answer", rules=True), day())
     anna.house.extractor = ScriptedModel(by=lambda _: None)
     anna.house.model = anna.model
     anna.house.restart()
-    assert await anna.opens("plan tomorrow, and never before ten") is True
+    assert await anna.opens("plan tomorrow") is True
     assert await anna.house.waiting() == 0
     await anna.person.says("never before ten")
     assert await anna.house.waiting() == 1
+
+
+async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
+    """S263: its times, its tasks, its rule, and what it wants besides."""
+    gym = new("Gym", 60, details={"kind": "habit", "at": "07:00"})
+    first = opening(
+        date="2026-03-03",
+        inputs=inputs_of(add=[gym, new("Report", 120, depth="deep")]),
+        also=[also("ask", "when is my standup?"), also("draft")],
+        rules=True,
+    )
+    anna = await talk(first, {"answer": "At half past nine."})
+    ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
+    anna.house.extractor = ScriptedModel(by=lambda _: ten)
+    anna.house.model = anna.model
+    anna.house.restart()
+    text = "plan tomorrow, gym at 7, report 2 h deep, no meetings before 10. when is my standup? and draft it"
+    assert await anna.opens(text) is True
+    session = await anna.person.session()
+    assert (session.date, session.stage) == (TUESDAY, TimeboxingStage.SKELETON)
+    assert session.planning.plan is not None
+    assert {f"{b.start:%H:%M} {b.event.name}" for b in by_time(session.planning.plan)} >= {"07:00 Gym"}
+    assert "At half past nine." in anna.person.words
+    await anna.house.work()
+    assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]

@@ -233,11 +233,11 @@ async def test_no_leaves_the_plan_as_it_is() -> None:
     assert out.effects == ()
 
 
-@pytest.mark.parametrize("also", [False, True])
-async def test_going_on_is_no_answer_to_what_was_held_back(*, also: bool) -> None:
+@pytest.mark.parametrize("intent", ["proceed", "commit"])
+async def test_going_on_is_no_answer_to_what_was_held_back(intent: str) -> None:
     """B1: the literal answer of a model that overlooks the question commits nothing, and it is asked once more."""
     now = await held()
-    out = await says(now, wants("proceed", also=also))
+    out = await says(now, wants(intent))
     assert unchanged(out, now)
     assert lines(out)[0] == FIRST
     assert "Do it anyway for this day, or leave the plan as it is?" in lines(out)[1]

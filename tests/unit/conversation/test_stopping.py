@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
+from tests.factories.words import wants
 from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, model_server
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import House, Person
@@ -119,7 +120,7 @@ async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
     """Reading, then writing with a count that only grows, up to all of it."""
     await anna.to_refine("Report", "Mail")
     told: list[Progress] = []
-    reads_words(house, ScriptedModel({"intent": "proceed", "number": None, "also": False}))
+    reads_words(house, ScriptedModel(wants("proceed")))
     await house.coordinator.handle(message(anna, "put it there"), told.append)
     blocks = len(house.on_calendar(whole=True))
     assert list(dict.fromkeys(p.doing for p in told)) == [Activity.LOOKING, Activity.READING, Activity.WRITING]

@@ -12,7 +12,6 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
 from tests.unit.conversation.test_person_edits import drag
 
-from fateforger.conversation.language.message_reader import ONE_AT_A_TIME
 from fateforger.errors import ModelRejected
 from fateforger.ports.model import Prompt
 from fateforger.session.commands.thread import Opening, Start
@@ -95,11 +94,9 @@ async def test_which_write_is_asked_by_showing_them(spoken: House) -> None:
 
 
 async def test_nothing_said_is_dropped(spoken: House) -> None:
-    """What cannot be done in the same breath is said."""
     anna = Person(spoken)
     await anna.to_refine("Report")
-    await says(anna, wants("back", also=True))
-    assert ONE_AT_A_TIME in anna.words
+    await says(anna, wants("back"))
     await says(anna, wants("answer"), {**frame(day_start="08:00"), "date": "2026-03-04"})
     session = await anna.session()
     assert f"{session.day.frame.day_start:%H:%M}" == "08:00"
@@ -123,3 +120,35 @@ async def test_an_answer_to_no_question_says_so(spoken: House) -> None:
     await anna.to_refine("Report", "Mail")
     await says(anna, wants("keep_plan"))
     assert "That is not a question any more, so I changed nothing." in anna.words
+
+
+async def test_what_was_said_and_changed_last_is_known_to_the_next_reading(spoken: House) -> None:
+    """S265: so "what did you just change?" and "the other one" can be understood."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    LINES.extend([wants("answer"), patch(timed(1, "16:00", 30))])
+    await anna.says("mail at four")
+    LINES.extend([wants("ask"), {"answer": "I moved Mail to 16:00.", "block": None}])
+    await anna.says("what did you just change?")
+    assert isinstance(spoken.model, ScriptedModel)
+    asked = spoken.model.prompts[-1].user
+    assert "mail at four" in asked
+    assert "last_change:" in asked
+    assert "“Mail” is now 16:00–16:30" in asked
+    assert "I moved Mail to 16:00." in anna.words
+
+
+async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spoken: House) -> None:
+    """S266"""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    for again in ("button", "words"):
+        await anna.press("Undo last update")
+        assert spoken.on_calendar().get("Mail") != "16:00-16:30"
+        if again == "button":
+            await anna.press("Restore last update")
+        else:
+            await says(anna, wants("redo_change"))
+        assert spoken.on_calendar()["Mail"] == "16:00-16:30"
+        assert "Restore last update" not in anna.labels()

@@ -11,7 +11,21 @@ from typing import Any, get_args
 
 import pytest
 from tests.factories.wishes import rule, wish
-from tests.factories.words import block, change, course, day, frame, inputs, new, patch, timed, wants, way
+from tests.factories.words import (
+    also,
+    block,
+    change,
+    course,
+    day,
+    frame,
+    inputs,
+    new,
+    patch,
+    removed,
+    timed,
+    wants,
+    way,
+)
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import RULES, stored
 from tests.unit.conversation.sessions import MORNING, planned, question, said, session, task, turn
@@ -20,6 +34,7 @@ from fateforger.calendar.history import HistoryRow
 from fateforger.calendar.model import SafetyCheckKind
 from fateforger.conversation.language.answers import Intent, MemoryWish, RuleWords
 from fateforger.conversation.language.memory_tools import changes_of, merge_document
+from fateforger.conversation.plan_nodes import undo_last_change
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import MemoryReading, TurnOutcome
 from fateforger.memory.documents import write_record
@@ -46,6 +61,7 @@ from fateforger.session.pending import WaitingProposal
 from fateforger.session.placement import by_time
 from fateforger.session.recall import nameable_constraints, recall
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.undone import with_undone
 from fateforger.session.views import HistoryView, PreviewView
 from fateforger.tasks.durations import Estimate
 from fateforger.ui.forms import SESSION_FORMS, open_form, read_form
@@ -137,6 +153,7 @@ PLAINLY = planned(Stage.REFINE, task("Calls", 60), task("Mail", 60), frame=DATE.
 FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.planning.plan)] if REFINE.planning.plan else ("", "", "")
 HELD = REFINE.with_options(calendar_write="commit")
 CHANGED = HELD.with_sync(refine_undo=(RefineUpdate(plan_before=REFINE.planning.plan, sentence="It moved."),))
+UNDONE = undo_last_change(with_undone(CHANGED, CHANGED.sync.refine_undo[-1])).with_thread(notice=None)
 WRITTEN = REFINE.with_sync(write_group="g1", written=WriteCounts(created=3))
 TROUBLE = WRITTEN.with_sync(problem="The calendar does not answer.")
 BRAKED = WRITTEN.with_sync(problem="This deletes 12 events.", brakes=(SafetyCheckKind.MASS_DELETION.value,))
@@ -203,7 +220,7 @@ ROWS = (
     ),
     form(
         "tasks, and draft it", EMPTY, "tasks",
-        wants("proceed", also=True), inputs(add=[new("Report", 90), new("Mail", 30)]),
+        wants("answer", also("proceed")), inputs(add=[new("Report", 90), new("Mail", 30)]),
         title_1="Report", minutes_1=90, title_2="Mail", minutes_2=30,
     ),
     form(
@@ -245,6 +262,7 @@ ROWS = (
     click("a task less", LIST, "task.remove", ANSWER, inputs(remove=[2]), target="mail"),
     form("a task less, in its form", LIST, "task", ANSWER, inputs(remove=[2]), target="mail", remove=True),
     move("draft it", LIST, Move.PROCEED, "proceed"),
+    move("show the draft", LIST, Move.PROCEED, "draft"),
     move("too early", EMPTY, Move.PROCEED, "proceed"),
     move("back to the frame", LIST, Move.BACK, "back"),
     move("look again at the list", LIST, Move.REDO, "redo"),
@@ -252,18 +270,21 @@ ROWS = (
     move("back to the list", DRAFT, Move.BACK, "back"),
     move("draft it anew", DRAFT, Move.REDO, "redo"),
     form(
-        "a new block", REFINE, "add_block", ANSWER, patch(block("Run", "16:00", 45, d="Shoes")),
+        "a new block", REFINE, "add_block", ANSWER, patch(block("Run", "16:00", 45, notes="Shoes")),
         title="Run", start=time(16), minutes=45, kind="deep", notes="Shoes",
     ),
     form(
         "a block changed", REFINE, "edit_block",
-        ANSWER, patch({**timed(0, "14:00", 45), "n": "Essay", "d": "Two pages"}),
+        ANSWER, patch(timed(0, "14:00", 45), {"op": "edit", "b": "b1", "title": "Essay", "notes": "Two pages"}),
         target=FIRST, title="Essay", start=time(14), minutes=45, notes="Two pages",
     ),
     form("a block longer", REFINE, "edit_block", ANSWER, patch(timed(0, "09:00", 90)), target=FIRST, minutes=90),
-    form("a block less, in its form", REFINE, "edit_block", ANSWER, patch({"op": "re", "i": 0}), target=FIRST, remove=True),
-    click("a block less", REFINE, "block.remove", ANSWER, patch({"op": "re", "i": 1}), target=SECOND),
+    form("a block less, in its form", REFINE, "edit_block", ANSWER, patch(removed(0)), target=FIRST, remove=True),
+    click("a block less", REFINE, "block.remove", ANSWER, patch(removed(1)), target=SECOND),
     click("a block later", REFINE, "block.later", ANSWER, patch(timed(0, "09:15", 60)), target=FIRST),
+    click(
+        "a block moved", REFINE, "block.later", wants("change"), patch(timed(0, "09:15", 60)), target=FIRST
+    ),
     click("a block earlier", REFINE, "block.earlier", ANSWER, patch(timed(2, "12:15", 45)), target=LUNCH),
     click(
         "trade places with the next", REFINE, "block.swap_down",
@@ -293,6 +314,9 @@ ROWS = (
     click("no room, so shorter", FULL, "task.resize", REPLAN, course(open=[way(1, minutes=30)]), target="30 taxes"),
     click("no room, so a longer day", FULL, "frame.until", REPLAN, course(day_end="21:00"), target="21:00"),
     move("commit", REFINE, Move.PROCEED, "proceed"),
+    move("put it on the calendar", REFINE, Move.PROCEED, "commit"),
+    click("make the change again", UNDONE, "plan.restore", wants("redo_change")),
+    click("nothing to make again", REFINE, "plan.restore", wants("redo_change")),
     move("back to the draft", REFINE, Move.BACK, "back"),
     move("look again at the plan", REFINE, Move.REDO, "redo"),
     move("take back the last change", CHANGED, Move.UNDO_LAST_UPDATE, "undo"),
@@ -324,7 +348,7 @@ ROWS = (
     move("undo the commit", COMMITTED, Move.UNDO_SYNC, "undo_all"),
     move("complete the commit", HALTED, Move.RETRY, "retry"),
     move("look again at the committed plan", COMMITTED, Move.REDO, "redo"),
-    click("why is it here", REFINE, "block.why", wants("ask"), {"answer": "Because.", "block": 0}, value=FIRST),
+    click("why is it here", REFINE, "block.why", wants("ask"), {"answer": "Because.", "block": "b1"}, value=FIRST),
     remembered(click("what do you know of me", REFINE, "show_memory", WORDED, wish("memory_list_constraints"))),
     remembered(by_form("what of that", "show_memory", wish("memory_get_constraint", 2), uids=[NAMED[1]])),
     remembered(click("enough of that", SHOWN, "hide_memory", wants("close_memory"))),
@@ -389,7 +413,7 @@ def shown(outcome: TurnOutcome) -> dict[str, Any]:
         for e in (session_.planning.plan.events if session_.planning.plan else ())
         if e.block_key not in {FIRST, SECOND, LUNCH}
     }
-    dumped = outcome.model_dump_json(exclude={"heard", "lines"})
+    dumped = outcome.model_dump_json(exclude={"wishes", "lines", "rules"})
     for key, name in new_keys.items():
         dumped = dumped.replace(f'"{key}"', f'"{name}"')
     return {"dumped": dumped}
@@ -437,6 +461,6 @@ def test_every_control_and_form_has_its_row() -> None:
 
 def test_every_intent_has_its_row() -> None:
     """What a model can name leads somewhere."""
-    named = {answer["intent"] for row in ROWS for answer in row.answers if "intent" in answer}
+    named = {wish["intent"] for row in ROWS for answer in row.answers for wish in answer.get("wishes", ())}
     assert set(Intent) - named == set()
     assert set(MemoryWish) - {answer["wish"] for row in ROWS for answer in row.answers if "wish" in answer} == set()

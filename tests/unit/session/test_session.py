@@ -18,7 +18,7 @@ from fateforger.quality.model import Criterion, Fix
 from fateforger.session.commands.base import mint_key
 from fateforger.session.gate import describe_stage
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
-from fateforger.session.messages import LastWords, Notice, SyncReport
+from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
 from fateforger.session.model import (
     CatchUp,
     CheckedInputs,
@@ -33,6 +33,7 @@ from fateforger.session.model import (
     SentTask,
     Session,
     Sketch,
+    UndoneChange,
     Unplaced,
     WriteCounts,
 )
@@ -78,6 +79,8 @@ def test_every_field_survives_saving() -> None:
         sketch=Sketch(basis="b", plan=plan, unplaced=(Unplaced(task_id="t", title="Book", reason="full"),)),
         overview="- x",
         refine_undo=(RefineUpdate(plan_before=plan, transactions=("t1",), sentence="It moved.", facts_before=FACTS),),
+        undone=(UndoneChange(step=RefineUpdate(plan_before=plan, sentence="It moved."), plan_after=plan),),
+        exchanges=(Exchange(person="it's late", bot="It moved."),),
         language="nl",
         language_chosen=True,
         held=HeldChange(

@@ -19,6 +19,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from fateforger.conversation.language.answer_types import CLOCK_PATTERN
 from fateforger.memory.record import DayRuleText
 from fateforger.memory.retrieval import MOST_QUERIES
 from fateforger.memory.vocabulary import (
@@ -33,7 +34,6 @@ from fateforger.memory.vocabulary import (
 )
 from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BestTime
-from fateforger.planning.wire import TBPatch
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION
 from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
@@ -51,7 +51,7 @@ Clock = Annotated[
     time,
     AfterValidator(_local),
     PlainSerializer(lambda value: value.strftime("%H:%M"), return_type=str),
-    WithJsonSchema({"type": "string", "description": "Local time of day, 24 hours, HH:MM"}),
+    WithJsonSchema({"type": "string", "pattern": CLOCK_PATTERN}),
 ]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Spoken = Annotated[str, Field(max_length=1200)]
@@ -67,16 +67,24 @@ class Intent(StrEnum):
 
     ANSWER = "answer"
     """Gives information for the current stage, or asks for a change there. Also anything unclear (S124)."""
+    CHANGE = "change"
+    """Asks for a change of single blocks of a draft or plan."""
     ACCEPT_PENDING = "accept_pending"
     """Agrees to something that the card asks or offers."""
     REFUSE_PENDING = "refuse_pending"
     """Refuses something that the card asks or offers."""
     PROCEED = "proceed"
-    """Asks to go on. Agreeing to what the card asks does not count."""
+    """Asks for the next step. Agreeing to what the card asks does not count."""
+    DRAFT = "draft"
+    """Asks for the draft of the day, through all steps before it."""
+    COMMIT = "commit"
+    """Wants the plan on the calendar, through all steps before it."""
     BACK = "back"
     REDO = "redo"
     UNDO = "undo"
     """Undo the last change."""
+    REDO_CHANGE = "redo_change"
+    """Make the change again that was undone last."""
     UNDO_ALL = "undo_all"
     """Remove everything of this plan from the calendar."""
     RETRY = "retry"
@@ -112,16 +120,32 @@ class Intent(StrEnum):
     """Asks a question, and wants no change."""
 
 
-class Decision(BaseModel):
-    """What the message wants. ``number`` is the row that it is about, of the history or of what is pending; null means
-    none, or all. ``also`` is true when it says something besides: "start at 8, then go on".
+MOST_WISHES = 8
+
+
+class Wish(BaseModel):
+    """One thing that a message wants.
+
+    ``number`` is the row that it is about, of the history or of what is pending; ``None`` means none, or all. ``words``
+    are the part of the message that says it, ``None`` for the whole message.
     """
 
     model_config = _CLOSED
     intent: Intent
     number: int | None
-    also: bool
-    language: LanguageCode | None = None
+    words: Annotated[str, Field(max_length=2000)] | None
+
+
+class Decision(BaseModel):
+    """What a message wants, in the order in which it says so.
+
+    ``rules`` is true if it says, too, how the person's days should be in general.
+    """
+
+    model_config = _CLOSED
+    wishes: Annotated[tuple[Wish, ...], Field(min_length=1, max_length=MOST_WISHES)]
+    rules: bool
+    language: LanguageCode | None
 
 
 class PlannedDateResult(BaseModel):
@@ -250,13 +274,22 @@ class WorkWords(BaseModel):
     details: DetailWords | None = None
 
 
-class StartWords(DayWords):
-    """A message outside of any session. ``plan`` is true when the person wants a day planned; else ``wants`` says what
-    they want, ``number`` which task of the queue it is about, and ``answer`` is for them.
-    """
+class _StartKind(BaseModel):
+    """Fields that a model decides first."""
 
     plan: bool
     wants: Purpose = Purpose.CONVERSATION
+
+
+class StartWords(DayWords, _StartKind):
+    """A message outside of any session. ``plan`` is true when the person wants a day planned; else ``wants`` says what
+    they want, ``number`` which task of the queue it is about, and ``answer`` is for them.
+
+    With ``plan``, ``also`` is what they want besides, once the day is there. ``rules`` is as in :class:`Decision`.
+    """
+
+    also: Annotated[tuple[Wish, ...], Field(max_length=MOST_WISHES)] = ()
+    rules: bool = False
     changes: bool = False
     number: int | None = None
     work: WorkWords | None = None
@@ -264,9 +297,99 @@ class StartWords(DayWords):
     language: LanguageCode | None = None
 
 
-class PatchWords(TBPatch):
+Key = Annotated[str, StringConstraints(pattern=r"^b[0-9]{1,3}$")]
+"""Name of a block as the table ``plan`` shows it. It stays the same whatever other ops do."""
+Minutes = Annotated[int, Field(ge=-24 * 60, le=24 * 60)]
+"""Minutes of a shift may be negative; the length of a block is checked where the block is built."""
+Notes = Annotated[str, Field(max_length=3000)]
+
+
+class MoveOp(BaseModel):
+    """Move a block to another start, with its length."""
+
+    model_config = _CLOSED
+    op: Literal["move"]
+    b: Key
+    start: Clock
+
+
+class ResizeOp(BaseModel):
+    """Give a block another length."""
+
+    model_config = _CLOSED
+    op: Literal["resize"]
+    b: Key
+    minutes: Minutes
+
+
+class EditOp(BaseModel):
+    """Change the title, type or notes of a block; ``None`` leaves a part as it is."""
+
+    model_config = _CLOSED
+    op: Literal["edit"]
+    b: Key
+    title: Title | None = None
+    type: ET | None = None
+    notes: Notes | None = None
+
+
+class RemoveOp(BaseModel):
+    """Remove a block."""
+
+    model_config = _CLOSED
+    op: Literal["remove"]
+    b: Key
+
+
+class AddOp(BaseModel):
+    """Add a block at ``start``, or directly after another one."""
+
+    model_config = _CLOSED
+    op: Literal["add"]
+    title: Title
+    type: ET
+    minutes: Minutes
+    start: Clock | None = None
+    after: Key | None = None
+    notes: Notes | None = None
+
+
+class SwapOp(BaseModel):
+    """Swap two blocks."""
+
+    model_config = _CLOSED
+    op: Literal["swap"]
+    a: Key
+    b: Key
+
+
+class ShiftOp(BaseModel):
+    """Move all blocks that begin at a time or later."""
+
+    model_config = _CLOSED
+    op: Literal["shift"]
+    since: Clock
+    minutes: Minutes
+
+
+class ToDayOp(BaseModel):
+    """Move the whole plan to another day."""
+
+    model_config = _CLOSED
+    op: Literal["to_day"]
+    day: Date
+
+
+PlanOp = Annotated[
+    MoveOp | ResizeOp | EditOp | RemoveOp | AddOp | SwapOp | ShiftOp | ToDayOp, Field(discriminator="op")
+]
+
+
+class PatchWords(BaseModel):
     """A change of the plan. ``question`` says what of the message is no such change, or asks about it."""
 
+    model_config = _CLOSED
+    ops: Annotated[tuple[PlanOp, ...], Field(max_length=60)]
     question: Spoken | None = None
 
 
@@ -280,15 +403,15 @@ class OpenWords(BaseModel):
 
 
 class ReplanWords(BaseModel):
-    """How the day goes. ``missed``, ``done`` and ``not_today`` are positions of blocks of the plan; ``late`` is in
+    """How the day goes. ``missed``, ``done`` and ``not_today`` are names of blocks of the plan; ``late`` is in
     minutes, 0 when what is on now begins only now; null unless the person is late.
     """
 
     model_config = _CLOSED
     late: int | None
-    missed: tuple[int, ...]
-    done: tuple[int, ...]
-    not_today: tuple[int, ...]
+    missed: tuple[Key, ...]
+    done: tuple[Key, ...]
+    not_today: tuple[Key, ...]
     open: tuple[OpenWords, ...]
     day: Date | None = None
     """The day on which they want to do what is not for today, if the message names one."""
@@ -297,11 +420,11 @@ class ReplanWords(BaseModel):
     join: bool = False
     ticked: tuple[int, ...] = ()
     """Numbers of the small tasks in boxes that they say are done."""
-    together: tuple[int, ...] = ()
-    """Positions of blocks to put together into one box, called ``box`` if the message names it."""
+    together: tuple[Key, ...] = ()
+    """Names of blocks to put together into one box, called ``box`` if the message names it."""
     box: Title | None = None
-    apart: tuple[int, ...] = ()
-    """Positions of boxes to take apart."""
+    apart: tuple[Key, ...] = ()
+    """Names of boxes to take apart."""
     day_end: Clock | None
     question: Spoken | None
 
@@ -325,13 +448,13 @@ class DraftWords(BaseModel):
 
 
 class AnswerWords(BaseModel):
-    """An answer to a question of the person, from what is known here and nothing else. ``block`` is the position of the
+    """An answer to a question of the person, from what is known here and nothing else. ``block`` is the name of the
     block of the plan, if they ask why that is where it is; then code answers.
     """
 
     model_config = _CLOSED
     answer: Spoken
-    block: int | None = None
+    block: Key | None = None
 
 
 Words = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -417,12 +540,6 @@ class MemoryWords(BaseModel):
     question: Spoken | None
 
 
-class ChangeWords(PatchWords):
-    """A change of the plan, and what the same message wants of memory besides; the plan comes first (S25)."""
-
-    memory: MemoryWords | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class OpeningReading:
     """Result of a first message: commands for the session that it begins, and lines for the person.
@@ -438,3 +555,7 @@ class OpeningReading:
     unread: bool = False
     """True if no model could read the message."""
     language: str | None = None
+    further: tuple[Wish, ...] = ()
+    """What the message wants once the session has begun, in order."""
+    rules: bool = False
+    """True if the message says how the person's days should be in general."""

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from fateforger.conversation.language.answers import (
     DayWords,
-    Decision,
     DetailWords,
     FrameWords,
     InputWords,
@@ -19,7 +18,9 @@ from fateforger.conversation.language.answers import (
     ReplanWords,
     TaskChange,
     TaskWords,
+    Wish,
 )
+from fateforger.conversation.language.block_names import find_block
 from fateforger.errors import BadInput
 from fateforger.planning.block_times import task_of
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
@@ -58,7 +59,7 @@ from fateforger.session.commands.day import (
     UndoCatchUp,
     UpdateTask,
 )
-from fateforger.session.commands.plan import MovePlan, Replan
+from fateforger.session.commands.plan import MovePlan, Replan, RestoreChange
 from fateforger.session.commands.rules import HideMemory
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_token
@@ -118,6 +119,19 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
     if session.stage is TimeboxingStage.DATE and move is Move.PROCEED:
         return TimeboxingCommitDate(**command_fields(reply))
     return StageAction(**command_fields(reply), move=move)
+
+
+GOALS = {Intent.DRAFT: TimeboxingStage.SKELETON, Intent.COMMIT: TimeboxingStage.REVIEW_COMMIT}
+
+
+def commands_to(reply: TimeboxingUserReply, session: Session, goal: TimeboxingStage) -> tuple[SessionCommand, ...]:
+    """Return the moves through all steps to a stage; from there on, the move that is made there again."""
+    if session.stage.number >= goal.number:
+        again = goal is TimeboxingStage.SKELETON or not is_offered(session, Move.RETRY)
+        return (StageAction(**command_fields(reply), move=Move.PROCEED if again else Move.RETRY),)
+    first = () if session.stage is not TimeboxingStage.DATE else (TimeboxingCommitDate(**command_fields(reply)),)
+    steps = goal.number - session.stage.number - len(first)
+    return (*first, *(StageAction(**command_fields(reply), move=Move.PROCEED) for _step in range(steps)))
 
 
 def day_commands(reply: TimeboxingUserReply, session: Session, words: DayWords) -> tuple[SessionCommand, ...]:
@@ -303,14 +317,14 @@ class PendingAnswer:
     in_words: bool = False
 
 
-def answer_pending(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], decision: Decision) -> PendingAnswer:
+def answer_pending(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], wish: Wish) -> PendingAnswer:
     """Return the meaning of a yes or a no. Raises ``BadInput`` for a row that does not exist."""
     if not waiting:
         return PendingAnswer(lines=(_(NOTHING_PENDING),))
-    question = sole_question(waiting) if decision.number is None else get_numbered(waiting, decision.number)
+    question = sole_question(waiting) if wish.number is None else get_numbered(waiting, wish.number)
     if question is None:
         return PendingAnswer(lines=(_(WHICH_QUESTION), *list_questions(waiting)), asks_back=True)
-    if decision.intent is Intent.REFUSE_PENDING:
+    if wish.intent is Intent.REFUSE_PENDING:
         return _refuse(reply, question)
     return _accept(reply, question)
 
@@ -318,7 +332,7 @@ def answer_pending(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion
 def find_unanswered(waiting: Sequence[PendingQuestion], intent: Intent) -> tuple[str, ...]:
     """Return the questions to answer before this intent is carried out; nothing if it may be carried out."""
     match intent:
-        case Intent.PROCEED:
+        case Intent.PROCEED | Intent.DRAFT | Intent.COMMIT:
             unanswered = [question for question in waiting if question.awaits_yes]
         case Intent.RETRY:
             unanswered = [question for question in waiting if question.kind is PendingKind.BRAKE]
@@ -392,8 +406,7 @@ def _box_commands(
     """Return the commands for boxes. Raises ``BadInput``."""
     head, ids = command_fields(reply), [task.id for task in session.day.inputs.tasks]
     boxed, apart = (
-        tuple(task_of(key, ids) or key for key in _keys(session, positions))
-        for positions in (words.together, words.apart)
+        tuple(task_of(key, ids) or key for key in _keys(session, names)) for names in (words.together, words.apart)
     )
     ticked = tuple(get_numbered(list_items(session), number) for number in dict.fromkeys(words.ticked))
     return (
@@ -403,15 +416,15 @@ def _box_commands(
     )
 
 
-def _keys(session: Session, positions: Sequence[int]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_key(session, at) for at in positions))
+def _keys(session: Session, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_key(session, name) for name in names))
 
 
-def _key(session: Session, at: int) -> str:
-    events = () if session.planning.plan is None else session.planning.plan.events
-    if not 0 <= at < len(events):
+def _key(session: Session, name: str) -> str:
+    key = find_block(session.planning.plan, name)
+    if key is None:
         raise BadInput(_("I could not tell which block you mean; please choose it on the card."))
-    return events[at].block_key
+    return key
 
 
 def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords, day: date | None) -> SessionCommand:
@@ -436,6 +449,7 @@ _PLAIN: Mapping[Intent, tuple[type[SessionCommandBase], Mapping[str, Any]]] = {
     Intent.PREVIEW: (ShowPreview, {}),
     Intent.CLOSE_PREVIEW: (HidePreview, {}),
     Intent.CLOSE_MEMORY: (HideMemory, {}),
+    Intent.REDO_CHANGE: (RestoreChange, {}),
     Intent.WRITE_AT_ONCE: (SetCalendarWrite, {"when": "refine"}),
     Intent.WRITE_ONCE_OKAY: (SetCalendarWrite, {"when": "okay"}),
     Intent.WRITE_ON_COMMIT: (SetCalendarWrite, {"when": "commit"}),
@@ -444,13 +458,13 @@ _SIDES: Mapping[Intent, Side] = {Intent.KEEP_CALENDAR: "calendar", Intent.KEEP_P
 
 
 def read_aside(
-    reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion] = ()
+    reply: TimeboxingUserReply, session: Session, wish: Wish, waiting: Sequence[PendingQuestion] = ()
 ) -> SessionCommand | None:
     """Return the command for such a request; ``None`` if the request is about the plan.
 
     Raises ``BadInput`` for a row that does not exist.
     """
-    intent = decision.intent
+    intent = wish.intent
     if intent is Intent.CLOSE_HISTORY and session.thread.history is None:
         raise BadInput(_("The history is not open, so there is nothing to close."))
     if intent is Intent.CLOSE_PREVIEW and session.thread.preview is None:
@@ -461,27 +475,27 @@ def read_aside(
         kind, values = _PLAIN[intent]
         return kind(**command_fields(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only
     if intent in _SIDES:
-        return _resolve_conflicts(reply, session, decision, waiting)
+        return _resolve_conflicts(reply, session, wish, waiting)
     if intent is Intent.FIX:
-        return _find_suggestion(reply, session, decision.number, waiting)
+        return _find_suggestion(reply, session, wish.number, waiting)
     if intent in {Intent.UNDO_WRITE, Intent.REDO_WRITE}:
-        return _row_of_history(reply, session, decision)
+        return _row_of_history(reply, session, wish)
     return None
 
 
-def _row_of_history(reply: TimeboxingUserReply, session: Session, decision: Decision) -> SessionCommand:
+def _row_of_history(reply: TimeboxingUserReply, session: Session, wish: Wish) -> SessionCommand:
     """Return the command of a row's button.
 
     If the history is not in view, it is opened first, so that the person can name a row.
     """
     view, head = session.thread.history, command_fields(reply)
-    if view is None or decision.number is None:
+    if view is None or wish.number is None:
         return ShowHistory(**head)
-    row = get_numbered(view.rows, decision.number)
+    row = get_numbered(view.rows, wish.number)
     if row.button is None:
         raise BadInput(_("That write is taken back already or wrote nothing, so there is nothing to do about it."))
     kind = UndoWrite if row.button == "undo" else RedoWrite
-    if (row.button == "undo") != (decision.intent is Intent.UNDO_WRITE):
+    if (row.button == "undo") != (wish.intent is Intent.UNDO_WRITE):
         raise BadInput(
             _(
                 "What can be done about that write is {word}, so I did nothing.",
@@ -504,12 +518,12 @@ def _find_suggestion(
 
 
 def _resolve_conflicts(
-    reply: TimeboxingUserReply, session: Session, decision: Decision, waiting: Sequence[PendingQuestion]
+    reply: TimeboxingUserReply, session: Session, wish: Wish, waiting: Sequence[PendingQuestion]
 ) -> SessionCommand:
     """Return the answer to one open question or to all. A question that no card has shown yet is asked first."""
-    keep = _SIDES[decision.intent]
-    if decision.number is not None:
-        calendar, plan = row_of(waiting, decision.number, PendingKind.CALENDAR).answers
+    keep = _SIDES[wish.intent]
+    if wish.number is not None:
+        calendar, plan = row_of(waiting, wish.number, PendingKind.CALENDAR).answers
         return press(calendar if keep == "calendar" else plan, reply)
     chosen = open_questions(session)
     seen = question_token(chosen) if all(question.shown for question in chosen) else ""

@@ -1,12 +1,12 @@
 """Reader of messages, in a thread and outside of any session (K4, S124, S153).
 
-A message costs at most two questions to a model.
+A message costs one question to a model for what it wants, and at most one for each wish.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar, assert_never
@@ -22,13 +22,17 @@ from fateforger.conversation.language.answers import (
     OpeningReading,
     ReplanWords,
     StartWords,
+    Wish,
     WorkWords,
 )
+from fateforger.conversation.language.block_names import find_block
 from fateforger.conversation.language.memory_tools import memory_commands
 from fateforger.conversation.language.message_commands import (
+    GOALS,
     INTENT_MOVES,
     answer_pending,
     command_fields,
+    commands_to,
     course_commands,
     day_commands,
     find_unanswered,
@@ -43,11 +47,12 @@ from fateforger.conversation.language.tables import (
     Table,
     clock_facts,
     day_facts,
+    exchange_facts,
     frame_facts,
-    last_words_facts,
     list_blocks,
     list_box_items,
     list_constraints,
+    list_exchanges,
     list_findings,
     list_history,
     list_left_over,
@@ -65,14 +70,15 @@ from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.ports.model import Model, Role
 from fateforger.session.boxes import list_boxes
 from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.plan import ApplyPatch, ExplainBlock
+from fateforger.session.commands.plan import ApplyPatch, ExplainBlock, MovePlan
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session
-from fateforger.session.pending import PendingQuestion, pending_questions
+from fateforger.session.pending import PendingKind, PendingQuestion, pending_questions
 from fateforger.session.recall import count_left_out, followed_constraints
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.undone import find_undone
 from fateforger.tasks.intent import HydratedMessage, Purpose, path_of
 from fateforger.tasks.task import (
     NORMAL,
@@ -217,7 +223,6 @@ async def read_opening(
             ("frame", frame_facts(session)),
         ),
         tables=(list_upcoming_days(reply.at, session.tz), queue_table(queue), workflow_table()),
-        words={"language": None},
     )
     try:
         words = (await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))).value
@@ -227,12 +232,14 @@ async def read_opening(
     language = find_new_language(session, words.language)
     if not words.plan:
         return OpeningReading(hydrated=hydrate(reply, words, queue), plan=False, language=language)
+    also = merge_wishes(words.also)
     with speak(language or current_language()):
         try:
             commands = day_commands(reply, session, words)
         except BadInput as error:
-            return OpeningReading(lines=(error.message,), language=language)
-    return OpeningReading(commands, (words.question,) if words.question else (), language=language)
+            return OpeningReading(lines=(error.message,), language=language, further=also, rules=words.rules)
+    lines = (words.question,) if words.question else ()
+    return OpeningReading(commands, lines, language=language, further=also, rules=words.rules)
 
 
 T = TypeVar("T", bound=BaseModel)
@@ -250,7 +257,6 @@ NOTHING = mark_message(
     "I found nothing in that to change here. Say it another way, or use the buttons and forms on this card."
 )
 NOTHING_FOUND = "nothing-found"
-ONE_AT_A_TIME = mark_message("One thing at a time: I took the first part of that; please say the rest once more.")
 REMEDY = mark_message("The buttons and forms on this card do the same.")
 
 
@@ -271,40 +277,76 @@ class MessageReading:
     asks: bool = True
     asks_back: bool = False
     """If true, the pending question and the last words stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWishes:
+    """What a message wants, in order; ``trouble`` says why it could not be read.
+
+    ``rules`` is true if the message may say how the person's days should be in general. ``language`` is that of the
+    message, if it is another one than that of the thread, which follows it.
+    """
+
+    wishes: tuple[Wish, ...] = ()
+    rules: bool = True
     language: str | None = None
-    """Language of the message, if it is another one than that of the thread, which follows it."""
+    trouble: tuple[str, ...] = ()
 
 
-async def read_message(
+_TOLD = frozenset({Intent.ANSWER, Intent.CHANGE, Intent.ASK, Intent.MEMORY, Intent.REPLAN})
+"""Intents whose part of the message is read further."""
+
+
+async def find_wishes(
+    reply: TimeboxingUserReply, session: Session, model: Model, waiting: Sequence[PendingQuestion]
+) -> MessageWishes:
+    """Return what a message wants. Raises nothing for a failing model.
+
+    A classification that fails or times out counts as giving information, never as a move (S124).
+    """
+    try:
+        decision = await _MessageReader(reply, session, model, (), waiting).classify()
+    except (ModelTimedOut, ModelUnusable):
+        return MessageWishes((Wish(intent=Intent.ANSWER, number=None, words=None),))
+    except ModelError as error:
+        return MessageWishes(trouble=(error.message, _(REMEDY)))
+    wishes = merge_wishes(decision.wishes)
+    if len(wishes) == 1:
+        wishes = (replace(wishes[0], words=None),)
+    return MessageWishes(wishes, decision.rules, find_new_language(session, decision.language))
+
+
+def merge_wishes(wishes: Sequence[Wish]) -> tuple[Wish, ...]:
+    """Return the wishes, those of the same kind in a row as one, because they are read together."""
+    merged: list[Wish] = []
+    for wish in wishes:
+        last = merged[-1] if merged else None
+        if last is not None and last.intent is wish.intent and wish.intent in _TOLD - {Intent.ASK}:
+            words = "\n".join(text for text in (last.words, wish.words) if text)
+            merged[-1] = replace(last, words=words or None)
+        else:
+            merged.append(wish)
+    return tuple(merged)
+
+
+async def read_wish(
+    wish: Wish,
     reply: TimeboxingUserReply,
     session: Session,
     model: Model,
     nameable: Sequence[Version] = (),
     waiting: Sequence[PendingQuestion] | None = None,
 ) -> MessageReading:
-    """Read a message. Changes nothing, and raises nothing for a failing model.
+    """Read one wish of a message. Changes nothing, and raises nothing for a failing model.
 
-    A classification that fails or times out counts as giving information, never as a move (S124). ``nameable`` are the
-    constraints that the message may refer to. ``waiting`` are the questions and offers on the card that the person had
-    in view; by default those of the session. A yes or no refers only to these (see
-    :mod:`fateforger.conversation.language.message_commands`).
+    ``reply`` holds the words of the wish. ``nameable`` are the constraints that it may refer to. ``waiting`` are the
+    questions and offers on the card that the person had in view; by default those of the session. A yes or no refers
+    only to these (see :mod:`fateforger.conversation.language.message_commands`).
     """
-    ear = _MessageReader(reply, session, model, nameable, pending_questions(session) if waiting is None else waiting)
+    asked = pending_questions(session) if waiting is None else waiting
+    reader = _MessageReader(reply, session, model, nameable, asked)
     try:
-        decision = await ear.classify()
-    except (ModelTimedOut, ModelUnusable):
-        decision = Decision(intent=Intent.ANSWER, number=None, also=False)
-    except ModelError as error:
-        return MessageReading(trouble=(error.message, _(REMEDY)))
-    language = find_new_language(session, decision.language)
-    with speak(language or current_language()):
-        return replace(await _read_further(ear, decision), language=language)
-
-
-async def _read_further(ear: _MessageReader, decision: Decision) -> MessageReading:
-    """Read a message further, as it was classified."""
-    try:
-        heard = await _follow_decision(ear, decision)
+        heard = await _follow_wish(reader, wish)
     except ModelError as error:
         return MessageReading(trouble=(error.message, _(REMEDY)))
     except UserError as error:
@@ -326,34 +368,37 @@ async def read_memory_request(
     Raises nothing for a failing model.
     """
     try:
-        return await _MessageReader(reply, session, model, nameable, ()).read_memory_request(also=False)
+        return await _MessageReader(reply, session, model, nameable, ()).read_memory_request()
     except (ModelError, UserError) as error:
         return MessageReading(trouble=(error.message,))
 
 
-async def _follow_decision(ear: _MessageReader, decision: Decision) -> MessageReading:
-    first = find_unanswered(ear.waiting, decision.intent)
+async def _follow_wish(reader: _MessageReader, wish: Wish) -> MessageReading:
+    session = reader.session
+    first = find_unanswered(reader.waiting, wish.intent)
     if first:
         return MessageReading(lines=first, asks_back=True)
-    match decision.intent:
+    match wish.intent:
         case Intent.ACCEPT_PENDING | Intent.REFUSE_PENDING:
-            return await ear.answer_pending(decision)
+            return await reader.answer_pending(wish)
         case Intent.ASK:
-            return await ear.answer_question()
+            return await reader.answer_question()
         case Intent.MEMORY:
-            return await ear.read_memory_request(also=decision.also)
-        case Intent.ANSWER:
-            return await ear.read_stage_values()
+            return await reader.read_memory_request()
+        case Intent.CHANGE if session.stage is Stage.SKELETON:
+            # A change of a draft is made in Refine, which the session goes on to by itself.
+            heard = await reader.read_change()
+            on = move_of(reader.reply, session, Intent.PROCEED)
+            return replace(heard, commands=(on, *heard.commands)) if heard.commands else heard
+        case Intent.ANSWER | Intent.CHANGE:
+            return await reader.read_stage_values()
         case Intent.REPLAN:
-            return await ear.read_progress(also=decision.also)
-        case Intent.PROCEED if decision.also:
-            told = await ear.read_stage_values()
-            on = move_of(ear.reply, ear.session, Intent.PROCEED)
-            return replace(told, commands=(*told.commands, on)) if not told.lines else told
+            return await reader.read_progress()
+        case Intent.DRAFT | Intent.COMMIT:
+            return MessageReading(commands_to(reader.reply, session, GOALS[wish.intent]))
         case _:
-            aside = read_aside(ear.reply, ear.session, decision, ear.waiting)
-            command = aside or move_of(ear.reply, ear.session, decision.intent)
-            return MessageReading((command,), (_(ONE_AT_A_TIME),) if decision.also else ())
+            aside = read_aside(reader.reply, session, wish, reader.waiting)
+            return MessageReading((aside or move_of(reader.reply, session, wish.intent),))
 
 
 class _MessageReader:
@@ -376,40 +421,54 @@ class _MessageReader:
 
     async def classify(self) -> Decision:
         """Classify the message."""
-        there = offered_moves(self.session)
-        possible = [intent.value for intent, move in INTENT_MOVES.items() if move in there]
         return await self._ask(
             "decide",
             Role.DECIDE,
             Decision,
+            shown=(("possible", {"intents": " ".join(self._list_possible())}),),
             tables=self._list_numbered_rows(),
             seconds=DECISION_LIMIT,
-            words={
-                **self._step(),
-                "possible": ", ".join([*possible, "answer", "ask"]),
-                "planned": self.session.stage in {Stage.REFINE, Stage.REVIEW_COMMIT},
-                "last_step": self.session.stage is Stage.REFINE,
-                "history": self.session.thread.history is not None,
-                "preview": self.session.thread.preview is not None,
-                "memory": self.session.thread.memory is not None,
-                "pending": bool(self.waiting),
-                "kinds": {question.kind.value for question in self.waiting},
-            },
         )
+
+    def _list_possible(self) -> Iterator[Intent]:
+        """Yield the intents that can be carried out now."""
+        session, kinds = self.session, {question.kind for question in self.waiting}
+        there = offered_moves(session)
+        planned = session.stage in {Stage.REFINE, Stage.REVIEW_COMMIT}
+        thread = session.thread
+        missing = {
+            Intent.ACCEPT_PENDING: not self.waiting,
+            Intent.REFUSE_PENDING: not self.waiting,
+            Intent.KEEP_CALENDAR: PendingKind.CALENDAR not in kinds,
+            Intent.KEEP_PLAN: PendingKind.CALENDAR not in kinds,
+            Intent.FIX: PendingKind.FIX not in kinds,
+            Intent.CHANGE: not planned and session.stage is not Stage.SKELETON,
+            Intent.REPLAN: not planned,
+            Intent.DRAFT: session.stage.number >= Stage.SKELETON.number,
+            Intent.COMMIT: session.stage is Stage.REVIEW_COMMIT,
+            Intent.REDO_CHANGE: find_undone(session) is None,
+            Intent.UNDO_WRITE: thread.history is None,
+            Intent.REDO_WRITE: thread.history is None,
+            Intent.OLDER_HISTORY: thread.history is None,
+            Intent.CLOSE_HISTORY: thread.history is None,
+            Intent.CLOSE_PREVIEW: thread.preview is None,
+            Intent.CLOSE_MEMORY: thread.memory is None,
+            **{intent: move not in there for intent, move in INTENT_MOVES.items()},
+        }
+        return (intent for intent in Intent if not missing.get(intent, False))
 
     def _list_numbered_rows(self) -> list[Table]:
         """Return the lists whose rows the message can refer to by number."""
         tables = [list_pending(self.waiting)] if self.waiting else []
         return [*tables, list_history(self.session)] if self.session.thread.history is not None else tables
 
-    async def answer_pending(self, decision: Decision) -> MessageReading:
+    async def answer_pending(self, wish: Wish) -> MessageReading:
         """Answer the pending question. A message that answers the last words is read together with them."""
-        answer = answer_pending(self.reply, self.waiting, decision)
+        answer = answer_pending(self.reply, self.waiting, wish)
         if answer.in_words:
             return await self.read_stage_values()
-        more = (_(ONE_AT_A_TIME),) if decision.also else ()
         return MessageReading(
-            () if answer.command is None else (answer.command,), (*answer.lines, *more), asks_back=answer.asks_back
+            () if answer.command is None else (answer.command,), answer.lines, asks_back=answer.asks_back
         )
 
     async def answer_question(self) -> MessageReading:
@@ -427,14 +486,13 @@ class _MessageReader:
                 list_findings(self.session),
                 *kept,
             ),
-            words={**self._step(), "remembered": bool(kept)},
         )
-        events = () if self.session.planning.plan is None else self.session.planning.plan.events
-        if words.block is None or not 0 <= words.block < len(events):
+        key = None if words.block is None else find_block(self.session.planning.plan, words.block)
+        if key is None:
             return MessageReading(lines=(words.answer,), spoken=words.answer, asks=False)
-        return MessageReading((ExplainBlock(**command_fields(self.reply), key=events[words.block].block_key),))
+        return MessageReading((ExplainBlock(**command_fields(self.reply), key=key),))
 
-    async def read_memory_request(self, *, also: bool) -> MessageReading:
+    async def read_memory_request(self) -> MessageReading:
         """Extract the change of memory that the message asks for; the plan is not touched (S24)."""
         words = await self._ask(
             "memory",
@@ -446,11 +504,9 @@ class _MessageReader:
             ),
         )
         wanted = memory_commands(self.reply, self.session, self._nameable, words)
-        return MessageReading(
-            wanted, (*_to_lines(words.question), *((_(ONE_AT_A_TIME),) if also else ())), spoken=words.question
-        )
+        return MessageReading(wanted, _to_lines(words.question), spoken=words.question)
 
-    async def read_progress(self, *, also: bool) -> MessageReading:
+    async def read_progress(self) -> MessageReading:
         """Extract the progress of the day: delays, finished blocks, and blocks that are not for today."""
         words = await self._ask(
             "replan",
@@ -461,11 +517,11 @@ class _MessageReader:
                 list_blocks(self.session),
                 list_meetings(self.session),
                 list_unplaced(self.session),
+                list_upcoming_days(self._now, self.session.tz),
                 *((list_box_items(self.session),) if list_boxes(self.session) else ()),
             ),
-            words=self._step(),
         )
-        lines = (*_to_lines(words.question), *((_(ONE_AT_A_TIME),) if also else ()))
+        lines = _to_lines(words.question)
         return MessageReading(course_commands(self.reply, self.session, words), lines, spoken=words.question)
 
     async def read_stage_values(self) -> MessageReading:
@@ -481,7 +537,7 @@ class _MessageReader:
                 known = (*self._list_tasks(), list_meetings(self.session), list_blocks(self.session))
                 return await self._day("facts", known)
             case Stage.REFINE | Stage.REVIEW_COMMIT:
-                return await self._patch()
+                return await self.read_change()
             case _:
                 assert_never(self.session.stage)
 
@@ -501,29 +557,22 @@ class _MessageReader:
             Role.GATE,
             DayWords,
             shown=(("frame", frame_facts(self.session)),),
-            tables=(*tables, *kept),
-            words={**self._step(), "drafted": self.session.stage is Stage.SKELETON, "remembered": bool(kept)},
+            tables=(*tables, *((list_upcoming_days(self._now, self.session.tz),) if name == "facts" else ()), *kept),
         )
         wanted = day_commands(self.reply, self.session, words)
         return MessageReading(wanted, _to_lines(words.question), spoken=words.question)
 
-    async def _patch(self) -> MessageReading:
+    async def read_change(self) -> MessageReading:
+        """Extract a change of the plan."""
         # A correction of the committed plan is carried out in Refine within the same turn (S52).
         refining = replace(self.session, stage=Stage.REFINE)
         patcher = TimeboxPatcher(self._model)
         asked = await patcher.patch(refining, self.reply.text, cause=self.reply.command_id, now=self._now)
-        change = ApplyPatch(**command_fields(self.reply), patch=asked.patch)
-        heard = MessageReading((change,) if asked.patch.ops else (), _to_lines(asked.question), spoken=asked.question)
-        if asked.memory is None:
-            return heard
-        try:
-            more = memory_commands(self.reply, refining, asked.shown, asked.memory)
-        except BadInput as error:  # The change of the plan is still made.
-            return replace(heard, lines=(*heard.lines, error.message), spoken=error.message)
-        return replace(heard, commands=(*heard.commands, *more))
-
-    def _step(self) -> Row:
-        return {"step": self.session.stage.heading, "purpose": PURPOSES[self.session.stage]}
+        head = command_fields(self.reply)
+        changes: list[SessionCommand] = [ApplyPatch(**head, patch=asked.patch)] if asked.patch.ops else []
+        if asked.day is not None and asked.day != self.session.date:
+            changes.append(MovePlan(**head, day=asked.day))
+        return MessageReading(tuple(changes), _to_lines(asked.question), spoken=asked.question)
 
     async def _ask(
         self,
@@ -534,19 +583,20 @@ class _MessageReader:
         shown: Sequence[tuple[str, Row]] = (),
         tables: Sequence[Table] = (),
         seconds: float = GATE_LIMIT,
-        words: Row | None = None,
     ) -> T:
-        day = ("day", day_facts(self.session, self._now))
-        last = self.session.thread.last_words
-        exchange = () if last is None else (("last_words", last_words_facts(last)),)
+        stage = self.session.stage
         prompt = prompt_for(
             name,
             role,
             answer,
             self.reply.text,
-            facts=(day, *exchange, *shown),
-            tables=tables,
-            words={**(words or {}), "last_words": last is not None},
+            facts=(
+                ("step", {"name": stage.heading, "purpose": PURPOSES[stage]}),
+                ("day", day_facts(self.session, self._now)),
+                *exchange_facts(self.session),
+                *shown,
+            ),
+            tables=(*list_exchanges(self.session), *tables),
         )
         asked = await ask(self._model, ModelQuestion(prompt, answer, seconds=seconds))
         return asked.value

@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import BaseModel, ValidationError
 from toon_format import encode
 
+from fateforger.conversation.language.answer_types import build_schema, describe_type
 from fateforger.conversation.language.tables import Row, Table
 from fateforger.errors import ModelError, ModelTimedOut, ModelUnusable, StoreError, UserError
 from fateforger.planning.validation import first_mistake
@@ -27,17 +28,17 @@ from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 5,
-    "date": 8,
-    "decide": 9,
-    "decompose": 2,
-    "draft": 4,
-    "facts": 9,
-    "memory": 9,
-    "patch": 12,
-    "replan": 4,
-    "rules": 7,
-    "start": 10,
+    "ask": 6,
+    "date": 9,
+    "decide": 10,
+    "decompose": 3,
+    "draft": 5,
+    "facts": 10,
+    "memory": 10,
+    "patch": 13,
+    "replan": 5,
+    "rules": 8,
+    "start": 11,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
@@ -53,24 +54,27 @@ def prompt_for(
     *,
     facts: Sequence[tuple[str, Row]] = (),
     tables: Sequence[Table] = (),
-    schema: Mapping[str, Any] | None = None,
-    words: Row | None = None,
 ) -> Prompt:
-    """Render the prompt of a template.
+    """Return the prompt of a template.
 
-    ``facts`` are single rows, ``tables`` lists. ``words`` are other values for the template, never text from a person
-    or a calendar. ``schema`` defaults to that of the answer.
+    The system text is the same for every call of that name, so that a provider can cache it; whatever differs is in the
+    user message. ``facts`` are single rows, ``tables`` lists.
     """
-    schema = answer.model_json_schema() if schema is None else schema
-    data = "\n".join([encode({key: dict(row)}) for key, row in facts] + [_table(table) for table in tables])
+    rows = [("write_in", {"language": name_language(current_language())}), *facts]
+    data = "\n".join([encode({key: dict(row)}) for key, row in rows] + [_table(table) for table in tables])
     said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}… (cut)"
-    mark = _mark(data + said)
-    shown = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-    spoken = {"language": name_language(current_language()), "languages": ", ".join(list_languages())}
-    given = {"mark": mark, "schema": shown, "policy_version": POLICY_VERSION, **spoken, **(words or {})}
-    system = _template(f"{name}.j2").render(**given)
-    user = _template("user.j2").render(mark=mark, tables=data, message=said)
-    return Prompt(f"{name}/{VERSIONS[name]}", role, system.strip(), user.strip(), schema)
+    user = _template("user.j2").render(mark=_mark(data + said), tables=data, message=said)
+    return Prompt(f"{name}/{VERSIONS[name]}", role, system_text(name, answer), user.strip(), build_schema(answer))
+
+
+@cache
+def system_text(name: str, answer: type[BaseModel]) -> str:
+    """Return the constant system text of a prompt, which asks for that type of answer."""
+    languages = ", ".join(list_languages())
+    text = _template(f"{name}.j2").render(
+        schema=describe_type(answer), policy_version=POLICY_VERSION, languages=languages
+    )
+    return str(text).strip()
 
 
 def _table(table: Table) -> str:

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
 
 from fateforger.conversation.language.answers import (
     BlockWords,
-    ChangeWords,
     DraftWords,
-    MemoryWords,
     PatchWords,
 )
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.plan_ops import read_plan_change
 from fateforger.conversation.language.proposed_days import ProposedBlock, accept_proposal
 from fateforger.conversation.language.tables import (
     Table,
     day_facts,
+    exchange_facts,
     frame_facts,
-    last_words_facts,
     list_blocks,
+    list_exchanges,
     list_findings,
     list_meetings,
     list_reminders,
-    list_shown,
     list_taken,
     list_tasks,
+    list_upcoming_days,
     quality_facts,
 )
 from fateforger.drafting.day_draft import Day
@@ -39,12 +38,10 @@ from fateforger.drafting.solver import BlockMove, RevisedPlan, repair_plan
 from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput, InternalError, ModelError, ModelTimedOut, UserError
 from fateforger.memory.applicability import Applicable
-from fateforger.memory.versions import Version
 from fateforger.memory.violations import find_order_violations
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.patch import Patch
-from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
-from fateforger.planning.wire import AddEvents, ReplaceEvents, TBOp, TBPatch, to_keys
+from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.ports.model import Model, Role
 from fateforger.session.checks import day_meetings
 from fateforger.session.commands.base import mint_key
@@ -60,7 +57,6 @@ from fateforger.tasks.parts import COARSE, Parts
 from fateforger.tasks.task import TaskSpec
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, shorten
-from fateforger.values import replace
 
 SECONDS = 45.0
 
@@ -69,7 +65,7 @@ async def decompose_goal(spec: TaskSpec, model: Model, *, now: datetime, tz: str
     """Ask a model to decompose a goal into parts. Raises ``ModelError``."""
     said = spec.title if not spec.context else f"{spec.title}\n\n{spec.context}"
     day = ("day", {"today": local_today(now, tz).isoformat()})
-    prompt = prompt_for("decompose", Role.DRAFT, Parts, said, facts=(day,), words={"most": COARSE})
+    prompt = prompt_for("decompose", Role.DRAFT, Parts, said, facts=(day, ("limits", {"most_parts": COARSE})))
     question = ModelQuestion(prompt, Parts, seconds=SECONDS, accept=_require_complete)
     return (await ask(model, question)).value
 
@@ -85,14 +81,12 @@ def _require_complete(parts: Parts) -> None:
 class PatchResult:
     """Patch that fits the plan, with the model's question or remark about the rest of the message.
 
-    ``memory`` is the change of memory that the message also asks for; ``shown`` are the constraints it refers to by
-    number.
+    ``day`` is the day to which the message moves the whole plan, if it does.
     """
 
     patch: Patch
     question: str | None
-    memory: MemoryWords | None = None
-    shown: tuple[Version, ...] = ()
+    day: date | None = None
 
 
 class TimeboxPatcher:
@@ -110,34 +104,32 @@ class TimeboxPatcher:
         if session.stage is not TimeboxingStage.REFINE:
             raise InternalError(f"Patches are made in Refine, not in {session.stage.heading}.")
         plan = session.planning.plan or TBPlan(date=session.date, tz=session.tz)
-        answer, last = followed_constraints(session), session.thread.last_words
-        kept = list_reminders(answer, left_out=count_left_out(session))
-        wanted = ChangeWords if kept else PatchWords
+        kept = list_reminders(followed_constraints(session), left_out=count_left_out(session))
         prompt = prompt_for(
             "patch",
             Role.PATCH,
-            wanted,
+            PatchWords,
             message,
             facts=(
                 ("day", day_facts(session, now)),
-                *((("last_words", last_words_facts(last)),) if last is not None else ()),
                 ("frame", frame_facts(session)),
                 ("quality", quality_facts(session)),
+                *exchange_facts(session),
             ),
             tables=(
                 list_blocks(session),
                 list_meetings(session),
                 list_tasks(session),
                 list_findings(session),
+                list_upcoming_days(now, session.tz),
+                *list_exchanges(session),
                 *kept,
             ),
-            schema=patch_schema(wanted),
-            words={"remembered": bool(kept), "last_words": last is not None},
         )
 
         told_off = False
 
-        def fits(wire: TBPatch) -> None:
+        def fits(words: PatchWords) -> None:
             """Reject an overlapping patch once; repair it the second time."""
             nonlocal told_off
             command = ApplyPatch(
@@ -145,52 +137,15 @@ class TimeboxPatcher:
                 user_id=session.user_id,
                 at=now,
                 session_id=session.id,
-                patch=to_block_keys(plan, wire),
+                patch=read_plan_change(session, plan, words).patch,
             )
             mend, told_off = told_off, True
             apply_edit(session, command, mend=mend)
 
-        question = ModelQuestion(prompt, wanted, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
+        question = ModelQuestion(prompt, PatchWords, seconds=PATCH_LIMIT, tries=PATCH_TRIES, accept=fits)
         value = (await ask(self._model, question)).value
-        memory = value.memory if isinstance(value, ChangeWords) else None
-        return PatchResult(to_block_keys(plan, value), value.question, memory, list_shown(answer))
-
-
-def patch_schema(answer: type[PatchWords] = PatchWords) -> dict[str, Any]:
-    """Return the schema of a patch as shown to a model. It has no keys, because code assigns them."""
-    schema = answer.model_json_schema(by_alias=True)
-    del schema["$defs"]["TBEvent"]["properties"]["key"]
-    return schema
-
-
-def to_block_keys(plan: TBPlan, wire: TBPatch) -> Patch:
-    """Convert a model's patch to block keys, ignoring any keys in it. Raises ``PatchInvalid``.
-
-    New blocks get a key derived from their content; a list that replaces the plan keeps the keys of blocks with the
-    same title.
-    """
-    return to_keys(plan, TBPatch(ops=tuple(_assign_keys(plan, op) for op in wire.ops)))
-
-
-def _assign_keys(plan: TBPlan, op: TBOp) -> TBOp:
-    match op:
-        case AddEvents(events=events):
-            return replace(op, events=tuple(replace(e, key=None) for e in events))
-        case ReplaceEvents(events=events):
-            return replace(op, events=_recognize_events(plan, events))
-        case _:
-            return op
-
-
-def _recognize_events(plan: TBPlan, events: Iterable[TBEvent]) -> tuple[TBEvent, ...]:
-    left = list(plan.events)
-    known: list[TBEvent] = []
-    for event in events:
-        same = next((e for e in left if e.name.casefold() == event.name.casefold()), None)
-        if same is not None:
-            left.remove(same)
-        known.append(replace(event, key=None if same is None else same.key))
-    return tuple(known)
+        change = read_plan_change(session, plan, value)
+        return PatchResult(change.patch, value.question, change.day)
 
 
 TOO_SLOW = mark_message(
@@ -227,7 +182,6 @@ async def sketch_day(
         "",
         facts=(("day", day_facts(session, now)), ("frame", frame_facts(session))),
         tables=(*_tables(session, day, rules, instead_of), *kept),
-        words={"another": instead_of is not None, "remembered": bool(kept)},
     )
     told_off = False
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from fateforger.conversation.language.block_names import name_block
 from fateforger.memory.applicability import Answer
 from fateforger.memory.reminders import build_sections
 from fateforger.memory.versions import Version
@@ -16,9 +17,9 @@ from fateforger.planning.task_details import list_facts
 from fateforger.planning.timing import zone
 from fateforger.session.boxes import list_boxes, list_items
 from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
-from fateforger.session.messages import LastWords
 from fateforger.session.model import Session
 from fateforger.session.pending import PendingKind, PendingQuestion
+from fateforger.session.undone import find_undone
 from fateforger.text import shorten
 
 MOST_MEETINGS = 40
@@ -152,18 +153,18 @@ def list_left_over(session: Session) -> Table:
 
 
 def list_blocks(session: Session) -> Table:
-    """Return the blocks of the plan, by the indexes that a patch uses, from 0."""
+    """Return the blocks of the plan, by the names that ops use."""
     resolved = (
         sorted(resolve(session.planning.plan), key=lambda b: b.index) if session.planning.plan is not None else []
     )
     rows = [
         {
-            "i": block.index,
-            "n": shorten(block.event.name, LONGEST_TEXT),
-            "t": block.event.type.value,
+            "b": name_block(block.index),
+            "title": shorten(block.event.name, LONGEST_TEXT),
+            "type": block.event.type.value,
             "from": f"{block.start:%H:%M}",
             "to": f"{block.end:%H:%M}",
-            "d": shorten(block.event.description, 80),
+            "notes": shorten(block.event.description, 80),
         }
         for block in resolved[:MOST_BLOCKS]
     ]
@@ -228,9 +229,24 @@ def _if_yes(question: PendingQuestion) -> str:
     return "what it asks" if question.kind in {PendingKind.WORDS, PendingKind.SAID} else "has to be said one by one"
 
 
-def last_words_facts(words: LastWords) -> Row:
-    """Return the bot's last words."""
-    return {"you": shorten(words.bot, 400)}
+def exchange_facts(session: Session) -> tuple[tuple[str, Row], ...]:
+    """Return the bot's last words, and its last change of the plan; without them there are no facts."""
+    last, steps = session.thread.last_words, session.sync.refine_undo
+    undone = find_undone(session)
+    facts: list[tuple[str, Row]] = []
+    if last is not None:
+        facts.append(("last_words", {"you": shorten(last.bot, 400)}))
+    if steps:
+        facts.append(("last_change", {"what": shorten(steps[-1].sentence, 400)}))
+    if undone is not None:
+        facts.append(("undone_change", {"what": shorten(undone.step.sentence, 400)}))
+    return tuple(facts)
+
+
+def list_exchanges(session: Session) -> tuple[Table, ...]:
+    """Return what was said last, the oldest first; without it there is no table."""
+    rows = [{"person": each.person, "you": each.bot} for each in session.thread.exchanges]
+    return (("said", rows, 0),) if rows else ()
 
 
 MOST_CONSIDERED = 30
@@ -258,13 +274,6 @@ def list_reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
         consider.append({"number": number, **reminder.row, "words": words})
     more = len(told.consider) - len(consider) + told.left_out + left_out
     return ("must_follow", must, 0), ("consider", consider, more)
-
-
-def list_shown(answer: Answer) -> tuple[Version, ...]:
-    """Return the constraints of :func:`reminders` in the order of their numbers."""
-    told = build_sections(answer)
-    by_uid = {item.uid: item.version for item in answer.applicable}
-    return tuple(by_uid[reminder.uid] for reminder in (*told.must_follow, *told.consider))
 
 
 def list_constraints(versions: Sequence[Version], answer: Answer) -> Table:

@@ -193,6 +193,13 @@ class MovePlan(PlanCommandBase):
     join: bool = False
 
 
+class RestoreChange(PlanCommandBase):
+    """Stage 4: make the change again that was undone last."""
+
+    action: ClassVar = CardAction("plan.restore", "Restore last update")
+    kind: Literal["restore_change"] = "restore_change"
+
+
 class ApplyFix(BlockCommand):
     """Stage 4: apply a suggested fix by its id.
 
@@ -253,4 +260,5 @@ PlanCommand = (
     | ApplyPatch
     | Replan
     | MovePlan
+    | RestoreChange
 )

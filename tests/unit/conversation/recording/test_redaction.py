@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from tests.unit.conversation.sessions import planned, said, turn
 
-from fateforger.conversation.language.answers import Decision
+from fateforger.conversation.language.answer_types import build_schema
+from fateforger.conversation.language.answers import Decision, PatchWords
 from fateforger.conversation.language.model_calls import extract_json
-from fateforger.conversation.language.plan_proposals import patch_schema
 from fateforger.conversation.language.rule_extraction import ConstraintWords
 from fateforger.conversation.recordings import Exchange
 from fateforger.conversation.redaction import KEPT, Pseudonyms, redact_answer, redact_input
@@ -62,10 +62,18 @@ def test_without_the_key_nobody_gets_from_a_word_to_its_pseudonym() -> None:
 
 
 def test_what_the_schema_fixes_stays_in_an_answer() -> None:
-    said_ = {"ops": [{"op": "ue", "i": 0, "n": "Zwetschge 12:30", "p": {"a": "fs", "st": "14:00", "dur": "PT45M"}}]}
-    hidden = json.loads(answer(json.dumps(said_), patch_schema()))
-    name = hidden["ops"][0].pop("n")
-    del said_["ops"][0]["n"]
+    op: dict[str, object] = {
+        "op": "add",
+        "title": "Zwetschge 12:30",
+        "type": "DW",
+        "start": "14:00",
+        "minutes": 45,
+        "after": "b2",
+    }
+    said_ = {"ops": [op]}
+    hidden = json.loads(answer(json.dumps(said_), build_schema(PatchWords)))
+    name = hidden["ops"][0].pop("title")
+    del op["title"]
     assert hidden == said_
     assert (len(name), "Zwetschge" in name, "12:30" in name) == (15, False, False)
 

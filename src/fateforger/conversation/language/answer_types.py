@@ -1,0 +1,101 @@
+"""Types of answers as a model reads them: a short notation for prompts, and JSON schema for servers.
+
+The notation is that of TypeScript. Limits on lengths and numbers are left out: code checks them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+CLOCK_PATTERN = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
+"""Pattern of a local time of day."""
+_WORDS = {"string": "string", "integer": "int", "number": "number", "boolean": "bool", "null": "null"}
+_FORMATS = {"date": '"YYYY-MM-DD"', "time": '"HH:MM"', "duration": '"PT90M"'}
+_NOTES = frozenset({"description", "title", "default", "examples"})
+"""Parts of a schema that are for developers."""
+
+
+@cache
+def build_schema(answer: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a type of answer, without notes for developers."""
+    whole: dict[str, Any] = _strip_notes(answer.model_json_schema(by_alias=True))
+    return whole
+
+
+@cache
+def describe_type(answer: type[BaseModel]) -> str:
+    """Return a type of answer in TypeScript's notation. A type that occurs more than once gets a line of its own."""
+    schema = answer.model_json_schema(by_alias=True)
+    defined: Mapping[str, Any] = schema.get("$defs", {})
+    used = Counter(_list_references(schema))
+    named = {name for name, times in used.items() if times > 1 and "enum" not in defined[name]}
+    lines = [_describe(schema, defined, named)]
+    lines += [f"{name} = {_describe(defined[name], defined, named)}" for name in defined if name in named]
+    return "\n".join(lines)
+
+
+def _describe(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[str]) -> str:
+    if "$ref" in schema:
+        name = _read_reference(schema)
+        return name if name in named else _describe(defined[name], defined, named)
+    for choice in ("anyOf", "oneOf"):
+        if choice in schema:
+            return " | ".join(dict.fromkeys(_describe(each, defined, named) for each in schema[choice]))
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return " | ".join(json.dumps(value) for value in schema["enum"])
+    if schema.get("type") == "array":
+        item = _describe(schema["items"], defined, named)
+        return f"({item})[]" if not schema["items"].keys().isdisjoint({"anyOf", "oneOf", "enum"}) else f"{item}[]"
+    if schema.get("type") == "object":
+        return _describe_fields(schema, defined, named)
+    if schema.get("pattern") == CLOCK_PATTERN:
+        return '"HH:MM"'
+    return _FORMATS.get(schema.get("format", ""), _WORDS[schema["type"]])
+
+
+def _describe_fields(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[str]) -> str:
+    required = schema.get("required", ())
+    fields = (
+        f"{name}{'' if name in required else '?'}: {_describe(each, defined, named)}"
+        for name, each in schema["properties"].items()
+    )
+    return f"{{{', '.join(fields)}}}"
+
+
+def _read_reference(schema: Mapping[str, Any]) -> str:
+    """Return the name of the type that a reference names."""
+    return str(schema["$ref"]).removeprefix("#/$defs/")
+
+
+def _list_references(schema: Any) -> Iterator[str]:
+    """Yield the name of each type that a schema refers to, once for each time."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _list_references(part)
+    elif isinstance(schema, Mapping):
+        if isinstance(schema.get("$ref"), str):
+            yield _read_reference(schema)
+        for name, part in schema.items():
+            if name != "discriminator":
+                yield from _list_references(part)
+
+
+def _strip_notes(schema: Any, *, names: bool = False) -> Any:
+    """Return the schema without notes. With ``names``, its keys are names of fields or types, which all stay."""
+    if isinstance(schema, list):
+        return [_strip_notes(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        name: _strip_notes(part, names=not names and name in {"properties", "$defs"})
+        for name, part in schema.items()
+        if names or name not in _NOTES
+    }
