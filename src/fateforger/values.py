@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+M = TypeVar("M", bound=BaseModel)
 V = TypeVar("V", bound="BaseModel | DataclassInstance")
 
 
@@ -49,6 +50,14 @@ def replace(value: V, /, **changes: Any) -> V:
     """
     if not isinstance(value, BaseModel):
         return dataclasses.replace(value, **changes)
+    return replace_named(value, changes)
+
+
+def replace_named(value: M, changes: Mapping[str, Any]) -> M:
+    """Return a copy of a model with other values in fields whose names are data.
+
+    Use :func:`replace` where the names are known. Raises ``TypeError`` for a name that is no field.
+    """
     unknown = changes.keys() - type(value).model_fields.keys()
     if unknown:
         raise TypeError(f"{type(value).__name__} has no field {', '.join(sorted(unknown))}")

@@ -243,6 +243,11 @@ def test_titles_lists_and_counts_are_put_into_sentences_in_one_place() -> None:
     assert by_hand == []
 
 
+def test_values_are_copied_by_one_typed_helper() -> None:
+    """``values.py`` refuses names that are no fields; ``model_copy`` by itself would take any."""
+    assert calls_of("model_copy") == ["values.py"]
+
+
 def test_the_version_that_is_shown_is_that_of_the_file() -> None:
     """S191: there is one file with the version, which packages are built with and every door shows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -23,7 +23,7 @@ from fateforger.planning.plan import (
 from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow, instant_of
 from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 
 
 def build_window_timing(start: datetime, end: datetime, day: date, tz: ZoneInfo) -> FixedWindow:
@@ -113,7 +113,7 @@ def _change_event(event: TBEvent, block: Resolved, fields: dict[str, str | None]
         update["description"] = notes
     if color in COLOR_BY_TYPE.values() and type_of_color(color) is not ET.BACKGROUND:
         update["type"] = type_of_color(color)
-    event = event.model_copy(update=update)
+    event = replace_named(event, update)
     if not fields.keys() & {"start", "end"}:
         return event
     start, end = (datetime.fromisoformat(v) if (v := fields.get(n)) else None for n in ("start", "end"))

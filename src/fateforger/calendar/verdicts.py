@@ -30,7 +30,7 @@ from fateforger.calendar.transactions import OpState
 from fateforger.errors import InternalError
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 
 ID_USED_UP = mark_message("Its event id was used before, by an event that is not there any more.")
 
@@ -99,11 +99,13 @@ def judge_happened(op: SyncOp, event: EventImage) -> Happened:
 
     Only fields that still show what was written count as ours.
     """
+    head = op.head_after
+    if head is not None and event.gone:
+        head = replace(head, standing=Standing.DELETED)
     if op.after is None or not event.is_timed or not _shows(event, op) or _has_additions(event, op):
-        gone = {"standing": Standing.DELETED} if event.gone else {}
-        return Happened(None, None if op.head_after is None else op.head_after.model_copy(update=gone))
-    if event.gone and op.head_after is not None:
-        return Happened(event, replace(op.head_after, standing=Standing.DELETED))
+        return Happened(None, head)
+    if head is not None and event.gone:
+        return Happened(event, head)
     return Happened(event, build_observed_head(op, event))
 
 
@@ -140,7 +142,7 @@ def _choose_extras(op: SyncOp, head: Head, event: EventImage) -> EventExtras | N
     if head.extras is None:
         return event.extras
     given = find_changed_extras(event.extras, op.extras)
-    return head.extras.model_copy(update={name: getattr(event.extras, name) for name in given})
+    return replace_named(head.extras, {name: getattr(event.extras, name) for name in given})
 
 
 def _has_additions(event: EventImage, op: SyncOp) -> bool:

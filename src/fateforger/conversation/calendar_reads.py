@@ -25,7 +25,7 @@ from fateforger.ports.clock import Clock
 from fateforger.session.commands import SessionCommand
 from fateforger.session.conflicts import choices_of, find_contradictions, subject_of, update_questions
 from fateforger.session.model import Question, Session
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 from fateforger.workers.supervisor import BackgroundTasks
 
 KEPT_FOR = timedelta(seconds=30)
@@ -145,7 +145,7 @@ def _update_head(head: Head, ours: Canon | None, shown: EventImage | None) -> He
     both = {name: value for name, value in ours._asdict().items() if getattr(seen, name) == value}
     if ("start" in both) != ("end" in both):
         both = {name: value for name, value in both.items() if name not in FIELDS["time"]}
-    base, asked = (fields.model_copy(update=both) for fields in (head.base, head.asked))
+    base, asked = (replace_named(fields, both) for fields in (head.base, head.asked))
     return replace(head, base=base, wanted=asked)
 
 

@@ -282,8 +282,8 @@ def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Ses
     session, reading = stage.session, stage.memory
     view = session.thread.memory or MemoryView(asked=stage.cause)
     listed = view.listed + MORE_LISTED if more else FIRST_LISTED
-    changes = {"listed": listed, "lines": (), "trouble": None if reading is None else reading.error}
-    view = view.model_copy(update=changes if more else {**changes, "asked": stage.cause, "only": only})
+    view = replace(view, listed=listed, lines=(), trouble=None if reading is None else reading.error)
+    view = view if more else replace(view, asked=stage.cause, only=only)
     stored = () if reading is None or reading.error is not None else reading.versions
     return session.with_thread(memory=refresh_view(session, (*stored, *known_versions(session)), view))
 

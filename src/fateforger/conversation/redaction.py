@@ -30,7 +30,7 @@ from fateforger.session.commands.calendar import ResolveConflict
 from fateforger.session.conflicts import question_token
 from fateforger.session.draft import carry_basis
 from fateforger.session.model import Question, Session
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 from fateforger.workflow.day_rules import read_day_rule
 
 CONSONANTS, VOWELS = "bcdfghjklmnprstvwz", "aeiou"
@@ -155,21 +155,18 @@ def redact_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: H
     The results have to be recomputed from them.
     """
     answers = [redact_answer(e, schema, hide) for e, schema in zip(run.exchanges, schemas, strict=True)]
-    changes: dict[str, Any] = {"exchanges": tuple(answers)}
+    run = replace(run, exchanges=tuple(answers))
     match run:
         case Run():
-            changes["input"] = redact_input(run.input, hide)
+            return replace(run, input=redact_input(run.input, hide))
         case OpeningRun():
             queue = tuple(_model(task, hide) for task in run.queue)
-            changes |= {"reply": _model(run.reply, hide), "session": _session(run.session, hide), "queue": queue}
+            return replace(run, reply=_model(run.reply, hide), session=_session(run.session, hide), queue=queue)
         case DraftRun():
-            changes |= {
-                "session": _session(run.session, hide),
-                "instead_of": None if run.instead_of is None else _model(run.instead_of, hide),
-            }
+            over = None if run.instead_of is None else _model(run.instead_of, hide)
+            return replace(run, session=_session(run.session, hide), instead_of=over)
         case _:
             assert_never(run)
-    return run.model_copy(update=changes)
 
 
 def redact_answer(exchange: Exchange, schema: Mapping[str, Any] | None, hide: Hide) -> Exchange:
@@ -189,7 +186,7 @@ def _session(session: Session, hide: Hide) -> Session:
 
 
 def _model(value: M, hide: Hide) -> M:
-    return value.model_copy(update={n: _value(n, getattr(value, n), hide) for n in _open_fields(type(value))})
+    return replace_named(value, {n: _value(n, getattr(value, n), hide) for n in _open_fields(type(value))})
 
 
 @cache

@@ -248,8 +248,7 @@ def _summarize_effect(effect: Effect, before: Session, after: Session, *, second
     report = after.sync.last_sync
     if report is None or report is before.sync.last_sync:
         return result
-    counts = report.model_dump(include={"status", "created", "updated", "deleted"})
-    return result.model_copy(update=counts)
+    return replace(result, status=report.status, created=report.created, updated=report.updated, deleted=report.deleted)
 
 
 def _has_trouble(before: Session, after: Session) -> bool:

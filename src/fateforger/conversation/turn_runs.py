@@ -30,7 +30,7 @@ from fateforger.conversation.turn_values import TurnInput, TurnOutcome
 from fateforger.errors import FateforgerError
 from fateforger.ports.model import Model
 from fateforger.session.constants import TURN_LIMIT
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 
 
 async def run_turn(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
@@ -73,7 +73,7 @@ async def _run_again(run: AnyRun) -> tuple[AnyRun, AnsweringModel]:
         # The run failed; the caller compares that with the recording.
         came_to = None
     changes = {"exchanges": tuple(listening.exchanges), _RESULTS[run.kind]: came_to}
-    return run.model_copy(update=changes), answering
+    return replace_named(run, changes), answering
 
 
 async def _run_recorded(run: AnyRun, model: Model) -> object:

@@ -23,7 +23,7 @@ from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.text import format_date, mark_message, quote_title
 from fateforger.text import gettext as _
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 
 _NEAR = 6
 """Slots within which an entry is a neighbor."""
@@ -129,14 +129,13 @@ class _Why:
         instance = self.context.instance
         for name in _OF_TASKS:
             if any(getattr(task, name) for task in instance.tasks):
-                tasks = tuple(
-                    t.model_copy(update={name: () if name in {"energy", "after"} else None}) for t in instance.tasks
-                )
+                none = () if name in {"energy", "after"} else None
+                tasks = tuple(replace_named(task, {name: none}) for task in instance.tasks)
                 yield _Variant(name, name, self._with(replace(instance, tasks=tasks)))
         for name in _POLICIES:
             fields = _EITHER.get(name, (name,))
             if all(getattr(instance.policy, field) for field in fields):
-                policy = instance.policy.model_copy(update={field: _DECLINED.get(field, 0) for field in fields})
+                policy = replace_named(instance.policy, {field: _DECLINED.get(field, 0) for field in fields})
                 yield _Variant("policy", name, self._with(replace(instance, policy=policy)))
         if any(item.preferences.previous for item in self.problem.items):
             again = compile_problem(self.context, self.gone)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from fateforger.drafting.axis import longest_run, run_starts, slot_range, slots_of
 from fateforger.drafting.context import DraftContext, SlotRule
-from fateforger.drafting.instance import Instance
+from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.left_out import TRIAL_STEPS, RelaxedProblems, find_cost, task_of_item
 from fateforger.drafting.model import PlacementOption, UnplacedItem, Violation
 from fateforger.drafting.placement import Placement
@@ -205,11 +205,14 @@ def apply_option(instance: Instance, task: str, option: PlacementOption) -> Inst
         case "relax":
             return replace(instance, constraints=tuple(c for c in instance.constraints if c.id != option.rule))
         case "shrink" | "split":
-            changed = {"minutes": option.minutes} if option.way == "shrink" else {"splittable": True}
-            tasks = (t.model_copy(update=changed) if t.id == task else t for t in instance.tasks)
+            tasks = (_take_option(each, option) if each.id == task else each for each in instance.tasks)
             return replace(instance, tasks=tuple(tasks))
         case "drop" | "defer":
             return instance.without_task(task)
+
+
+def _take_option(task: Task, option: PlacementOption) -> Task:
+    return replace(task, splittable=True) if option.way == "split" else replace(task, minutes=option.minutes)
 
 
 Trial = Callable[[str, PlacementOption, int], Outcome | None]

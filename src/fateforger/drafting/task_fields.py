@@ -12,7 +12,7 @@ from fateforger.drafting.context import build_context
 from fateforger.drafting.instance import Between, Instance, Task
 from fateforger.planning.task_details import BestTime, TaskDetails
 from fateforger.planning.timing import instant_of, zone
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 
 _FAR = timedelta(days=8)
 """Days and deadlines farther away than the longest instance make no difference to it."""
@@ -77,7 +77,7 @@ def task_fields(details: TaskDetails, day: TaskDay, known: Collection[str]) -> d
 
 def with_details(task: Task, details: TaskDetails, day: TaskDay, known: Collection[str]) -> Task:
     """Return the engine's task with those details."""
-    return task.model_copy(update=task_fields(details, day, known))
+    return replace_named(task, task_fields(details, day, known))
 
 
 def apply_details(instance: Instance) -> Instance:
@@ -97,7 +97,7 @@ def _apply(task: Task, day: TaskDay, known: Collection[str]) -> Task:
     fields = task_fields(details, day, known)
     open_ = {"type"} if "kind" not in details.model_fields_set else set()
     open_ |= {name for name in ("after", "energy") if not fields[name]}
-    return task.model_copy(update={name: value for name, value in fields.items() if name not in open_})
+    return replace_named(task, {name: value for name, value in fields.items() if name not in open_})
 
 
 def _deadline(details: TaskDetails, day: TaskDay) -> datetime | None:

@@ -11,7 +11,7 @@ from fateforger.planning.grid import ceil, clock_at, instant, on_grid
 from fateforger.planning.patch import UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import FixedStart, is_anchored, zone
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 
 LUNCH = "lunch"
 SHUTDOWN = "shutdown"
@@ -134,7 +134,7 @@ def start_at(plan: TBPlan, key: str, start: datetime) -> TBPlan:
 
 def _with_timing(plan: TBPlan, key: str, **changes: Any) -> TBPlan:
     return plan.replace(
-        replace(event, timing=event.timing.model_copy(update=changes)) if event.key == key else event
+        replace(event, timing=replace_named(event.timing, changes)) if event.key == key else event
         for event in fix_starts(plan).events
     )
 

@@ -243,9 +243,9 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
         return _with_ticks(session, command)
     plan = _current_plan(session, now)
     if isinstance(command, AdjustFrame):
-        ends = {"day_start": command.day_start, "day_end": command.day_end}
-        changes = {name: value for name, value in ends.items() if value is not None}
-        day = session.with_day(frame=session.day.frame.model_copy(update=changes))
+        frame = session.day.frame
+        start, end = command.day_start or frame.day_start, command.day_end or frame.day_end
+        day = session.with_day(frame=replace(frame, day_start=start, day_end=end))
         return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [])
     if isinstance(command, ListCommand):
         return _with_other_tasks(session, command, plan, now)

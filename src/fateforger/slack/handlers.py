@@ -53,7 +53,7 @@ from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import parse_command
 from fateforger.tasks.task import read_task_id
 from fateforger.text import gettext as _
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 from fateforger.workers.lanes import ERASING, STOP_TURN, PersonalDataRequest, StopTurn
 from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job
@@ -384,7 +384,7 @@ class RequestHandler:
         if isinstance(command, EnqueueTask) and command.message_ts:
             link = await self._permalink(command.message_channel, command.message_ts)
             changes["origin"] = replace(command.origin, reference=link)
-        return command.model_copy(update=changes)
+        return replace_named(command, changes)
 
     async def _permalink(self, channel: str, ts: str) -> str:
         try:

@@ -17,6 +17,7 @@ from fateforger.session.week import LeftTask, free_minutes_of, planned_minutes_o
 from fateforger.session.zones import local_time
 from fateforger.text import count_more, count_tasks, limit_items, mark_message, ngettext
 from fateforger.text import gettext as _
+from fateforger.values import replace
 
 ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
 MOST_BLOCKS = 14
@@ -115,6 +116,6 @@ def _list_controls(view: WeekView) -> Iterator[Button]:
         label = ngettext("Open this day", "Open all {count} days", len(waiting))
         yield OpenWeek.all.button(_write_target(view), label=label, style="primary")
     yield PlanWeek.action.button(view.span, label=_("Plan it again"))
-    yield ADD.model_copy(update={"label": _(ADD.label)})
+    yield replace(ADD, label=_(ADD.label))
     if not any(day.opened for day in view.days):
         yield DropWeek.action.button()

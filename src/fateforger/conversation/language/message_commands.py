@@ -71,7 +71,7 @@ from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
-from fateforger.values import replace
+from fateforger.values import replace, replace_named
 
 INTENT_MOVES = {
     Intent.PROCEED: Move.PROCEED,
@@ -247,7 +247,7 @@ def _change_task(task: Task, change: TaskChange, ids: Mapping[str, str]) -> Task
         "notes": change.notes,
         "done_when": change.done_when,
     }
-    return task.model_copy(update={name: value for name, value in said.items() if value is not None})
+    return replace_named(task, {name: value for name, value in said.items() if value is not None})
 
 
 def _details(

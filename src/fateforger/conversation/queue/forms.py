@@ -49,6 +49,7 @@ from fateforger.ui.detail_forms import (
     read_details,
 )
 from fateforger.ui.form_values import MAX_MINUTES, MAX_TITLE, Filled
+from fateforger.values import replace_named
 from fateforger.workflow.definition import list_shipped
 
 KINDS: Mapping[str, str] = {
@@ -338,4 +339,4 @@ def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | Fo
             changes["acceptance_criteria"] = read_criteria(filled)
     if filled.errors:
         return FormErrors(errors=filled.errors)
-    return ReviseTask(**build_envelope(submission), task_id=task.id, spec=task.spec.model_copy(update=changes))
+    return ReviseTask(**build_envelope(submission), task_id=task.id, spec=replace_named(task.spec, changes))
