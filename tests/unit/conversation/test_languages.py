@@ -80,7 +80,7 @@ async def test_a_thread_follows_the_language_that_its_person_writes(house: House
 async def test_what_a_person_chose_stays_whatever_they_write(house: House) -> None:
     await house.languages.choose(ANNA, "fr")
     anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
-    assert headline(anna.card) == "On planifie mardi 3 mars ?"
+    assert headline(anna.card) == "On planifie le mardi 3 mars\u202f?"
     await says(anna, wants("proceed") | {"language": "en"})
     assert headline(anna.card).startswith("Mardi 3 mars")
 
@@ -89,7 +89,7 @@ async def test_the_language_is_chosen_on_app_home(house: House) -> None:
     anna = Person(house)
     await anna.click("language.choose", value="es")
     home = await house.coordinator.home(ANNA)
-    assert home.text == "Planea un día."
+    assert home.text == "Planifica un día."
     (select,) = [part.control for part in home.parts if isinstance(part, Prose) and isinstance(part.control, Select)]
     assert (select.selected, [choice.label for choice in select.choices][1:]) == (
         "es",
