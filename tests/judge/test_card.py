@@ -20,6 +20,8 @@ from fateforger.planning.plan import resolve
 from fateforger.quality.model import Criterion, Finding
 from fateforger.quality.rubric import grade_plan
 
+pytestmark = pytest.mark.extra  # a campaign of many random cases
+
 ASKED_OF_THE_PERSON = {Criterion.ONE_THING, Criterion.UNPLACED, Criterion.SHOULD, Criterion.WISH}
 """Which task matters, what to drop from a list that does not fit, and which wish gives way to which."""
 PAUSES = {Criterion.AFTER_DEEP: 10, Criterion.BEFORE_DEEP: 10, Criterion.AFTER_MEAL: 10}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import pytest
 from tests.factories.instances import day_of
 from tests.judge.day import Day
 from tests.judge.findings import find_all
@@ -12,6 +13,8 @@ from tests.judge.findings import find_all
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import write_draft
 from fateforger.drafting.solver import draft_instance
+
+pytestmark = pytest.mark.extra  # a campaign of many random cases
 
 DAYS = range(9000, 9030)
 MOST = 8

@@ -11,6 +11,8 @@ from tests.factories.paper import Paper, day_of, fields, wanted
 from fateforger.calendar.event import EventFields
 from fateforger.planning.plan import ET
 
+pytestmark = pytest.mark.extra  # a campaign of many random cases
+
 DAYS_A_SEED = 500
 TITLES = ["Focus", "focus ", "Focus alpha", "Focus alpha beta", "Alpha", "Lunch", "Email", "Deep work", "Deep-work!"]
 KINDS = [ET.DEEP_WORK, ET.SHALLOW_WORK, ET.HABIT]

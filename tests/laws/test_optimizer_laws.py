@@ -23,6 +23,8 @@ from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.drafting.solver import lacks_required, solve_context, to_draft, with_optimum
 from fateforger.values import replace
 
+pytestmark = pytest.mark.extra  # a campaign of many random cases
+
 DAYS = 150
 """Days of the law; each is placed at random several times."""
 SHARES = 9

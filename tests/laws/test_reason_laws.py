@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from tests.factories.instances import Document, any_day, day_of
 
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import write_draft
 from fateforger.drafting.solver import draft_instance
+
+pytestmark = pytest.mark.extra  # a campaign of many random cases
 
 
 def drafted(document: Document, *, steps: int = 500, reasons: bool = False) -> dict[str, Any]:

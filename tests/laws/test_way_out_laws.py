@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
+import pytest
 from tests.factories.instances import Document, any_day, clock, day_of
 from tests.judge.day import Day
 from tests.judge.findings import judge_reasons
@@ -14,6 +15,8 @@ from tests.laws.test_engine_laws import STEPS, day_with_named_tasks
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import write_draft
 from fateforger.drafting.solver import draft_instance
+
+pytestmark = pytest.mark.extra  # a campaign of many random cases
 
 PROMISES = ("shrink", "split", "extend", "relax", "fill")
 

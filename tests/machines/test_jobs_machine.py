@@ -34,6 +34,8 @@ from tests.examples import examples
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.ports.jobs import Job, NewJob
 
+pytestmark = pytest.mark.extra  # a campaign of many random cases
+
 T = TypeVar("T")
 LANES = st.sampled_from(["turns", "sync"])
 KEYS = st.sampled_from(["a", "b", "c"])
