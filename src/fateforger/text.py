@@ -170,6 +170,11 @@ def format_day(day: date) -> str:
     return _format_pattern(day, gettext("EEEE d MMMM"))
 
 
+def format_short_day(day: date) -> str:
+    """Return a day like ``Mon 2 Mar``."""
+    return _format_pattern(day, gettext("EEE d MMM"))
+
+
 def format_weekday(day: date) -> str:
     """Return a name like ``Monday``."""
     return _format_pattern(day, "EEEE")

@@ -29,7 +29,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand
 from fateforger.session.commands.day import AddTasks, ChooseDate, SetFrame, TimeboxingCommitDate
-from fateforger.session.commands.thread import Opening, StageAction, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import KeepTitle, Opening, StageAction, Start, TimeboxingUserReply
 from fateforger.session.forms import (
     ChoiceField,
     Form,
@@ -252,6 +252,9 @@ class ScriptedDoor:
             assert not isinstance(command, Opening | QueueCommandBase), "they come in by a door of their own"
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.thread.handled:
+                return
+            if isinstance(command, KeepTitle):
+                await self.sessions.save(found.with_thread(named=True), expected=found.version)
                 return
             assert not isinstance(command, BackgroundCommand), "nobody watches, interprets or closes here"
             session = found.with_planning(overview=f"{found.planning.overview}{described(command)}\n")

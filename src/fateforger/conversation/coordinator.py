@@ -30,7 +30,14 @@ from fateforger.session.commands import BackgroundCommand, Command, InboxCommand
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.rules import AddExtracted
-from fateforger.session.commands.thread import EndAbandoned, Opening, StageAction, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import (
+    EndAbandoned,
+    KeepTitle,
+    Opening,
+    StageAction,
+    Start,
+    TimeboxingUserReply,
+)
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import CalendarWrite, Session
@@ -207,12 +214,8 @@ class PlanningCoordinator:
                 await self.on_start(command)
             case Opening():
                 await self.on_opening(command)
-            case RefreshCalendar():
-                await self._later.look_again(command)
-            case AddExtracted():
-                await self._later.apply_understood(command)
-            case EndAbandoned():
-                await self._later.close_abandoned(command)
+            case RefreshCalendar() | AddExtracted() | EndAbandoned() | KeepTitle():
+                await self._later.carry_out(command)
             case TimeboxingCommitDate():
                 await self.on_commit_date(command, tell)
             case TimeboxingUserReply():

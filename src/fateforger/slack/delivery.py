@@ -22,6 +22,7 @@ from fateforger.session.model import Session
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
 from fateforger.slack.access import People, find_private_place, is_private
+from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.blocks import remove_controls
 from fateforger.slack.client import (
     CallRefused,
@@ -81,6 +82,7 @@ class Delivery:
     sessions: Sessions
     poster: Poster
     people: People
+    agent: AgentThreads
     clock: Clock = field(kw_only=True)
     _turns: KeyedLocks = field(init=False, default_factory=KeyedLocks)
     _tasks: BackgroundTasks = field(init=False, default_factory=BackgroundTasks)
@@ -94,16 +96,19 @@ class Delivery:
         self._doubtful.update(ids)
 
     async def deliver(self, item: Outgoing) -> None:
-        """Send a message and record it; its picture follows later.
+        """Send a message and record it; its picture and the title of the thread follow later.
 
         Raises :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(item.session_id):
             await self._deliver(item)
         self._add_pictures(item)
+        session = await self.sessions.load(item.session_id)
+        if session is not None:
+            self._tasks.start(self.agent.follow(session), name=f"title of {item.session_id}")
 
     async def close(self) -> None:
-        """Cancel pending pictures; they come with the next card."""
+        """Cancel pending pictures and titles; they come with the next card."""
         await self._tasks.close()
 
     async def _deliver(self, item: Outgoing) -> None:
@@ -167,7 +172,34 @@ class Delivery:
                 log.info("the message %s is posted again: %s", item.id, gone)
             else:
                 return before
+        narrated = await self._replace_narration(item, thread_ts)
+        if narrated is not None:
+            return narrated
         return await self.poster.post(channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
+
+    async def _replace_narration(self, item: Outgoing, thread_ts: str | None) -> Sent | None:
+        """Let a card take the place of the steps of its turn, if they are shown at the end of the thread.
+
+        Only the card marks the message with its id. So after a crash in between the card is posted once more, and what
+        is left of the steps is removed.
+        """
+        narration = None if item.beside or thread_ts is None else self.agent.take(item.session_id)
+        if narration is None or thread_ts is None:
+            return None
+        where = narration.where
+        try:
+            if not await self.poster.is_newest(where, thread_ts):
+                await self.agent.remove(narration)
+                return None
+            await self.agent.stop_stream(where)
+            await self.poster.change(where, item.card, session=item.session_id, v=item.id)
+        except MessageGone as gone:
+            log.info("the steps of %s are gone: %s", item.session_id, gone)
+            return None
+        except SlackCallError:
+            self.agent.put_back(item.session_id, narration)
+            raise
+        return where
 
     async def _may_change(self, item: Outgoing, before: Sent, thread_ts: str | None) -> bool:
         """Check whether a message may be changed in place.

@@ -122,6 +122,10 @@ class LatestMessages:
         if len(self._ts) > MAX_THREADS:
             self._ts.popitem(last=False)
 
+    def forget(self, channel: str, thread_ts: str) -> None:
+        """Forget a thread whose newest message was deleted."""
+        self._ts.pop((channel, thread_ts), None)
+
     def of(self, channel: str, thread_ts: str) -> str | None:
         """Return the newest message known; ``None`` if none of this thread was seen."""
         return self._ts.get((channel, thread_ts))
@@ -335,6 +339,10 @@ def _mark(v: str, *, beside: bool) -> dict[str, Any]:
     return {"event_type": MARK, "event_payload": {"id": v, "beside": True} if beside else {"id": v}}
 
 
+def is_marked(message: Mapping[str, Any]) -> bool:
+    """Check whether a message of Slack carries the id of one that was sent here."""
+    return bool(message.get("metadata", {}).get("event_type") == MARK)
+
+
 def _is_beside(message: Mapping[str, Any]) -> bool:
-    metadata = message.get("metadata", {})
-    return metadata.get("event_type") == MARK and bool(metadata.get("event_payload", {}).get("beside"))
+    return is_marked(message) and bool(message["metadata"].get("event_payload", {}).get("beside"))

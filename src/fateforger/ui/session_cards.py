@@ -26,6 +26,7 @@ from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN, WRITTEN, Choos
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import (
     count_tasks,
+    format_short_day,
     join_sentences,
     join_words,
     list_languages,
@@ -146,6 +147,15 @@ def root_line(session: Session) -> str:
             return _describe_committed(session, day)
         case _:
             assert_never(session.stage)
+
+
+def thread_title(session: Session) -> str:
+    """Return the title of the session's thread, such as ``Mon 2 Mar: planning``."""
+    day = format_short_day(session.date)
+    ended = session.status is SessionStatus.CANCELLED
+    if session.sync.written is not None and (ended or session.stage is TimeboxingStage.REVIEW_COMMIT):
+        return _("{day}: on your calendar", day=day)
+    return _("{day}: ended", day=day) if ended else _("{day}: planning", day=day)
 
 
 def _describe_committed(session: Session, day: str) -> str:

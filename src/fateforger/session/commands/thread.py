@@ -164,4 +164,14 @@ class EndAbandoned(BaseModel):
     at: datetime
 
 
+class KeepTitle(BaseModel):
+    """Leave the title of the thread alone, because the person chose it in Slack."""
+
+    model_config = _FROZEN
+    kind: Literal["keep_title"] = "keep_title"
+    command_id: str
+    session_id: str
+    at: datetime
+
+
 ThreadCommand = TimeboxingUserReply | StageAction | LeaveAsIs | AnswerProposal
