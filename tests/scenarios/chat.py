@@ -34,7 +34,7 @@ from localslack import Workspace, WorkspaceConfig, create_workspace
 from localslack.sockets import listening_socket
 
 BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
-DEADLINE = 12.0
+DEADLINE = 60.0
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -19,6 +19,7 @@ from fateforger.slack.phrases import STOP_TOO_LATE
 from fateforger.slack.poster import MARK
 from fateforger.slack.progress import Timing
 from localslack import Fault, Workspace
+from localslack.faults import Faults
 
 BRISK = Timing(stop=0.4, gap=0.05)
 
@@ -288,6 +289,31 @@ async def test_an_answer_that_slack_is_slow_to_take_is_one_answer(chat: Chat, al
     answers = [message for message in await alex.thread(ts) if "2 steps" in str(message)]
     assert len(answers) == 1
     assert "Reading your message" not in str(await alex.thread(ts))
+
+
+async def test_a_death_between_the_steps_and_the_answer(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
+    """S273: the steps have ended, but the card has not taken their place."""
+    async with chat_at(workspace, tmp_path, timing=BRISK) as chat:
+        ts, held = await begun_by_words(alex, chat)
+        chat.door.tell(Progress(doing=Activity.READING))
+        steps = await streaming(alex, ts, ("Reading your message…", "in_progress"))
+        workspace.faults.plan("chat.update", Fault(status=500), times=1000)
+        held.go_on.set()
+
+        async def ended() -> bool:
+            return (await alex.thread(ts))[-1].get("streaming_state") == "completed"
+
+        await eventually(ended, "the end of the steps")
+    assert (await alex.thread(ts))[-1]["ts"] == steps["ts"]
+    workspace.faults = Faults()
+    async with chat_at(workspace, tmp_path, timing=BRISK):
+        await alex.sees(ts, "2 steps")
+
+        async def one_answer() -> bool:
+            return [bool(message.get("streaming_state")) for message in await alex.thread(ts)].count(True) == 0
+
+        await eventually(one_answer, "the thread without the steps")
+    assert len([message for message in await alex.thread(ts) if "2 steps" in str(message)]) == 1
 
 
 async def test_the_answer_stays_below_what_was_said_meanwhile(chat: Chat, alex: Person) -> None:
