@@ -88,11 +88,11 @@ def gettext(message: str, /, **values: object) -> str:
     """Return a message in the language of this task, with its placeholders filled in."""
     found = load_catalogue(_language.get()).gettext(message)
     said = found.format(**values) if values else found
-    return _capitalize(said) if found.startswith("{day}") else said
+    return capitalize(said) if found.startswith("{day}") else said
 
 
-def _capitalize(text: str) -> str:
-    """Return a text that begins with a weekday with a capital; most languages write weekdays without one."""
+def capitalize(text: str) -> str:
+    """Return a text with a capital, after asterisks as well; most languages begin a weekday without one."""
     marks = len(text) - len(text.lstrip("*"))
     return text[:marks] + text[marks : marks + 1].upper() + text[marks + 1 :]
 

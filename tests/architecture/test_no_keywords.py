@@ -76,7 +76,6 @@ ALLOWED = {
     "workers/people.py::_was_erased": "takes a hash of ours and its salt apart",
     "slack/access.py::is_private": "a channel's id, whose letter says what kind it is",
     "slack/delivery.py::_move_to_direct_messages": "finds a message in Slack by its mark",
-    "slack/progress.py::has_stop": "a channel's id, whose letter says what kind it is",
     "slack/delivery.py::_place": "finds a message in Slack by its mark",
     "slack/notices.py::_show_proposal": "finds a message in Slack by its mark",
     "ui/proposal_cards.py::_quote_text": "takes out what turns the direction of writing, whatever it says",

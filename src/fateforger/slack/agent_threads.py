@@ -117,12 +117,10 @@ class AgentThreads:
             if not await self._rename(*place, title):
                 self._titles.pop(place, None)
 
-    async def _set_status(self, channel: str, thread_ts: str, status: str, **more: str) -> bool:
+    async def _set_status(self, channel: str, thread_ts: str, status: str) -> bool:
         answer = await self._try(
             Feature.SESSIONS,
-            lambda: self.client.agents_sessions_setStatus(
-                channel_id=channel, thread_ts=thread_ts, status=status, **more
-            ),
+            lambda: self.client.agents_sessions_setStatus(channel_id=channel, thread_ts=thread_ts, status=status),
         )
         if answer is not None:
             self._statuses[channel, thread_ts] = status
@@ -200,9 +198,9 @@ class AgentThreads:
         await self._delete(narration.where, narration.thread_ts)
 
     async def remove_left(self, channel: str, thread_ts: str) -> None:
-        """Remove the steps that a process which died has left in a thread.
+        """Remove the steps that a dead process has left in a thread.
 
-        The dead process has told their place to nobody. But only streams are unmarked among the app's messages.
+        Their place is not stored anywhere. They are the streamed messages that have not become a card.
         """
         if Feature.STREAMS in self._refused:
             return
@@ -252,6 +250,6 @@ class AgentThreads:
 
 
 def _find_status(session: Session | None) -> str:
-    """Return the status of a session in which no turn is running: suspended while a question waits for its answer."""
-    waits = session is not None and any(not question.is_offer for question in pending_questions(session))
-    return SUSPENDED if waits else ACTIVE
+    """Return the status of a session in which no turn is running: suspended while its card asks for a decision."""
+    asked = () if session is None else pending_questions(session)
+    return SUSPENDED if any(each.answers and not each.is_offer for each in asked) else ACTIVE

@@ -26,8 +26,8 @@ from fateforger.slack.client import SlackCallError
 from fateforger.slack.notices import get_heard_place
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
+from fateforger.text import capitalize, use_language
 from fateforger.text import gettext as _
-from fateforger.text import use_language
 from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
 from fateforger.workers.people import LanguageService
@@ -125,7 +125,7 @@ class StatusLines:
         if shown is None:
             return
         line.under = shown
-        parts = (*shown.card.parts, Note(text=f"_{_capitalize(words)}_"))
+        parts = (*shown.card.parts, Note(text=f"_{capitalize(words)}_"))
         if stops is not None:
             parts = (*parts, Controls(items=(Button(label=_(phrases.STOP_LABEL), action=STOP, target=stops),)))
         await self._change(shown, replace(shown.card, parts=parts))
@@ -175,10 +175,6 @@ class Timing:
 DEFAULT_TIMING = Timing()
 
 
-def _capitalize(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 @dataclass(slots=True)
 class Turn:
     """Running turn with its progress."""
@@ -186,7 +182,7 @@ class Turn:
     command: InboxCommand
     progress: Progress | None = None
     steps: dict[Activity, str] = field(default_factory=dict)
-    """What the turn has done so far, in words, in the order in which it began."""
+    """Activities so far and their words, in the order of their beginning."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     line: Line | None = None
 
@@ -197,7 +193,7 @@ class Turn:
     def list_steps(self) -> tuple[Step, ...]:
         """Return the steps; all but the current one are done."""
         current = None if self.progress is None else self.progress.doing
-        return tuple(Step(doing, _capitalize(words), done=doing is not current) for doing, words in self.steps.items())
+        return tuple(Step(doing, capitalize(words), done=doing is not current) for doing, words in self.steps.items())
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from fateforger.session.model import (
 )
 from fateforger.session.open_work import bring_tasks
 from fateforger.session.stages import TimeboxingStage
-from fateforger.ui.session_cards import left_card, root_line, stage_card
+from fateforger.ui.session_cards import left_card, root_line, stage_card, thread_title
 
 S = TimeboxingStage
 LONG = "Very long title " * 600
@@ -248,6 +248,21 @@ def test_blocks_that_run_into_meetings() -> None:
 )
 def test_the_first_message(case: str, line: str) -> None:
     assert root_line(CASES[case]) == line
+
+
+@pytest.mark.parametrize(
+    ("case", "title"),
+    [
+        ("date", "Mon 2 Mar: planning"),
+        ("refine", "Mon 2 Mar: planning"),
+        ("done", "Mon 2 Mar: on your calendar"),
+        ("failed", "Mon 2 Mar: planning"),
+        ("ended", "Mon 2 Mar: ended"),
+    ],
+)
+def test_the_title_of_the_thread(case: str, title: str) -> None:
+    """S272."""
+    assert thread_title(CASES[case]) == title
 
 
 @pytest.mark.parametrize(
