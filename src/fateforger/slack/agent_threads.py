@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -18,7 +18,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from fateforger.session.model import Session
 from fateforger.session.pending import pending_questions
 from fateforger.session.store import Sent
-from fateforger.slack.client import Pace, SlackCallError, call_slack
+from fateforger.slack.client import Pace, SlackCallError, TransientSlackError, call_slack
 from fateforger.slack.poster import PAGE, LatestMessages, is_marked
 from fateforger.text import speak
 from fateforger.ui.session_cards import thread_title
@@ -30,7 +30,7 @@ REFUSALS = frozenset({"feature_disabled", "feature_not_enabled", "not_agent_app"
 MOST_TITLE = 200
 MOST_STEP = 256
 """Most characters of a step."""
-REST_PAUSES = (0.0, 2.0, 10.0)
+END_PAUSES = (0.0, 2.0, 10.0)
 """Seconds before each try to end a status, which would otherwise stay for an hour."""
 
 PROCESSING, ACTIVE, SUSPENDED = "processing", "active", "suspended"
@@ -92,10 +92,7 @@ class AgentThreads:
 
     async def end_work(self, channel: str, thread_ts: str, session: Session | None) -> None:
         """Have Slack show that the app has stopped working."""
-        for pause in REST_PAUSES:
-            await asyncio.sleep(pause)
-            if Feature.SESSIONS in self._refused or await self._set_status(channel, thread_ts, _find_status(session)):
-                return
+        await self._set_status(channel, thread_ts, _find_status(session), pauses=END_PAUSES)
 
     async def follow(self, session: Session) -> None:
         """Bring the title of a session's thread up to date, and its status while no turn is running there.
@@ -117,10 +114,11 @@ class AgentThreads:
             if not await self._rename(*place, title):
                 self._titles.pop(place, None)
 
-    async def _set_status(self, channel: str, thread_ts: str, status: str) -> bool:
+    async def _set_status(self, channel: str, thread_ts: str, status: str, *, pauses: Sequence[float] = (0.0,)) -> bool:
         answer = await self._try(
             Feature.SESSIONS,
             lambda: self.client.agents_sessions_setStatus(channel_id=channel, thread_ts=thread_ts, status=status),
+            pauses,
         )
         if answer is not None:
             self._statuses[channel, thread_ts] = status
@@ -233,20 +231,31 @@ class AgentThreads:
         self.latest.forget(where.channel, thread_ts)
 
     async def _try(
-        self, feature: Feature | None, call: Callable[[], Awaitable[AsyncSlackResponse]]
+        self,
+        feature: Feature | None,
+        call: Callable[[], Awaitable[AsyncSlackResponse]],
+        pauses: Sequence[float] = (0.0,),
     ) -> Mapping[str, Any] | None:
-        """Return the answer to a call, or ``None`` if it failed. A feature that was refused is not asked for again."""
-        if feature in self._refused:
-            return None
-        try:
-            return await call_slack(call())
-        except SlackCallError as trouble:
-            if feature is not None and trouble.code in REFUSALS:
-                log.warning("this workspace has no %s (%s), so the bot does without", feature, trouble)
-                self._refused.add(feature)
-            else:
+        """Return the answer to a call, or ``None`` if it failed. A feature that was refused is not asked for again.
+
+        Transient failures are tried again after each of the ``pauses``, in seconds.
+        """
+        for pause in pauses:
+            await asyncio.sleep(pause)
+            if feature in self._refused:
+                break
+            try:
+                return await call_slack(call())
+            except SlackCallError as trouble:
+                if feature is not None and trouble.code in REFUSALS:
+                    if feature not in self._refused:
+                        log.warning("this workspace has no %s (%s), so the bot does without", feature, trouble)
+                    self._refused.add(feature)
+                    break
                 log.info("a thread is not shown as it should be: %s", trouble)
-            return None
+                if not isinstance(trouble, TransientSlackError):
+                    break
+        return None
 
 
 def _find_status(session: Session | None) -> str:

@@ -12,6 +12,7 @@ from tests.unit.conversation.sessions import planned, question
 from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sent
+from fateforger.slack import agent_threads
 from fateforger.slack.agent_threads import REFUSALS, AgentThreads, Step
 from fateforger.slack.client import Pace, SlackLogin, new_client, new_session
 from fateforger.slack.poster import MARK, LatestMessages
@@ -75,6 +76,18 @@ async def test_a_turn_is_processing_and_then_active_or_suspended(threads: AgentT
     assert slack.called("agents.sessions.setStatus") == [
         {**place, "status": status} for status in ("processing", "active", "suspended")
     ]
+
+
+async def test_the_end_of_a_turn_is_tried_again(
+    threads: AgentThreads, slack: Slack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S271: otherwise Slack would say for an hour that the bot is working. What is wrong for good is not repeated."""
+    monkeypatch.setattr(agent_threads, "END_PAUSES", (0.0, 0.0, 0.0))
+    for code, tries in (("internal_error", 3), ("channel_not_found", 1), ("feature_disabled", 1)):
+        slack.answers["agents.sessions.setStatus"] = {"ok": False, "error": code}
+        before = len(slack.calls)
+        await threads.end_work("D1", "1.0", None)
+        assert len(slack.calls) - before == tries
 
 
 async def test_a_question_that_comes_without_a_turn_suspends_the_session(threads: AgentThreads, slack: Slack) -> None:
