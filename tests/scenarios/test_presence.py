@@ -286,6 +286,13 @@ async def test_an_answer_that_slack_is_slow_to_take_is_one_answer(chat: Chat, al
     held.go_on.set()
     await alex.sees(ts, "2 steps")
     await reads(alex, ts, status="active")
+    session = await chat.store.sessions.in_thread(alex.channel, ts)
+    assert session is not None
+
+    async def over() -> bool:
+        return not chat.room._presence._places and not await chat.store.outbox.owes(session.id)
+
+    await eventually(over, "the end of the turn")
     answers = [message for message in await alex.thread(ts) if "2 steps" in str(message)]
     assert len(answers) == 1
     assert "Reading your message" not in str(await alex.thread(ts))

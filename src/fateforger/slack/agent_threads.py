@@ -59,11 +59,15 @@ class Step:
 
 @dataclass(slots=True)
 class Narration:
-    """Streamed message that shows the steps of a turn until its card takes its place."""
+    """Streamed message that shows the steps of a turn until its card takes its place.
+
+    ``replaced`` is true if the card may have done so already; then the message is no longer removed.
+    """
 
     where: Sent
     thread_ts: str
     shown: tuple[Step, ...]
+    replaced: bool = False
 
 
 @dataclass(slots=True)
@@ -178,12 +182,13 @@ class AgentThreads:
         return session_id in self._narrations
 
     def take(self, session_id: str) -> Narration | None:
-        """Return the narration of a session, for the caller alone to end."""
+        """Return the narration of a session, for the caller alone to replace."""
         return self._narrations.pop(session_id, None)
 
     def put_back(self, session_id: str, narration: Narration) -> None:
-        """Return a narration that could not be ended just now."""
-        self._narrations.setdefault(session_id, narration)
+        """Return a narration that may or may not have been replaced."""
+        narration.replaced = True
+        self._narrations[session_id] = narration
 
     async def stop_stream(self, where: Sent) -> None:
         """End a stream, unless Slack or the person ended it."""
@@ -191,8 +196,15 @@ class AgentThreads:
             Feature.STREAMS, lambda: self.client.chat_stopStream(channel=where.channel, ts=where.ts, chunks=[])
         )
 
-    async def remove(self, narration: Narration) -> None:
+    async def remove_steps(self, session_id: str) -> None:
         """Remove the steps of a turn that ends without a message of its own."""
+        narration = self._narrations.get(session_id)
+        if narration is not None and not narration.replaced:
+            del self._narrations[session_id]
+            await self.remove(narration)
+
+    async def remove(self, narration: Narration) -> None:
+        """Remove a narration that was taken."""
         await self._delete(narration.where, narration.thread_ts)
 
     async def remove_left(self, channel: str, thread_ts: str) -> None:

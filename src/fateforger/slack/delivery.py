@@ -141,6 +141,9 @@ class Delivery:
         If it was to begin a plan, its owner is told in direct messages.
         """
         self._forget(item)
+        narration = self.agent.take(item.session_id)
+        if narration is not None:
+            await self.agent.remove(narration)
         session = await self.sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
             words = phrases.name_commands(phrases.CANNOT_POST if refused else phrases.NOT_STARTED)
@@ -164,6 +167,9 @@ class Delivery:
         if item.id in self._doubtful:
             found = await self.poster.find(channel, thread_ts, v)
             if found is not None:
+                narration = self.agent.take(item.session_id)
+                if narration is not None and narration.where != found:
+                    await self.agent.remove(narration)
                 return found
         if before is not None and await self._may_change(item, before, thread_ts):
             try:
@@ -172,18 +178,18 @@ class Delivery:
                 log.info("the message %s is posted again: %s", item.id, gone)
             else:
                 return before
-        narrated = await self._replace_narration(item, thread_ts)
+        narrated = None if item.beside else await self._replace_narration(session, thread_ts, item.card, v)
         if narrated is not None:
             return narrated
         return await self.poster.post(channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
 
-    async def _replace_narration(self, item: Outgoing, thread_ts: str | None) -> Sent | None:
+    async def _replace_narration(self, session_id: str, thread_ts: str | None, card: Card, v: str) -> Sent | None:
         """Let a card take the place of the steps of its turn, if they are shown at the end of the thread.
 
         Only the card marks the message with its id. So after a crash in between the card is posted once more, and what
         is left of the steps is removed.
         """
-        narration = None if item.beside or thread_ts is None else self.agent.take(item.session_id)
+        narration = self.agent.take(session_id)
         if narration is None or thread_ts is None:
             return None
         where = narration.where
@@ -192,12 +198,12 @@ class Delivery:
                 await self.agent.remove(narration)
                 return None
             await self.agent.stop_stream(where)
-            await self.poster.change(where, item.card, session=item.session_id, v=item.id)
+            await self.poster.change(where, card, session=session_id, v=v)
         except MessageGone as gone:
-            log.info("the steps of %s are gone: %s", item.session_id, gone)
+            log.info("the steps of %s are gone: %s", session_id, gone)
             return None
         except SlackCallError:
-            self.agent.put_back(item.session_id, narration)
+            self.agent.put_back(session_id, narration)
             raise
         return where
 

@@ -91,9 +91,8 @@ class StatusLines:
                 return
             if line.under is not None:
                 await self._off_the_card(line, line.under)
-            narration = None if line.session_id is None else self.agent.take(line.session_id)
-            if narration is not None:
-                await self.agent.remove(narration)
+            if line.session_id is not None:
+                await self.agent.remove_steps(line.session_id)
             if line.lit:
                 session = None if line.session_id is None else await self.sessions.load(line.session_id)
                 await self.agent.end_work(line.channel, line.thread_ts, session)
