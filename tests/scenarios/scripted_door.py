@@ -77,6 +77,7 @@ class ScriptedDoor:
         self.stoppable = False
         self.when_stopped: Callable[[], None] = lambda: None
         self.mute = False
+        self.replies = False
         self.prompts: tuple[str, ...] = ()
         self.day: DayView | None = None
 
@@ -265,6 +266,14 @@ class ScriptedDoor:
             card=state_card(session, self.prompts, self.day),
             retire=("root",) if slot == "state" else (),
         )
+        if self.replies and isinstance(command, TimeboxingUserReply):
+            said = Prose(text=f"Heard: {plain(command.text)}")
+            card = message.card.model_copy(update={"parts": (said, *message.card.parts)})
+            farewell = Card(text="further down", parts=(Note(text="further down"),))
+            reply = Card(text=f"Heard: {command.text}", parts=(said,))
+            message = message.model_copy(
+                update={"card": card, "retire": ("state",), "farewell": farewell, "reply": reply}
+            )
         await self.sessions.save(session, expected=session.version, outgoing=() if self.mute else (message,))
 
 

@@ -21,6 +21,7 @@ from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
+from fateforger.session.noted import describe_noted
 from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.store import Sessions
 from fateforger.tasks.durations import Estimate
@@ -107,7 +108,8 @@ async def run_first_turn(
             lines=lines,
             estimates=estimates,
         )
-        return (await entry.run(turn, model)).session
+        begun = (await entry.run(turn, model)).session
+        return begun.remark(*describe_noted(session, begun))
 
 
 @dataclass(frozen=True, slots=True)

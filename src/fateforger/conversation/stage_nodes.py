@@ -76,19 +76,8 @@ from fateforger.values import replace
 def apply_day_facts(session: Session, command: SessionCommand | None) -> Session | None:
     """Apply what a command says about the day; return ``None`` if it says nothing.
 
-    Raises ``UserError``. The gate checks the frame, so that changing one end after the other loses nothing. A change
-    that the current card does not show is mentioned in a notice.
+    Raises ``UserError``. The gate checks the frame, so that changing one end after the other loses nothing.
     """
-    after = _apply_fact(session, command)
-    home = None if command is None else command.home
-    if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
-        return after
-    return after.with_notice(
-        *dict.fromkeys((*session.notice_lines, _("I noted that for the step “{heading}”.", heading=home.heading)))
-    )
-
-
-def _apply_fact(session: Session, command: SessionCommand | None) -> Session | None:
     match command:
         case BringAlong():
             return bring_tasks(session, command.task_ids, command.settled)

@@ -26,6 +26,7 @@ from fateforger.conversation.running_turns import (
 )
 from fateforger.conversation.session_messages import (
     ROOT,
+    Trigger,
     add_rating,
     build_ephemeral,
     build_messages,
@@ -50,7 +51,7 @@ from fateforger.memory.credentials import LEFT_OUT
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback
 from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.day import ReceiveTasks
+from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
 from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
@@ -65,6 +66,7 @@ from fateforger.session.draft import with_fixes, without_stale_sketch
 from fateforger.session.gate import close_turn, refuse_by_rules
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.noted import describe_noted
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
@@ -225,7 +227,7 @@ class Turns:
                     await self._run_logged(before, command, course, tell)
                 else:
                     after = mark_stopped(before).after_command(command.command_id, command.at)
-                    after, messages = build_messages(before, after, command.command_id)
+                    after, messages = build_messages(before, after, command.command_id, _trigger_of(command))
                     await self.sessions.save(after, expected=before.version, outgoing=messages)
 
     async def _run_logged(
@@ -266,6 +268,8 @@ class Turns:
         after = await self.other_days.follow(before, after, command.command_id, command.at)
         if course.stop_asked:
             after = mark_finished(after, outcome.effects)
+        if isinstance(command, TimeboxingUserReply) or command.home not in {None, before.stage, after.stage}:
+            after = after.remark(*describe_noted(before, after))
         after = await self._settle(before, outcome, after, command)
         after = with_exchange(after, command, rules=heard.rules)
         await self._save(before, outcome, after, command, () if model is None else model.prompts)
@@ -344,14 +348,15 @@ class Turns:
         self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand, prompts: tuple[str, ...]
     ) -> None:
         """Save the session with its messages, and start background work. Violated rules are logged and reported."""
-        messages_of = (
-            build_only_side_messages if all(c.is_view for c in outcome.heard or (command,)) else build_messages
-        )
-        after, messages = messages_of(before, after, command.command_id)
+        cause, trigger = command.command_id, _trigger_of(command)
+        if all(c.is_view for c in outcome.heard or (command,)):
+            after, messages = build_only_side_messages(before, after, cause)
+        else:
+            after, messages = build_messages(before, after, cause, trigger)
         after, broke = end_turn(before, outcome, after, messages)
         if broke:
-            log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
-            after, messages = build_messages(before, report_violations(after, broke), command.command_id)
+            log.error("the turn of %s broke %s", cause, ", ".join(each.stated.id for each in broke))
+            after, messages = build_messages(before, report_violations(after, broke), cause, trigger)
         messages = add_rating(messages, command.command_id, prompts)
         await self.tasks.planned.follow(before, after)
         await self.tasks.durations.follow(before, after)
@@ -378,6 +383,16 @@ class Turns:
     async def _read_day(self, session: Session, tell: ProgressCallback) -> Look | None:
         tell(Progress(doing=Activity.LOOKING))
         return await self.looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+
+
+def _trigger_of(command: SessionCommand) -> Trigger:
+    match command:
+        case TimeboxingUserReply():
+            return Trigger.WORDS
+        case ReceiveTasks() | ReturnTasks():
+            return Trigger.BACKGROUND
+        case _:
+            return Trigger.CONTROL
 
 
 def _went_past_frame(before: Session, after: Session) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.session.cards import Card
+from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 LONGEST_SAID = 1200
@@ -96,14 +97,20 @@ class SyncReport(BaseModel):
         return tuple(sentence for sentence in (self.headline, *self.details) if sentence)
 
 
+MOST_LATER = 12
+"""Most messages after a card with which it is updated in place: six exchanges, which still fit on a screen."""
+
+
 class Outgoing(BaseModel):
     """A message that the session owes the person.
 
     ``slot`` names the message. The slot ``root`` starts the thread. A slot that was sent before is updated in place
     while it is the latest message of the thread, otherwise sent again. ``retire`` names slots whose controls are
     removed; they then show ``farewell``, or keep their text without one. If its own slot is among them, its earlier
-    message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow.
-    A message with ``beside`` does not count as the latest. ``ephemeral_to`` makes it visible to that person only.
+    message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow;
+    with a ``reply``, only while no more than :data:`MOST_LATER` follow, so that the person still sees it. The reply is
+    then posted at the end of the thread, and the card leaves out what it says. A message with ``beside`` does not count
+    as the latest. ``ephemeral_to`` makes it visible to that person only.
     """
 
     model_config = _FROZEN
@@ -115,5 +122,13 @@ class Outgoing(BaseModel):
     retire: tuple[str, ...] = ()
     farewell: Card | None = None
     stays: bool = False
+    reply: Card | None = None
     beside: bool = False
     ephemeral_to: str | None = None
+
+    def without_reply(self) -> Outgoing:
+        """Return the message without what its reply says."""
+        if self.reply is None:
+            return self
+        parts = tuple(part for part in self.card.parts if part not in self.reply.parts)
+        return replace(self, card=replace(self.card, parts=parts), reply=None)

@@ -98,8 +98,11 @@ class Outbox(Protocol):
         """Return the next unsent message of each session whose retry time has come, oldest first."""
         ...
 
-    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
-        """Record that a message has arrived, if that is not recorded yet."""
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Outgoing | None = None) -> None:
+        """Record that a message has arrived, if that is not recorded yet.
+
+        ``shown`` is the message as it is shown, if that differs from the queued one.
+        """
         ...
 
     async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:

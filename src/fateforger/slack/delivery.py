@@ -17,7 +17,7 @@ from fateforger.errors import FateforgerError, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
 from fateforger.session.cards import Card, Prose
-from fateforger.session.messages import Outgoing
+from fateforger.session.messages import MOST_LATER, Outgoing
 from fateforger.session.model import Session
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
@@ -57,6 +57,11 @@ PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each try. Slack needs a moment before a message can show a new file."""
 PUT_SECONDS = 3.0
 """Time that a message may delay the next one of its session while its picture is added."""
+
+
+def reply_id(item: Outgoing) -> str:
+    """Return the id under which the reply of a message is posted."""
+    return f"{item.id}/reply"
 
 
 ROOT = "root"
@@ -99,14 +104,15 @@ class Delivery:
         Raises :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(item.session_id):
-            await self._deliver(item)
-        self._add_pictures(item)
+            shown = await self._deliver(item)
+        self._add_pictures(shown)
 
     async def close(self) -> None:
         """Cancel pending pictures; they come with the next card."""
         await self._tasks.close()
 
-    async def _deliver(self, item: Outgoing) -> None:
+    async def _deliver(self, item: Outgoing) -> Outgoing:
+        """Send a message and return it as it is shown."""
         place = await self._thread(item)
         if place.thread_ts is None and item.slot != ROOT:
             raise CallRefused("the thread was never opened")
@@ -116,6 +122,10 @@ class Delivery:
             where = self._placed[item.id] = await self._place(item, place, before)
         if place.thread_ts is None:
             await self._attach(item.session_id, where)
+        shown = item
+        if item.reply is not None and before == where:
+            await self._reply(item, item.reply, place)
+            shown = item.without_reply()
         # A message with a farewell begins a stage: its slot's last message has already had its own farewell.
         anew = before is not None and before != where
         if anew and item.farewell is None:
@@ -123,8 +133,19 @@ class Delivery:
         for slot in item.retire:
             if slot != item.slot or anew:
                 await self._retire(item.session_id, slot, item.farewell)
-        await self.outbox.mark_sent(item.id, where, now=self.clock.now())
+        await self.outbox.mark_sent(item.id, where, now=self.clock.now(), shown=shown)
         self._forget(item)
+        return shown
+
+    async def _reply(self, item: Outgoing, reply: Card, place: Place) -> None:
+        """Post the reply of a card that was updated in place, once."""
+        v, channel = reply_id(item), str(place.channel)
+        if v in self._placed:
+            return
+        found = await self.poster.find(channel, place.thread_ts, v) if item.id in self._doubtful else None
+        if found is None:
+            found = await self.poster.post(channel, place.thread_ts, reply, session=item.session_id, v=v)
+        self._placed[v] = found
 
     async def _attach(self, session_id: str, root: Sent) -> None:
         await self.sessions.attach_thread(session_id, root.channel, root.ts)
@@ -162,7 +183,8 @@ class Delivery:
                 return found
         if before is not None and await self._may_change(item, before, thread_ts):
             try:
-                await self.poster.change(before, item.card, session=session, v=v, beside=item.beside)
+                card = item.without_reply().card
+                await self.poster.change(before, card, session=session, v=v, beside=item.beside)
             except MessageGone as gone:
                 log.info("the message %s is posted again: %s", item.id, gone)
             else:
@@ -172,10 +194,12 @@ class Delivery:
     async def _may_change(self, item: Outgoing, before: Sent, thread_ts: str | None) -> bool:
         """Check whether a message may be changed in place.
 
-        The root may always be changed, and so may messages that stay; any other only while it is the newest of its
-        thread.
+        The root may always be changed, and so may messages that stay; one with a reply while few messages follow it;
+        any other only while it is the newest of its thread.
         """
-        return thread_ts is None or item.slot == ROOT or item.stays or await self.poster.is_newest(before, thread_ts)
+        if thread_ts is None or item.slot == ROOT or item.stays:
+            return True
+        return await self.poster.count_later(before, thread_ts) <= (0 if item.reply is None else MOST_LATER)
 
     async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
         """Replace the message of a slot by its farewell, or remove its controls, which are out of date."""
@@ -242,6 +266,7 @@ class Delivery:
     def _forget(self, item: Outgoing) -> None:
         self._doubtful.discard(item.id)
         self._placed.pop(item.id, None)
+        self._placed.pop(reply_id(item), None)
 
     def _add_pictures(self, item: Outgoing) -> None:
         """Add the picture of a posted message, if it has one that is not uploaded yet.

@@ -111,6 +111,12 @@ def _tasks(session: Session) -> str:
     return f"{count_tasks(len(tasks))}: {join_words(named, MOST_TASKS)}"
 
 
+def moved_card(session: Session) -> Card:
+    """Return the line that is left behind when the card of a stage is shown again at the end of the thread."""
+    line = _("“{heading}”: further down in this thread.", heading=session.stage.heading)
+    return Card(text=line, parts=(Note(text=line),))
+
+
 def root_card(session: Session) -> Card:
     """Return the line as a message."""
     line = root_line(session)

@@ -68,7 +68,7 @@ async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -
     assert [(t.title, t.minutes) for t in session.day.inputs.tasks] == [("Report", 90)]
     assert anna.model.asked == ["start"]
     assert anna.person.card.text == "Shall we plan Tuesday 3 March?"
-    assert "I noted that for the step “Your day's frame”.\nI noted that for the step “What to do”." in anna.person.words
+    assert "Noted: Tuesday 3 March, your day 08:00–18:00 and Report 1 h 30 min." in anna.person.words
     assert session.thread_ts == "1.0"
 
 
