@@ -101,7 +101,7 @@ class SlackApp:
         self.handlers: tuple[Handler, ...] = (
             build_sending_handler(dispatcher.run, wake=dispatcher.wake, halt=dispatcher.halt),
             build_turn_handler(self._presence.handle, jobs, services.sessions, services.languages, clock),
-            build_greeting_handler(door, poster),
+            build_greeting_handler(door, poster, client),
             build_notification_handler(poster),
             build_stop_handler(door, services.languages, people),
             build_proposal_handler(services.approvals, services.languages, poster, people),
