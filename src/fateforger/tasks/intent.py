@@ -19,6 +19,8 @@ class Purpose(StrEnum):
     """A task of the queue is to be started, the one it names or the next."""
     DONE = "done"
     """A task of the queue that was started is done."""
+    UNREMIND = "unremind"
+    """The reminder of a task of the queue is not wanted any more."""
     TASKS = "tasks"
     """The queue is to be shown."""
     WEEK = "week"
@@ -59,6 +61,8 @@ class HydratedMessage(BaseModel):
     haste: Urgency = "no"
     task_id: str | None = None
     answer: str = ""
+    reminds: bool = False
+    """True if the person wants to be reminded of the task."""
 
 
 class TypedCommand(NamedTuple):

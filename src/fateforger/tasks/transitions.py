@@ -6,6 +6,7 @@ ACTIVE ──> RUNNING ──> DONE                                │
   │ v         ├──────> FAILED ───> ACTIVE (retry)          │
 PAUSED        └────────────────────────────────────────────┘
 
+ACTIVE becomes WAITING when the person is reminded of it.
 STOPPED can be reached from everything that has not ended, and ACTIVE from it (retry). DONE becomes WAITING again when
 the person takes back that it is done.
 
@@ -39,7 +40,7 @@ from fateforger.text import join_sentences, join_words, mark_message, ngettext, 
 from fateforger.values import replace
 
 MOVES: Mapping[S, frozenset[S]] = {
-    S.ACTIVE: frozenset({S.RUNNING, S.PAUSED, S.STOPPED}),
+    S.ACTIVE: frozenset({S.RUNNING, S.WAITING, S.PAUSED, S.STOPPED}),
     S.RUNNING: frozenset({S.DONE, S.WAITING, S.FAILED, S.ACTIVE, S.STOPPED}),
     S.WAITING: frozenset({S.DONE, S.ACTIVE, S.FAILED, S.STOPPED}),
     S.PAUSED: frozenset({S.ACTIVE, S.STOPPED}),

@@ -25,8 +25,8 @@ OUTBOX_VERSION = 3
 CONSTRAINT_VERSION = 1
 """Format of constraint records."""
 
-TASK_VERSION = 1
-"""Format of the tasks of a queue."""
+TASK_VERSION = 2
+"""Format of the tasks of a queue. 2 adds reminders."""
 
 PROPOSAL_VERSION = 1
 """Format of agents' proposals."""

@@ -257,7 +257,7 @@ class WorkWords(BaseModel):
     """Something to be done, as far as the message speaks of it."""
 
     model_config = _CLOSED
-    kind: Literal["do", "plan_day", "block_time", "decompose", "review_rules"]
+    kind: Literal["do", "remind", "plan_day", "block_time", "decompose", "review_rules"]
     title: Title
     context: Annotated[str, Field(max_length=3000)] | None
     minutes: int | None

@@ -67,12 +67,14 @@ from fateforger.conversation.language.tables import (
 from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable, UserError
 from fateforger.memory.versions import Version
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
+from fateforger.planning.timing import instant_of, zone
 from fateforger.ports.model import Model, Role
 from fateforger.session.boxes import list_boxes
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.plan import ApplyPatch, ExplainBlock, MovePlan
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
+from fateforger.session.day import local_today
 from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session
 from fateforger.session.pending import PendingKind, PendingQuestion, pending_questions
@@ -106,12 +108,15 @@ OWN = "timeboxing"
 DECOMPOSE = "decompose"
 
 
-def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask]) -> HydratedMessage | None:
+def hydrate(
+    reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask], tz: str
+) -> HydratedMessage | None:
     """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
-    path = path_of(words.wants, changes=words.changes)
+    reminds = words.work is not None and words.work.kind == "remind"
+    path = path_of(words.wants, changes=words.changes or reminds)
     named = _find_task_id(words.number, queue)
     if words.wants is Purpose.WORK and words.work is not None and path == "enqueue":
-        spec = _build_spec(reply, words.work)
+        spec = _build_spec(reply, words.work, tz)
         return HydratedMessage(
             intent=words.wants,
             execution_path=path,
@@ -119,6 +124,7 @@ def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[Queue
             spec=spec,
             simple=words.work.simple,
             haste=words.work.haste,
+            reminds=reminds,
         )
     if words.wants in _OF_ONE and words.number is not None and named is None:
         # A task that does not exist must not start or end another one: the queue is shown instead (S223).
@@ -130,7 +136,7 @@ def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[Queue
     return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
 
 
-_OF_ONE = frozenset({Purpose.PULL, Purpose.DONE})
+_OF_ONE = frozenset({Purpose.PULL, Purpose.DONE, Purpose.UNREMIND})
 _TALK = frozenset({Purpose.QUESTION, Purpose.CONVERSATION, Purpose.WORK})
 
 
@@ -160,7 +166,7 @@ def _find_task_id(number: int | None, queue: Sequence[QueuedTask]) -> str | None
     return queue[number - 1].id
 
 
-def _build_spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
+def _build_spec(reply: TimeboxingUserReply, words: WorkWords, tz: str) -> TaskSpec:
     """Build the task. Values that cannot be used are left out rather than guessed."""
     work = _build_work(words)
     known = words.workflow if words.workflow in list_shipped() and words.workflow != OWN else None
@@ -174,12 +180,22 @@ def _build_spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
         "relevant_files": tuple(name for name in words.files if name)[:50],
         "acceptance_criteria": tuple(text for text in words.criteria if text)[:50],
         "details": _build_details(words),
+        "remind_at": _find_reminder(reply, words, tz),
         "workflow": DECOMPOSE if isinstance(work, Decompose) else known or "",
     }
     try:
         return TaskSpec.model_validate(given)
     except ValidationError:
         return TaskSpec(title=words.title[:TITLE_LENGTH], work=work, context=reply.text[:TEXT_LENGTH])
+
+
+def _find_reminder(reply: TimeboxingUserReply, words: WorkWords, tz: str) -> datetime | None:
+    """Return the time of a reminder, today if no day is said; ``None`` if it is not said, or over."""
+    if words.kind != "remind" or words.start is None:
+        return None
+    day = words.date or local_today(reply.at, tz)
+    at = instant_of(datetime.combine(day, words.start), zone(tz))
+    return at if at > reply.at else None
 
 
 def _build_details(words: WorkWords) -> TaskDetails:
@@ -231,7 +247,7 @@ async def read_opening(
         return OpeningReading(plan=False, unread=True)
     language = find_new_language(session, words.language)
     if not words.plan:
-        return OpeningReading(hydrated=hydrate(reply, words, queue), plan=False, language=language)
+        return OpeningReading(hydrated=hydrate(reply, words, queue, session.tz), plan=False, language=language)
     also = merge_wishes(words.also)
     with speak(language or current_language()):
         try:

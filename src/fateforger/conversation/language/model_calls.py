@@ -38,7 +38,7 @@ VERSIONS: Mapping[str, int] = {
     "patch": 13,
     "replan": 5,
     "rules": 8,
-    "start": 11,
+    "start": 12,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import assert_never
 
 from fateforger.planning.task_details import PLAIN, TaskDetails
@@ -94,7 +95,7 @@ def build_acknowledgment(task: QueuedTask) -> Card:
         Prose(text=text),
         Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
         Prose(text=_("Run `/pull {id}` to start it, or just go on; I keep it for you.", id=task.id)),
-        Controls(items=(build_pull_button(task, _("Pull it now")), now, SHOW.localize())),
+        Controls(items=(build_pull_button(task, _("Pull it now")), now, build_remind_button(task), SHOW.localize())),
         Note(text=_(MODES[task.mode])),
     ]
     return Card(text=text, parts=tuple(parts))
@@ -106,6 +107,8 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
         f"`{task_id}`: {describe_kind(spec.work)}",
         _("Priority: {priority}", priority=priority_words(spec.priority)),
     ]
+    if spec.remind_at is not None:
+        lines.append(_("Reminder: {when}", when=describe_reminder(spec.remind_at)))
     if spec.details != PLAIN:
         lines.append(_("Details: {details}", details=describe_details(spec.details)))
     if spec.project:
@@ -118,6 +121,17 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
         _("Rules: {workflow}", workflow=plain(spec.workflow)),
         _("Rules that will apply: {rules}", rules=rules),
     )
+
+
+def describe_reminder(at: datetime) -> str:
+    """Return the day and time of a reminder, in the zone in which it was set."""
+    return _("{day} at {time:%H:%M}", day=day_words(at.date()), time=at)
+
+
+def build_remind_button(task: QueuedTask) -> Button:
+    """Return the button that opens the form of a reminder."""
+    label = _("Remind me…") if task.spec.remind_at is None else _("Another time…")
+    return Button(label=label, action="form.queue_remind", target=task.id)
 
 
 def describe_details(details: TaskDetails) -> str:
@@ -146,7 +160,13 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
 
 def format_row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Return one line of the queue."""
-    return f"{format_task(task)} {priority_words(task.spec.priority)}, {describe_state(task, tasks)}"
+    facts = [priority_words(task.spec.priority), describe_state(task, tasks), *_list_reminder(task)]
+    return f"{format_task(task)} {', '.join(facts)}"
+
+
+def _list_reminder(task: QueuedTask) -> tuple[str, ...]:
+    at = task.spec.remind_at
+    return () if at is None else (f"⏰ {describe_reminder(at)}",)
 
 
 def format_task(task: QueuedTask) -> str:
@@ -362,7 +382,7 @@ def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedT
     stand = _(STATES[task.state])
     if task.state is TaskState.ACTIVE and first:
         stand = _("after {names}", names=join_words(map(_format_blocker, first), 1))
-    facts = [_(PRIORITIES[task.spec.priority]), stand]
+    facts = [_(PRIORITIES[task.spec.priority]), stand, *_list_reminder(task)]
     if task.spec.project:
         facts.append(plain(task.spec.project, 40))
     outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""

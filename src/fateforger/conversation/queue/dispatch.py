@@ -16,6 +16,7 @@ from fateforger.session.queue_commands import (
     EnqueueTask,
     PlanWeek,
     PullTask,
+    RemindTask,
     SettleTask,
     ShowTasks,
     WeekSpan,
@@ -107,10 +108,8 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return ShowTasks(**about)
         case Purpose.WEEK | Purpose.NEXT_WEEK:
             return PlanWeek(**about, span="next" if wanted.intent is Purpose.NEXT_WEEK else "coming")
-        case Purpose.DONE:
-            if wanted.task_id is None:
-                return ShowTasks(**about)
-            return SettleTask(**about, task_id=wanted.task_id, word="done")
+        case Purpose.DONE | Purpose.UNREMIND:
+            return _route_named(wanted, about)
         case Purpose.RULES:
             return DirectWork(TaskSpec(title=_("Look through my rules"), work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
@@ -123,11 +122,21 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             assert_never(wanted.intent)
 
 
+def _route_named(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
+    if wanted.task_id is None:
+        return ShowTasks(**about)
+    if wanted.intent is Purpose.UNREMIND:
+        return RemindTask(**about, task_id=wanted.task_id)
+    return SettleTask(**about, task_id=wanted.task_id, word="done")
+
+
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
     if wanted.spec is None:
         return build_reply(wanted.answer or _(NOT_TOLD), ADD.localize(), mode="direct")
     because = reason_for_queue(wanted.spec) or (None if wanted.simple else _(SEVERAL_STEPS))
-    command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"))
+    command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"), reminds=wanted.reminds)
+    if wanted.reminds:
+        return command
     match wanted.haste:
         case "no":
             return command

@@ -41,6 +41,13 @@ from fateforger.conversation.queue.dispatch import (
 from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
 from fateforger.conversation.queue.other_days import OtherDays
+from fateforger.conversation.queue.reminders import (
+    build_asked_reminder,
+    build_remind_form,
+    read_reminder,
+    remind,
+    schedule,
+)
 from fateforger.conversation.queue.week import WeekPlanner
 from fateforger.conversation.queue.work import Asker, PlannedTasks, Tools, mark_handled, write_parts
 from fateforger.errors import BadInput, InternalError, StoreError
@@ -67,6 +74,7 @@ from fateforger.session.queue_commands import (
     PullTask,
     QueueCommand,
     QueueCommandBase,
+    RemindTask,
     ReviseTask,
     SettleTask,
     ShowTasks,
@@ -147,7 +155,7 @@ def _refuse_circle(queue: Sequence[QueuedTask], command: ReviseTask) -> None:
 _BuildForm = Callable[[QueuedTask], Form]
 _ReadForm = Callable[[QueuedTask, FormSubmission], QueueCommand | FormErrors]
 
-FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit"})
+FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit", "queue_remind"})
 
 
 class QueueService:
@@ -164,6 +172,7 @@ class QueueService:
             "queue_edit": (build_edit_form, read_edited),
             "queue_time": (build_time_form, partial(read_time, tz=tools.tz)),
             "queue_parts": (build_parts_form, read_parts),
+            "queue_remind": (build_remind_form, partial(read_reminder, tz=tools.tz)),
         }
         self._weeks: WeekPlanner | None = None
         self._pages: dict[str, int] = {}
@@ -247,7 +256,9 @@ class QueueService:
     async def _answer(self, command: CardCommand) -> Card:
         match command:
             case EnqueueTask():
-                return build_acknowledgment(await enqueue(self._tools.tasks, command))
+                return await self._add(command)
+            case RemindTask():
+                return await remind(self._tools, command)
             case ShowTasks():
                 return build_queue_card(await read_queue(self._tools.tasks, command.user_id))
             case PullTask():
@@ -261,11 +272,19 @@ class QueueService:
             case DoTaskNow():
                 return await do_now(self._tools, command)
             case PlanWeek() | OpenWeek() | DropWeek():
-                if self._weeks is None:
-                    raise InternalError("Weeks are planned once the coordinator is built.")
-                return await self._weeks.answer(command)
+                return await self._get_weeks().answer(command)
             case _:
                 assert_never(command)
+
+    async def _add(self, command: EnqueueTask) -> Card:
+        task = await enqueue(self._tools.tasks, command)
+        await schedule(self._tools, task, command)
+        return build_asked_reminder(task) if command.reminds else build_acknowledgment(task)
+
+    def _get_weeks(self) -> WeekPlanner:
+        if self._weeks is None:
+            raise InternalError("Weeks are planned once the coordinator is built.")
+        return self._weeks
 
     async def is_carried_out(self, command: QueueCommand) -> bool:
         """Check whether the answer to a command is already queued."""
