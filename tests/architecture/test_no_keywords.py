@@ -78,6 +78,7 @@ ALLOWED = {
     "slack/delivery.py::_move_to_direct_messages": "finds a message in Slack by its mark",
     "slack/progress.py::has_stop": "a channel's id, whose letter says what kind it is",
     "slack/delivery.py::_place": "finds a message in Slack by its mark",
+    "slack/delivery.py::_reply": "finds a message in Slack by its mark",
     "slack/notices.py::_show_proposal": "finds a message in Slack by its mark",
     "ui/proposal_cards.py::_quote_text": "takes out what turns the direction of writing, whatever it says",
     "slack/notices.py::perform": "finds a message in Slack by its mark",

@@ -231,7 +231,7 @@ def _build_decision(model: Model | None) -> Work:
         step, command = replace(step, begun=True), given.command
         if model is None or not isinstance(command, TimeboxingUserReply):
             heard = () if command is None or not (step.has_more or step.rest) else ((command, *step.rest),)
-            return _asking(replace(step, heard=heard), given, command)
+            return _asking(replace(step, heard=heard, number=1), given, command)
         if step.wishes:
             return await _take_next(step, model)
         found = await find_wishes(command, given.session, model, _list_in_view(step))
@@ -276,7 +276,7 @@ async def _take_next(step: Step, model: Model | None) -> Step:
             notice = Notice(lines=heard.trouble or lines, refused=bool(heard.trouble), code=heard.code)
             return _refuse(step, given, notice)
     if step.blocked and any(get_requested_move(command) in _GOES_ON for command in commands):
-        return _refuse(step, given, Notice(lines=(_(NOT_GONE_ON),)))
+        return _refuse(step, given, Notice(lines=(_(NOT_GONE_ON),), refused=True))
     if any(isinstance(effect, _TAKES_BACK) for effect in step.effects):
         return _refuse(step, given, Notice(lines=(_(AFTER_UNDO),)))
     first, *rest = commands

@@ -23,6 +23,7 @@ from fateforger.session.commands.thread import Opening, Start, TimeboxingUserRep
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
 from fateforger.session.noted import describe_noted
 from fateforger.session.queue_commands import ReadAgain
+from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.tasks.durations import Estimate
 from fateforger.tasks.intent import HydratedMessage, Purpose
@@ -97,13 +98,15 @@ async def run_first_turn(
         if opened.rules:
             # This comes before the session is saved: if the program dies, the message is read nevertheless.
             await memory.queue_extraction(reply)
-        if not (opened.commands or opened.further):
+        read = [wish for wish in (tuple(opened.commands), *((move,) for move in opened.moves)) if wish]
+        if not (read or opened.further):
             return session.with_notice(*lines)
-        first, *rest = opened.commands or (reply,)
+        (first, *rest), *later = read or [(reply,)]
         turn = TurnInput(
             session=session,
             command=first,
             rest=tuple(rest),
+            later=tuple(later),
             wishes=opened.further,
             lines=lines,
             estimates=estimates,
@@ -220,7 +223,9 @@ class SessionStarter:
             None, session.after_command(opening.command_id, opening.at), opening.command_id
         )
         messages = add_rating(messages, opening.command_id, model.prompts)
-        await self.sessions.save(session, expected=0, outgoing=messages)
+        session = await self.sessions.save(session, expected=0, outgoing=messages)
+        if session.stage is not TimeboxingStage.DATE:
+            self.turns.later.show_when_read(session)
         return True
 
     def _look_ahead(self, session: Session) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC
 
 from fateforger.planning.grid import in_words
+from fateforger.planning.plan import ET
 from fateforger.quality.model import Quality
 from fateforger.session.card_actions import ButtonStyle
 from fateforger.session.cards import (
@@ -23,13 +25,14 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands.day import TakeBack
 from fateforger.session.commands.thread import StageAction
-from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday
+from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.lengths import find_usual
 from fateforger.session.messages import CHANGE
 from fateforger.session.model import SentTask, Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
+from fateforger.session.placement import by_time
 from fateforger.session.stages import Move
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.text import gettext as _
@@ -94,7 +97,7 @@ def paragraphs(text: str) -> tuple[Prose, ...]:
 
 
 def warnings(session: Session) -> tuple[Part, ...]:
-    """Return warnings for blocks that overlap meetings, which is allowed."""
+    """Return warnings for blocks that overlap meetings, or end after the day does; both is allowed."""
     hits = collisions(session)
     lines = [
         _(
@@ -112,7 +115,23 @@ def warnings(session: Session) -> tuple[Part, ...]:
                 "⚠️ {count} more block runs into meetings.", "⚠️ {count} more blocks run into meetings.", len(hits) - 5
             )
         )
+    lines += _describe_late_ends(session)
     return (Prose(text="\n".join(lines)),) if lines else ()
+
+
+def _describe_late_ends(session: Session) -> tuple[str, ...]:
+    if session.planning.plan is None or frame_mistake(session) is not None:
+        return ()
+    end = whole_frame(session)[1]
+    late = [
+        _("{title} until {end:%H:%M}", title=plain(block.event.name), end=local_time(session, block.end))
+        for block in by_time(session.planning.plan)
+        if block.event.type is not ET.BACKGROUND and block.end.astimezone(UTC) > end.astimezone(UTC)
+    ]
+    if not late:
+        return ()
+    blocks = join_words(late, _MOST_NAMED)
+    return (_("⚠️ After the end of your day, {end:%H:%M}: {blocks}.", end=end, blocks=blocks),)
 
 
 def show_left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tuple[Part, ...]:
@@ -182,7 +201,7 @@ def commitment(session: Session) -> tuple[Part, ...]:
     first, rest = kept[0], [each for each in kept[1:MOST] if each.task.done_when]
     lines = [
         _(
-            "🤝 **I commit to finishing {title} by {time}.**",
+            "🤝 **I commit to this by {time}: {title}.**",
             title=plain(first.task.title),
             time=_by(session, first),
         )

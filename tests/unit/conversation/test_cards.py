@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from tests.unit.conversation.sessions import MONDAY, at, event, planned, session, task
 
-from fateforger.planning.plan import TBPlan
+from fateforger.planning.plan import TBPlan, resolve
 from fateforger.session.cards import Button, Card, Controls, Menu, Prose
 from fateforger.session.messages import Notice, SyncReport
 from fateforger.session.model import (
@@ -87,6 +87,16 @@ def test_what_the_calendar_left_out_is_named(stage: S, titles: tuple[str, ...], 
     assert "repeat" not in words(stage_card(now))
     without = now.with_day(snapshot=now.day.snapshot.model_copy(update={"left_out": titles}))
     assert sentence in words(stage_card(without))
+
+
+def test_blocks_after_the_end_of_the_day_are_pointed_out() -> None:
+    now = planned(S.REFINE)
+    assert "After the end of your day" not in words(stage_card(now))
+    assert now.planning.plan is not None
+    last = max(block.end for block in resolve(now.planning.plan))
+    short = now.with_day(frame=now.day.frame.model_copy(update={"day_end": (last - timedelta(minutes=5)).time()}))
+    assert f"⚠️ After the end of your day, {last - timedelta(minutes=5):%H:%M}: " in words(stage_card(short))
+    assert f" until {last:%H:%M}." in words(stage_card(short))
 
 
 @pytest.mark.parametrize("now", CASES.values(), ids=CASES)

@@ -59,16 +59,17 @@ async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
 
 
 async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -> None:
-    """One question to the model; what the day card does not show is said."""
+    """S270: one question to the model, and no confirmation of what was said; the card of the tasks says what was noted."""
     said = opening(date="2026-03-03", frame=frame_of(day_start="08:00"), inputs=inputs_of(add=[new("Report", 90)]))
     anna = await talk(said)
     assert await anna.opens("plan tomorrow from 8, I have to write the report, 90 minutes") is True
     session = await anna.person.session()
-    assert (session.date, session.day.frame.day_start, session.stage.number) == (TUESDAY, time(8), 0)
+    assert (session.date, session.day.frame.day_start, session.stage.number) == (TUESDAY, time(8), 2)
     assert [(t.title, t.minutes) for t in session.day.inputs.tasks] == [("Report", 90)]
-    assert anna.model.asked == ["start"]
-    assert anna.person.card.text == "Shall we plan Tuesday 3 March?"
-    assert "Noted: Tuesday 3 March, your day 08:00–18:00 and Report 1 h 30 min." in anna.person.words
+    assert anna.model.asked[:1] == ["start"]
+    assert set(anna.model.asked[1:]) <= {"draft"}, "only the draft that is prepared for the next step"
+    assert anna.person.card.text == "What do you want to get done on Tuesday 3 March?"
+    assert "Noted: your day 08:00–18:00 and Report 1 h 30 min." in anna.person.words
     assert session.thread_ts == "1.0"
 
 

@@ -555,6 +555,8 @@ class OpeningReading:
     unread: bool = False
     """True if no model could read the message."""
     language: str | None = None
+    moves: tuple[SessionCommand, ...] = ()
+    """Steps that the message has settled, so that they need no confirmation."""
     further: tuple[Wish, ...] = ()
     """What the message wants once the session has begun, in order."""
     rules: bool = False

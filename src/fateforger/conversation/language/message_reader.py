@@ -71,15 +71,16 @@ from fateforger.planning.timing import instant_of, zone
 from fateforger.ports.model import Model, Role
 from fateforger.session.boxes import list_boxes
 from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.plan import ApplyPatch, ExplainBlock, MovePlan
-from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.session.day import local_today
 from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session
 from fateforger.session.pending import PendingKind, PendingQuestion, pending_questions
 from fateforger.session.recall import count_left_out, followed_constraints
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.undone import find_undone
 from fateforger.tasks.intent import HydratedMessage, Purpose, path_of
 from fateforger.tasks.task import (
@@ -255,7 +256,21 @@ async def read_opening(
         except BadInput as error:
             return OpeningReading(lines=(error.message,), language=language, further=also, rules=words.rules)
     lines = (words.question,) if words.question else ()
-    return OpeningReading(commands, lines, language=language, further=also, rules=words.rules)
+    moves = _list_settled_steps(reply, words)
+    return OpeningReading(commands, lines, language=language, moves=moves, further=also, rules=words.rules)
+
+
+def _list_settled_steps(reply: TimeboxingUserReply, words: StartWords) -> tuple[SessionCommand, ...]:
+    """Return the moves past the steps of a first message that need no confirmation.
+
+    A day that it names is the day; with work for that day, the usual frame holds as well.
+    """
+    if words.date is None or words.question:
+        return ()
+    confirm = TimeboxingCommitDate(**command_fields(reply))
+    if words.inputs is None or not words.inputs.add:
+        return (confirm,)
+    return confirm, StageAction(**command_fields(reply), move=Move.PROCEED)
 
 
 T = TypeVar("T", bound=BaseModel)
